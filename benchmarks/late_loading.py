@@ -67,11 +67,11 @@ LATE = (
     Late(
         "misaki's dictionaries in place",
         "kept = [DictionaryFile(file) for file in FILES]",
-        f"from frontend.text.dictionary_file import DictionaryFile{_DICTIONARIES}",
+        f"from text.words.dictionary_file import DictionaryFile{_DICTIONARIES}",
         "misaki",
     ),
-    Late("English", 'kept = English("en-us")', "from frontend.text.english import English", "misaki"),
-    Late("the English tagger", "kept = Perceptron.load()", "from frontend.text.perceptron import Perceptron"),
+    Late("English", 'kept = English("en-us")', "from text.english.english import English", "misaki"),
+    Late("the English tagger", "kept = Perceptron.load()", "from text.english.perceptron import Perceptron"),
     Late(
         "all voices",
         "kept = VoiceBank.open(EMBEDDED)",

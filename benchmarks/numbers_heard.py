@@ -17,8 +17,8 @@ from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
 from benchmarks.report import Table
-from frontend.text.normalization.normalize import normalize
-from frontend.text.normalization.settings import Normalization
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
 
 SENTENCES = Path(__file__).with_name("numbers_heard.txt")
 

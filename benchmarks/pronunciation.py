@@ -12,12 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.report import Table
-from frontend.text.g2p import G2P
-from frontend.text.normalization.normalize import normalize
-from frontend.text.normalization.settings import Normalization
-from frontend.text.sanitize import sanitize
+from text.g2p import G2P
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.words.sanitize import sanitize
 
-_CASES = Path(__file__).parents[1] / "tests" / "frontend" / "text"
+_CASES = Path(__file__).parents[1] / "tests" / "text"
 _FILES = ("golden.tsv", "hard.tsv", "languages.tsv")
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from benchmarks.archived import archived
 from benchmarks.gold_tags import WALL_STREET_JOURNAL, treebank
-from frontend.text.sentences import sentences
+from text.sentences.sentences import sentences
 
 PYSBD = "pysbd==0.3.4"
 GOLDEN_RULES = (

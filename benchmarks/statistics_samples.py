@@ -12,9 +12,9 @@ from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.sentences import calibration, foreign
-from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
+from text.words.language import language_of
 from worker.pcm import to_pcm
 from worker.providers.targets import StageTarget
 from worker.run_control import RunControl

@@ -26,9 +26,9 @@ from benchmarks.machine import machine
 from benchmarks.quality.corpus import ENGLISH, PASSAGES
 from benchmarks.renderer import Renderer
 from benchmarks.report import Cell, Table
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Cut, Notation, Sentence
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.segment import Cut, Notation, Sentence
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split.segment import Prosody

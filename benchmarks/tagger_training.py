@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tagger_texts import texts
-from frontend.text.normalization.normalize import normalize
-from frontend.text.normalization.settings import Normalization
-from frontend.text.perceptron import BITS, Perceptron, fixed_rows, tag_code, tag_rows
-from frontend.text.sanitize import sanitize
-from frontend.text.sentences import sentences
-from frontend.text.taggers import aligned, load_spacy, spacy_model
-from frontend.text.tokenizer import tokens
+from text.english.perceptron import BITS, Perceptron, fixed_rows, tag_code, tag_rows
+from text.english.taggers import aligned, load_spacy, spacy_model
+from text.english.tokenizer import tokens
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.sentences.sentences import sentences
+from text.words.sanitize import sanitize
 
 _LONGEST = 60
 """Most words of a sentence to learn from."""

@@ -26,9 +26,9 @@ _WARM_UP = 100
 
 def measure() -> None:
     """Read sentences from the standard input as a JSON list; print the seconds of normalising and pronouncing them."""
-    from frontend.text.g2p import G2P
-    from frontend.text.normalization.normalize import normalize
-    from frontend.text.normalization.settings import Normalization
+    from text.g2p import G2P
+    from text.normalization.normalize import normalize
+    from text.normalization.settings import Normalization
 
     settings, g2p = Normalization(), G2P(cache_bytes=0)
     normalised = pronounced = 0.0

@@ -1,4 +1,1 @@
-"""Books: files are read into chapters, spoken in the background, and written as audiobooks.
-
-Imported by `supervisor`.
-"""
+"""Books: files are read into chapters, spoken in the background, and written as audiobooks."""

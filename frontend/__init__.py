@@ -1,4 +1,1 @@
-"""The front process: HTTP on one side, streams of PCM on the other; `process.py` connects its rooms.
-
-Imported by `supervisor` and `books`.
-"""
+"""The front process: HTTP on one side, streams of PCM on the other; `process.py` connects its rooms."""

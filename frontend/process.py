@@ -39,13 +39,6 @@ from frontend.settings.jobs import JobSettings
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
-from frontend.text import espeak
-from frontend.text.apart import apart
-from frontend.text.configured_pipeline import configured_pipeline
-from frontend.text.g2p import G2P
-from frontend.text.lexicon.file import LexiconFile
-from frontend.text.normalization.settings import Normalization
-from frontend.text.settings import TextSettings
 from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
@@ -65,6 +58,13 @@ from shm.messages import (
 )
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
+from text.configured_pipeline import configured_pipeline
+from text.espeak import espeak
+from text.g2p import G2P
+from text.isolation.apart import apart
+from text.lexicon.file import LexiconFile
+from text.normalization.settings import Normalization
+from text.settings import TextSettings
 
 if TYPE_CHECKING:
     from frontend.wyoming.service import WyomingService

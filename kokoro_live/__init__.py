@@ -1,7 +1,4 @@
-"""The one top-level name of an installation, which holds the project's folders; `kokoro-live` starts here.
-
-Imported by `frontend`, `worker`, `books`, `supervisor` and `benchmarks`.
-"""
+"""The one top-level name of an installation, which holds the project's folders; `kokoro-live` starts here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""The player process: owns the audio device and plays texts that it fetches from the front over HTTP.
-
-Imported by `supervisor`.
-"""
+"""The player process: owns the audio device and plays texts that it fetches from the front over HTTP."""

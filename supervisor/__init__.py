@@ -1,4 +1,1 @@
-"""The supervisor process and the command line; `cli.py` is the entry point of `kokoro-live`.
-
-Imported by no other folder.
-"""
+"""The supervisor process and the command line; `cli.py` is the entry point of `kokoro-live`."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from tests.rooms import PRODUCT
+
 ROOT = Path(__file__).parent.parent
-ROOMS = ("books", "frontend", "player", "shm", "supervisor", "worker")
 
 _RECORDER = """
 import importlib, json, os, re, sys
@@ -33,7 +34,7 @@ re._compile = recorded
 for name in names:
     importlib.import_module(name)
 for language in ("en", "es", "fr", "hi", "it", "ja", "pt", "cmn"):
-    sys.modules["frontend.text.normalization.normalize"].rules_of(language)
+    sys.modules["text.normalization.normalize"].rules_of(language)
 print(json.dumps(found))
 """
 
@@ -69,7 +70,7 @@ def expressions() -> tuple[Expression, ...]:
     trees = _trees()
     names = [file.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for file in trees]
     recorded = subprocess.run(
-        [sys.executable, "-c", _RECORDER, " ".join(ROOMS), *names],
+        [sys.executable, "-c", _RECORDER, " ".join(PRODUCT), *names],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -99,7 +100,7 @@ def unseen() -> list[str]:
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+    files = [path for room in PRODUCT for path in sorted((ROOT / room).rglob("*.py"))]
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in files}
     return {file: ast.parse(source) for file, source in sources.items() if re.search(r"^import re$", source, re.M)}
 

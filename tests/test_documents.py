@@ -19,10 +19,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from supervisor.cli import kokoro_live
+from tests.rooms import PACKED, PRODUCT
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PACKAGES = ("shm", "worker", "frontend", "supervisor", "benchmarks", "tests", "deploy", "docs")
+PACKAGES = (*PACKED, "tests", "deploy", "docs")
 PATH = re.compile(rf"(?:{'|'.join(PACKAGES)})/[\w./-]*")
 OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile"}
 """Docker's and mpv's."""
@@ -154,7 +155,7 @@ def test_every_benchmark_and_its_options_exist(document: Path) -> None:
 def named_in_code() -> dict[str, set[str]]:
     """Benchmarks that comments, docstrings and messages name, each with the options that follow it there."""
     named: dict[str, set[str]] = {}
-    for package in ("shm", "worker", "frontend", "supervisor", "player", "books", "benchmarks", "deploy"):
+    for package in (*PACKED, "deploy"):
         for file in (ROOT / package).rglob("*.py"):
             for module, rest in re.findall(r"python -m (benchmarks(?:\.\w+)+)([^`\n]*)", file.read_text()):
                 named.setdefault(module, set()).update(re.findall(r"--[a-z][a-z-]*", rest))
@@ -208,7 +209,7 @@ def test_every_variable_is_a_setting(document: Path) -> None:
 @cache
 def strings_of_source() -> frozenset[str]:
     """Texts between quotation marks, in the packages that count events, that look like names of metrics."""
-    files = (file for package in ("frontend", "worker", "supervisor") for file in (ROOT / package).rglob("*.py"))
+    files = (file for package in PRODUCT for file in (ROOT / package).rglob("*.py"))
     return frozenset(name for file in files for name in re.findall(r'(?<=")[a-z][a-z0-9_]*(?=")', file.read_text()))
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.rooms import PRODUCT
+
 ROOT = Path(__file__).parents[1]
-ROOMS = ("kokoro_live", "shm", "worker", "frontend", "books", "player", "supervisor")
+ROOMS = ("kokoro_live", *PRODUCT)
 LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",

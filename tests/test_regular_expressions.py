@@ -42,7 +42,7 @@ def test_every_place_that_compiles_an_expression_is_known() -> None:
     assert [each for each in unseen() if not each.startswith(("worker/", "supervisor/"))] == [
         "books/making/casting.py: after",
         "books/making/casting.py: before",
-        "frontend/text/normalization/references.py: DASH",
+        "text/normalization/english/references.py: DASH",
     ], "an expression that is compiled late is neither scanned for ranges nor for its time"
 
 
@@ -128,7 +128,7 @@ def _units(signs: int) -> list[str]:
     return ["".join(each) for each in product(SIGNS, repeat=signs)]
 
 
-_SHORT = {"frontend/text/sentences.py: _LAST_WORDS": "the 48 characters before a full stop"}
+_SHORT = {"text/sentences/sentences.py: _LAST_WORDS": "the 48 characters before a full stop"}
 """Expressions that get short texts only, and these texts."""
 
 

@@ -1,4 +1,4 @@
-"""The inference process: engines, model files, and the work loop. Imported by `supervisor`."""
+"""The inference process: engines, model files, and the work loop."""
 
 import os
 

@@ -7,7 +7,7 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "an-unread-sentence",
-        "frontend/text/pipeline.py",
+        "text/pipeline.py",
         "            yield units(ready, last=True)\n",
         "            pass\n",
         ("tests/supervisor/client/test_local_speech.py",),

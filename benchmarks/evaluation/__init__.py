@@ -1,1 +1,1 @@
-"""Texts with their phonemes, for fitting and evaluation. Imported by the benchmarks alone."""
+"""Texts with their phonemes, for fitting and evaluation."""

@@ -2,7 +2,7 @@
 
 Each line of a file has the English text, a tab, and Kokoro's phonemes, which this project's own pipeline made from it;
 a line of `foreign.txt` has the language's code before them. No text is in two of the files. To make the phonemes again,
-join the scripts and leads of `TextPipeline(G2P()).sentences(text, language, notation)` (`frontend.text`), where
+join the scripts and leads of `TextPipeline(G2P()).sentences(text, language, notation)` (`text`), where
 `notation` has the model's vocabulary and its 510 tokens.
 """
 

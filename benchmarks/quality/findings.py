@@ -11,8 +11,8 @@ from benchmarks.hearing.level import frame_levels, pause_noise
 from benchmarks.joins import largest_step
 from benchmarks.quality.pitch import pitch_before
 from benchmarks.quality.renderings import Rendering
-from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
+from text.words.segment import Cut
 from worker.fidelity import log_mel_distance
 
 SAME_PITCH = 1.15

@@ -17,8 +17,8 @@ from benchmarks.hearing.opinion import Opinion
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
-from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
+from text.words.segment import Cut
 from worker.models.checksum_cache import cached_sha256_of
 from worker.split.prepared import FORMAT
 from worker.split.rewrites import DEFAULT

@@ -15,11 +15,11 @@ from benchmarks.quality.ways import Plan, Way
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile, guess
 from frontend.streams.joins import Joiner
-from frontend.text.g2p import G2P
-from frontend.text.language import language_of
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Cut, Notation, Segment
 from shm.audio import Pcm
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.language import language_of
+from text.words.segment import Cut, Notation, Segment
 from worker.engine import Utterance
 from worker.kokoro import KokoroEngine
 

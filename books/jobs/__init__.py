@@ -1,1 +1,1 @@
-"""The process that makes the books of the jobs' folder, one after another. Imported by `supervisor.processes`."""
+"""The process that makes the books of the jobs' folder, one after another."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.voice_spec import default_voice
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import default_voice
 
 
 def narrator(voices: Sequence[str], language: str) -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from books.book import BlockKind, Chapter, TextBlock
 from books.making.casting import parts
 from books.making.settings import BookSettings
-from frontend.text.sentences import sentences
+from text.sentences.sentences import sentences
 
 LONGEST = 350
 """Characters of a passage, unless one sentence has more. About twenty seconds: what a kill can cost."""

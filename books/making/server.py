@@ -193,7 +193,7 @@ class ServerSpeaker:
 
 
 _BY_RULE = ("espeak", "letters", "none")
-"""Sources of pronunciations that are no dictionary (`frontend.text.word.PhonemeSource`)."""
+"""Sources of pronunciations that are no dictionary (`text.words.word.PhonemeSource`)."""
 _EDGES = ".,;:!?\"'“”‘’«»()[]…—–"
 
 

@@ -1,4 +1,1 @@
-"""Encoders and resampling: PCM to mp3, opus, aac, flac, wav.
-
-Imported by `frontend.contexts`, `frontend.http`, `frontend.wyoming` and `supervisor.client`.
-"""
+"""Encoders and resampling: PCM to mp3, opus, aac, flac, wav."""

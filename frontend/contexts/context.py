@@ -15,9 +15,10 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
-from frontend.contract.request import MarkupKind, SpeechRequest
+from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
-from frontend.text.growth import Growth
+from text.markup.kind import MarkupKind
+from text.sentences.growth import Growth
 
 IDLE_AFTER = 1.0
 """Seconds for which a listener has heard nothing and no text has come, after which a context gives back its ring."""

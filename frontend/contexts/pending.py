@@ -9,8 +9,9 @@ from frontend.contract.countdown import Countdown
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.in_flight import InFlight
-from frontend.text.growth import Growth, WholeSentences
 from shm.in_flight import TextInFlight
+from text.errors import TextError
+from text.sentences.growth import Growth, WholeSentences
 
 PAUSE = 0.3
 """Seconds without text after which a text that ends like a sentence counts as one, if its listener has little left."""
@@ -46,7 +47,7 @@ class PendingText:
         self._written_at = 0.0
         self._held_since: float | None = None
         """Time at which the oldest held text was written."""
-        self.failure: ApiError | None = None
+        self.failure: TextError | None = None
         """The reason for which the text ended although its client did nothing."""
 
     @property
@@ -87,7 +88,7 @@ class PendingText:
         try:
             if rest := self._growth.take_rest():
                 self._give(rest)
-        except ApiError as error:
+        except TextError as error:
             self.failure = error
             raise
         finally:
@@ -118,7 +119,7 @@ class PendingText:
     def _look(self) -> None:
         try:
             self._give_waiting()
-        except ApiError as error:  # the text has killed fronts before
+        except TextError as error:  # the text has killed fronts before
             self.failure = error
             self.growing.end()
 

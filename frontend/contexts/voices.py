@@ -7,8 +7,8 @@ from dataclasses import replace
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import Speaker, engine_in_use
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
 MIN_SPEED, MAX_SPEED = 0.25, 4.0
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from frontend.audio.formats import AudioFormat
 from frontend.audio.raw import RawFormat
-from frontend.contract.request import MarkupKind
 from shm.audio import SAMPLE_RATE
 from shm.messages import Voice
+from text.markup.kind import MarkupKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Voicing:
     """Identity for admission: one client's contexts are heard one after the other, unless their names differ."""
     voice: Voice
     language: str
-    """A language code, as `frontend.text.language.language_of` returns it."""
+    """A language code, as `text.words.language.language_of` returns it."""
     speed: float = 1.0
     format: AudioFormat | RawFormat = AudioFormat.PCM
     sample_rate: int = SAMPLE_RATE

@@ -1,4 +1,1 @@
-"""The terms that all rooms of the front share: requests, errors, the speaker's interface.
-
-Imported by `frontend` and `supervisor`.
-"""
+"""The terms that all rooms of the front share: requests, errors, the speaker's interface."""

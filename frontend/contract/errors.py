@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from text.errors import TextError
 
-class ApiError(Exception):
-    """A request that is refused: what to answer. The message is meant for the client and says what to do."""
+
+class ApiError(TextError):
+    """A request that is refused with a status of its own."""
 
     def __init__(
         self,
@@ -17,12 +19,8 @@ class ApiError(Exception):
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, param=param, code=code)
         self.status = status
-        self.message = message
-        self.param = param
-        """The field that is wrong: `input`, `voice.id`; None where no single one is."""
-        self.code = code
         self.headers = headers
 
 

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from frontend.contract.growing_text import GrowingText
-from frontend.contract.performer import DialogueTurn, Performer
 from frontend.contract.stages import Stages
 from frontend.contract.urgency import Urgency
 from shm.messages import Voice
-
-
-class MarkupKind(StrEnum):
-    """The notation of a request's text."""
-
-    NONE = "none"
-    """No markup: every character is text."""
-    BASIC = "basic"
-    """`[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else; other brackets are text."""
-    TAGS = "tags"
-    """`[pause:1.5s]`, `[word](/ipa/)`, `[voice:af_bella]` and `[rate:0.8]`; a tag with a fault is an error."""
-    SSML = "ssml"
+from text.markup.kind import MarkupKind
+from text.words.performer import DialogueTurn, Performer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,1 @@
-"""The HTTP API: routes, checks and answers. It requests speech through `frontend.contract`.
-
-Imported by `frontend.process`, `frontend.wyoming` and `supervisor`.
-"""
+"""The HTTP API: routes, checks and answers. It requests speech through `frontend.contract`."""

@@ -10,7 +10,6 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
-from frontend.contract import request_id
 from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http.access.bodies import Bodies
@@ -40,6 +39,7 @@ from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
+from shm import request_id
 
 CLIENT_LEFT = 499
 """Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""

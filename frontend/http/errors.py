@@ -10,9 +10,7 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract import request_id
 from frontend.contract.errors import (
-    ApiError,
     Broken,
     Fault,
     Interrupted,
@@ -22,8 +20,10 @@ from frontend.contract.errors import (
     Unavailable,
     Unspeakable,
 )
-from frontend.contract.mishap import Mishap
 from frontend.monitoring.metrics import Event, Metrics
+from shm import request_id
+from text.errors import TextError
+from text.isolation.mishap import Mishap
 
 ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
 """An error's `error_body`: `response.get(ERROR_BODY)`, for answers in another form."""
@@ -71,7 +71,7 @@ def error_body(
 def late_error_body(error: Exception) -> dict[str, str | None]:
     """An `error_body` for a failure after the status was sent."""
     match error:
-        case ApiError():
+        case TextError():
             return error_body(error.status, error.message, param=error.param, code=error.code)
         case Unspeakable():
             return error_body(400, str(error), param="input", code="unspeakable")
@@ -102,7 +102,7 @@ def note_late_error(metrics: Metrics, error: Exception) -> tuple[dict[str, str |
 
 def _late_status(error: Exception) -> int:
     match error:
-        case ApiError():
+        case TextError():
             return error.status
         case Interrupted():
             return 409
@@ -127,7 +127,7 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     """Turn a handler's exception into a response. Handlers raise only while no byte of their response was sent."""
     try:
         return await handler(request)
-    except ApiError as error:
+    except TextError as error:
         return error_response(error.status, error.message, param=error.param, code=error.code, headers=error.headers)
     except Unspeakable as error:
         return error_response(400, str(error), param="input", code="unspeakable")

@@ -10,22 +10,22 @@ from aiohttp import web
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
-from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
-from frontend.text.apart import apart
-from frontend.text.cast import Cast
-from frontend.text.ipa import ALPHABET
-from frontend.text.markup.parse import parse_markup
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation
-from frontend.text.segmentation import pronounceable
-from frontend.text.speakable import is_unpronounceable
-from frontend.text.word import PhonemeSource, Word
 from shm.engine_info import EngineInfo
+from text.espeak.ipa import ALPHABET
+from text.isolation.apart import apart
+from text.markup.kind import MarkupKind
+from text.markup.parse import parse_markup
+from text.pipeline import TextPipeline
+from text.segmentation import pronounceable
+from text.words.cast import Cast
+from text.words.segment import Notation
+from text.words.speakable import is_unpronounceable
+from text.words.word import PhonemeSource, Word
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 """Kokoro v1.0's notation, used while no engine that speaks phonemes is connected."""

@@ -12,7 +12,6 @@ from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError
 from frontend.contract.player import PlayerControl
-from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.answers import sse
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody, read_change, read_play
@@ -22,6 +21,7 @@ from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
 from frontend.settings.front import FrontSettings
 from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
+from text.markup.kind import MarkupKind
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""

@@ -15,9 +15,9 @@ from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
-from frontend.text.apart import apart
-from frontend.text.sanitize import sanitize
-from frontend.text.sentences import lines_of_sentences
+from text.isolation.apart import apart
+from text.sentences.sentences import lines_of_sentences
+from text.words.sanitize import sanitize
 
 
 class SentencesBody(msgspec.Struct):

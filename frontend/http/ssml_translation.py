@@ -11,15 +11,15 @@ from aiohttp import web
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
-from frontend.contract.performer import Performer
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
-from frontend.text.apart import apart
-from frontend.text.markup import ssml
-from frontend.text.markup.limits import MAX_RATE, MIN_RATE
-from frontend.text.markup.say_as import said_as
-from frontend.text.markup.tag_writer import TagWriter
+from text.isolation.apart import apart
+from text.markup import ssml
+from text.markup.limits import MAX_RATE, MIN_RATE
+from text.markup.say_as import said_as
+from text.markup.tag_writer import TagWriter
+from text.words.performer import Performer
 
 ELEMENTS = {
     "speak": "encloses the whole text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from frontend.text.language import language_of
+from text.words.language import language_of
 
 _GENDERS = {"f": "female", "m": "male"}
 

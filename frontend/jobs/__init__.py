@@ -1,4 +1,1 @@
-"""The front's side of the jobs: their folder, and the messages to the process that makes them.
-
-Imported by `frontend.http` and `frontend.process`.
-"""
+"""The front's side of the jobs: their folder, and the messages to the process that makes them."""

@@ -1,4 +1,1 @@
-"""Metrics, drift, self-checks and `/status`: figures about the other rooms' work.
-
-Imported by `frontend` and `supervisor.commands`.
-"""
+"""Metrics, drift, self-checks and `/status`: figures about the other rooms' work."""

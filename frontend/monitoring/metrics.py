@@ -20,7 +20,7 @@ from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
 FALLBACKS = ("espeak", "letters")
-"""The sources of phonemes for words that no lexicon has (`frontend.text.word.PhonemeSource`)."""
+"""The sources of phonemes for words that no lexicon has (`text.words.word.PhonemeSource`)."""
 
 HELPERS = ("g2p", "reader")
 """The front's helper processes: espeak-ng's, and the one that reads long texts."""
@@ -81,7 +81,7 @@ class Metrics:
         self._counters[event].inc()
 
     def pronounced(self, source: str) -> None:
-        """Count a word by the source of its phonemes, as `frontend.text.g2p.G2P.fallbacks` names it.
+        """Count a word by the source of its phonemes, as `text.g2p.G2P.fallbacks` names it.
 
         Called by the thread that reads texts.
         """

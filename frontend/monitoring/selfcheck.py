@@ -24,9 +24,9 @@ from frontend.monitoring.state_folder import write_whole
 from frontend.monitoring.status import report
 from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
 from frontend.streams.cache.prewarm import IdleSpeaker
-from frontend.text.language import language_of
-from frontend.text.voice_spec import default_voice, parse_voice
 from shm.audio import SAMPLE_RATE
+from text.words.language import language_of
+from text.words.voice_spec import default_voice, parse_voice
 
 log = logging.getLogger(__name__)
 

@@ -33,8 +33,8 @@ from frontend.monitoring.status.tuning import tuning
 from frontend.planning.ledger import Account
 from frontend.settings.front import FrontSettings
 from frontend.streams.stream import Stream
-from frontend.text.taggers import tagger_name
 from shm.audio import SAMPLE_RATE
+from text.english.taggers import tagger_name
 
 SETTINGS = (
     "max_streams",
@@ -70,7 +70,7 @@ class Sources:
 
     snapshot: Callable[[], Snapshot]
     pronounced: Mapping[str, int]
-    """Counts of words by the source of their phonemes, as `frontend.text.g2p.G2P.fallbacks` has them."""
+    """Counts of words by the source of their phonemes, as `text.g2p.G2P.fallbacks` has them."""
     metrics: Metrics
     settings: FrontSettings
     selfcheck: SelfChecker | None = None

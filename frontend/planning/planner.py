@@ -12,8 +12,8 @@ from frontend.planning.profile import CostProfile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
 from frontend.planning.sources import SentenceSource, WholeText
-from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
-from frontend.text.segmentation import add_word
+from text.segmentation import add_word
+from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 
 _AT_ONCE = 300
 """Number of tokens planned together, unless twice a segment's limit is more. A larger number would hardly change a cut,

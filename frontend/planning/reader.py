@@ -8,21 +8,21 @@ from functools import partial
 
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
-from frontend.contract.performer import Performer
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan, plan_growing
 from frontend.planning.profile import CostProfile
 from frontend.planning.sources import WrittenText
-from frontend.text.apart import apart
-from frontend.text.cast import Cast
-from frontend.text.markup.error import MarkupError
-from frontend.text.markup.marked import Entrance, Marked, Pause
-from frontend.text.markup.parse import parse_markup
-from frontend.text.performed import PerformedText, performed_parts, performed_sentences
-from frontend.text.phoneme_script import phoneme_sentences
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 from shm.engine_info import EngineInfo
+from text.isolation.apart import apart
+from text.markup.error import MarkupError
+from text.markup.marked import Entrance, Marked, Pause
+from text.markup.parse import parse_markup
+from text.performed import PerformedText, performed_parts, performed_sentences
+from text.phoneme_script import phoneme_sentences
+from text.pipeline import TextPipeline
+from text.words.cast import Cast
+from text.words.performer import Performer
+from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 
 
 class Reader:
@@ -100,7 +100,7 @@ class Reader:
         return found
 
     def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
-        cast = Cast.of(request, engine)
+        cast = Cast(engine.voices, dict(request.aliases), request.language if request.one_language else None)
         notation = Notation.of(engine)
         language, limit = performer.language, self._max_pause_seconds
         return apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)

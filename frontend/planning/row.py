@@ -8,8 +8,8 @@ from functools import cache
 from itertools import accumulate, pairwise
 
 from frontend.planning.profile import CostProfile
-from frontend.text.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends
-from frontend.text.segment import Cut, Unit
+from text.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends
+from text.words.segment import Cut, Unit
 
 CUT_PRICES: Mapping[Cut, float] = {
     Cut.PARAGRAPH: 0.0,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
-from frontend.text.segment import Sentence
+from text.words.segment import Sentence
 
 
 class SentenceSource(Protocol):

@@ -1,1 +1,1 @@
-"""The front's side of the player: its state, its journal and the channel to it. Imported by `frontend.process`."""
+"""The front's side of the player: its state, its journal and the channel to it."""

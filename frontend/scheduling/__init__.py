@@ -1,1 +1,1 @@
-"""Admission, turns and dispatch: which segment goes to which worker, and when. Imported by `frontend.process`."""
+"""Admission, turns and dispatch: which segment goes to which worker, and when."""

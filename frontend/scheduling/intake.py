@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from frontend.contract.errors import ApiError, Fault, NothingToSpeak, SpeechError
+from frontend.contract.errors import Fault, NothingToSpeak, SpeechError
 from frontend.contract.growing_text import TextMark
-from frontend.contract.mishap import Mishap
 from frontend.monitoring.metrics import Event
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
@@ -15,7 +14,9 @@ from frontend.scheduling.shared import Shared
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
-from frontend.text.segment import Segment
+from text.errors import TextError
+from text.isolation.mishap import Mishap
+from text.words.segment import Segment
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class Intake:
         try:
             while not stream.failed and (item := await stream.text.next()):
                 await self._take(stream, item)
-        except (SpeechError, ApiError) as error:
+        except (SpeechError, TextError) as error:
             stream.fail(error)
             return
         except Exception as error:

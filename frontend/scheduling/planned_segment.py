@@ -7,7 +7,7 @@ from frontend.scheduling.fingerprint import fingerprint
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.speed import segment_speed
 from frontend.streams.stream import Stream
-from frontend.text.segment import Segment
+from text.words.segment import Segment
 
 
 def planned_segment(stream: Stream, segment: Segment, ledger: Ledger) -> PlannedSegment:

@@ -15,7 +15,7 @@ from frontend.planning.planner import Limits, replan
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.segment_queue import SegmentQueue
 from frontend.streams.stream import Stream
-from frontend.text.segment import Notation, Segment, Unit
+from text.words.segment import Notation, Segment, Unit
 
 AT_ONCE = 2
 """Segments that are cut again at a time: more would block the event loop when it is busiest."""

@@ -31,10 +31,10 @@ from frontend.settings.front import FrontSettings
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
-from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
+from text.words.segment import Segment
 
 _LONG_TEXTS = 3
 """Long texts that are read at once; the helper process that reads them does one step at a time."""

@@ -1,4 +1,1 @@
-"""The front's settings, and the values that check requests: hosts, origins, keys.
-
-Imported by `frontend`, `books.jobs` and `supervisor`.
-"""
+"""The front's settings, and the values that check requests: hosts, origins, keys."""

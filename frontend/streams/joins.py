@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.text.segment import Cut
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from text.words.segment import Cut
 
 LEAD = SAMPLE_RATE * 20 // 1000
 """Samples of silence kept before the first audible one: the soft beginning of a consonant."""

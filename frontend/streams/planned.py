@@ -6,15 +6,15 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from frontend.contract.performer import Performer
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.link import Link
 from frontend.streams.loss import Loss
 from frontend.streams.rings import Lease
 from frontend.streams.sealed_block import SealedBlock
-from frontend.text.segment import Segment
 from shm.audio import Pcm
 from shm.marks import Mark
+from text.words.performer import Performer
+from text.words.segment import Segment
 
 
 class SegmentState(Enum):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from frontend.contract.errors import ApiError, Interrupted, SpeechError
+from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
@@ -23,6 +23,7 @@ from frontend.streams.timing import Timing
 from frontend.streams.word_times import WordTimes
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
+from text.errors import TextError
 
 _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
@@ -70,7 +71,7 @@ class Stream:
         self._words = WordTimes(self.playback)
         self._sentences = SentenceTimes(self.playback)
         self._host = host
-        self._failure: SpeechError | ApiError | None = None
+        self._failure: SpeechError | TextError | None = None
         self._changed = asyncio.Event()
         self.flushed = 0
         self._told_flushes = 0
@@ -109,7 +110,7 @@ class Stream:
         """Wake the tasks that wait for news: the text was read further, a block was sealed, or a segment ended."""
         self._changed.set()
 
-    def fail(self, error: SpeechError | ApiError) -> None:
+    def fail(self, error: SpeechError | TextError) -> None:
         """End the stream after the samples that are sealed. The first failure counts."""
         self._failure = self._failure or error
         self.text.let_end()

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Executor
 
-from frontend.contract import in_flight, request_id
+from frontend.contract import in_flight
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segment_queue import SegmentQueue
-from frontend.text.apart import may_take_long
-from frontend.text.segment import Segment
+from shm import request_id
+from text.isolation.apart import may_take_long
+from text.words.segment import Segment
 
 LOOKAHEAD = 4
 """Segments planned and not dispatched: enough that no worker waits for text, few so that little is pronounced in

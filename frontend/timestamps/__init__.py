@@ -1,4 +1,1 @@
-"""Word times, cues and subtitles, computed from an engine's marks.
-
-Imported by `frontend.streams`, `frontend.http` and `supervisor`.
-"""
+"""Word times, cues and subtitles, computed from an engine's marks."""

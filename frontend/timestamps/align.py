@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from frontend.contract.word_timing import WordTiming
-from frontend.text.segment import SpokenWord
 from shm.audio import SAMPLE_RATE
 from shm.marks import Mark
+from text.words.segment import SpokenWord
 
 _DECIMALS = 4
 """A sample is 0.04 ms."""

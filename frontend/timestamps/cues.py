@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from frontend.contract.word_timing import WordTiming
-from frontend.text.sentences import sentences
+from text.sentences.sentences import sentences
 
 LINE = 42
 """Characters. Two lines of 42 for at most 7 s are what broadcasters agree on for Latin script."""

@@ -1,4 +1,1 @@
-"""Wyoming over TCP, the protocol by which Home Assistant has texts spoken: events in JSON lines, over contexts.
-
-Imported by `frontend.process`.
-"""
+"""Wyoming over TCP, the protocol by which Home Assistant has texts spoken: events in JSON lines, over contexts."""

@@ -11,11 +11,11 @@ from wyoming.tts import SynthesizeTextFormat
 from frontend.contexts.voices import find_voice
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
-from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.dialects.clients import object_of, text_of
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.voice_spec import default_voice
+from text.markup.kind import MarkupKind
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import default_voice
 
 
 def voicing_of(speaker: Speaker, voicing: Voicing, data: Mapping[str, Any]) -> Voicing:

@@ -20,9 +20,7 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
-from frontend.contract.mishap import Mishap
 from frontend.contract.speaker import engine_in_use
 from frontend.http.answers.sent_ahead import bound_transport
 from frontend.http.connections.connection import Connection
@@ -33,7 +31,10 @@ from frontend.monitoring.metrics import Event as Counted
 from frontend.wyoming.asking import voicing_of
 from frontend.wyoming.description import info
 from frontend.wyoming.reading import read_line, read_rest
+from shm import request_id
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from text.errors import TextError
+from text.isolation.mishap import Mishap
 
 IDLE_SECONDS = 300.0
 """Seconds without an event, while nothing is spoken, after which the connection is closed. Home Assistant's language
@@ -210,7 +211,7 @@ class Conversation:
                             began = True
                         await self._send(AudioChunk(**_FORMAT, audio=event.audio))
                         seconds = event.seconds
-        except (ApiError, SpeechError):
+        except (TextError, SpeechError):
             if began:
                 self._services.metrics.count(Counted.CUT)
             raise
@@ -234,7 +235,7 @@ class Conversation:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
         assert isinstance(error, Exception)
         body, _ = note_late_error(self._services.metrics, error)
-        if not isinstance(error, ApiError | SpeechError):
+        if not isinstance(error, TextError | SpeechError):
             Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
         log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
         try:

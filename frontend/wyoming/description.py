@@ -9,9 +9,9 @@ from importlib.metadata import version
 from wyoming.info import Attribution, Info, TtsProgram, TtsVoice
 
 from frontend.http.voice_description import described
-from frontend.text.language import language_of
-from frontend.text.voice_spec import VoiceError, parse_voice
 from shm.engine_info import EngineInfo
+from text.words.language import language_of
+from text.words.voice_spec import VoiceError, parse_voice
 
 _TAGS = {"en-us": "en-US", "en-gb": "en-GB", "fr-fr": "fr-FR", "pt-br": "pt-BR", "cmn": "zh-CN"}
 """Language tags (BCP 47) where ours differ; Home Assistant compares tags with those of its own settings."""
@@ -30,7 +30,7 @@ def info(engine: EngineInfo, blends: Sequence[str]) -> Info:
     """The answer to `describe`.
 
     Args:
-        blends: voices in the grammar of `frontend.text.voice_spec`; those that the engine can't speak are left out.
+        blends: voices in the grammar of `text.words.voice_spec`; those that the engine can't speak are left out.
     """
     voices = [_voice(name, engine) for name in (*engine.voices, *_spoken(blends, engine))]
     program = TtsProgram(

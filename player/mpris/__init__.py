@@ -1,4 +1,1 @@
-"""MPRIS: media keys and Now Playing of Linux desktops, over the D-Bus session bus (extra `mpris`).
-
-Imported by `player.process` and `supervisor.commands`.
-"""
+"""MPRIS: media keys and Now Playing of Linux desktops, over the D-Bus session bus (extra `mpris`)."""

@@ -1,1 +1,1 @@
-"""Outputs: the libraries and programs that play the deck's samples. Imported by `player` and `supervisor`."""
+"""Outputs: the libraries and programs that play the deck's samples."""

@@ -1,4 +1,1 @@
-"""Clients of a running server, and an engine in this process in place of a server.
-
-Imported by `supervisor.commands`.
-"""
+"""Clients of a running server, and an engine in this process in place of a server."""

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 from supervisor.client.spoken import CannotSpeak, SpokenPiece
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
 if TYPE_CHECKING:
     from frontend.contract.word_timing import WordTiming
     from frontend.streams.joins import Joiner
-    from frontend.text.normalization.settings import Normalization
-    from frontend.text.pipeline import TextPipeline
-    from frontend.text.segment import Segment
-    from frontend.text.settings import TextSettings
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
     from shm.marks import Mark
     from shm.messages import Voice
+    from text.normalization.settings import Normalization
+    from text.pipeline import TextPipeline
+    from text.settings import TextSettings
+    from text.words.segment import Segment
     from worker.engine import Block, Engine, Utterance
     from worker.settings import WorkerSettings
 
@@ -55,11 +55,11 @@ class LocalSpeech:
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
-        from frontend.text.configured_pipeline import configured_pipeline
-        from frontend.text.g2p import G2P
-        from frontend.text.lexicon.file import LexiconFile
-        from frontend.text.normalization.settings import Normalization
-        from frontend.text.settings import TextSettings
+        from text.configured_pipeline import configured_pipeline
+        from text.g2p import G2P
+        from text.lexicon.file import LexiconFile
+        from text.normalization.settings import Normalization
+        from text.settings import TextSettings
         from worker.engine import EngineUnavailable
         from worker.select import choose
 
@@ -98,9 +98,9 @@ class LocalSpeech:
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
-        from frontend.text.east_asian import LanguageUnavailable
-        from frontend.text.espeak import EspeakUnavailable
-        from frontend.text.segment import Notation
+        from text.east_asian.east_asian import LanguageUnavailable
+        from text.espeak.espeak import EspeakUnavailable
+        from text.words.segment import Notation
 
         blend, language = self._chosen(voice, lang)
         if timestamps and not self.engine.marks:
@@ -137,9 +137,9 @@ class LocalSpeech:
         Raises:
             CannotSpeak: there is no such voice or language, or no way to pronounce it.
         """
-        from frontend.text.east_asian import LanguageUnavailable
-        from frontend.text.espeak import EspeakUnavailable
-        from frontend.text.segment import Notation
+        from text.east_asian.east_asian import LanguageUnavailable
+        from text.espeak.espeak import EspeakUnavailable
+        from text.words.segment import Notation
 
         _, language = self._chosen(voice, lang)
         try:

@@ -1,1 +1,1 @@
-"""The subcommands of `kokoro-live`, one file each. Imported by `supervisor.cli`."""
+"""The subcommands of `kokoro-live`, one file each."""

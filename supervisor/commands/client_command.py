@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from frontend.text.normalization.settings import Normalization
-from frontend.text.settings import TextSettings
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
 from supervisor.settings.groups import write_options
 from supervisor.settings.options import settings_options
+from text.normalization.settings import Normalization
+from text.settings import TextSettings
 from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:

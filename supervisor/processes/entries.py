@@ -37,7 +37,7 @@ def front(
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))
-    from frontend.contract import request_id
+    from shm import request_id
 
     configure_logging(settings.supervisor.logs, "front", request_id.current.get)
     from shm.metric_files import metric_files

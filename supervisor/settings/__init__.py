@@ -1,1 +1,1 @@
-"""All settings of a server, and their sources: flags, variables and one TOML file. Imported by `supervisor`."""
+"""All settings of a server, and their sources: flags, variables and one TOML file."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
-from frontend.text.normalization.settings import Normalization
-from frontend.text.settings import TextSettings
 from player.settings import PlayerSettings
 from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.settings.tuning import TuningSettings
+from text.normalization.settings import Normalization
+from text.settings import TextSettings
 from worker.settings import WorkerSettings
 
 

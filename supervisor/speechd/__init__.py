@@ -1,4 +1,1 @@
-"""The output module that Speech Dispatcher starts: a client of the server that starts quickly, without numpy.
-
-Imported by `supervisor.commands`.
-"""
+"""The output module that Speech Dispatcher starts: a client of the server that starts quickly, without numpy."""

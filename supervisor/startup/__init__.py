@@ -1,1 +1,1 @@
-"""Start of a server: its socket, service managers, and installed services. Imported by `supervisor.commands`."""
+"""Start of a server: its socket, service managers, and installed services."""

@@ -1,4 +1,1 @@
-"""Measurement of threads and simultaneous inferences on this machine, and the profile that `serve` applies.
-
-Imported by `supervisor.commands`.
-"""
+"""Measurement of threads and simultaneous inferences on this machine, and the profile that `serve` applies."""

@@ -26,9 +26,9 @@ from benchmarks.quality.findings import Finding, cut_findings, finding, pause_ar
 from benchmarks.quality.pitch import pitch_before, pitches
 from benchmarks.quality.renderings import Rendering, Renderings, write_wav
 from benchmarks.quality.ways import Way, of_passages, of_texts
-from frontend.text.segment import Cut
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import cut_before
+from text.words.segment import Cut
 from worker.split.rewrites import Rewrite
 
 SECOND = 24_000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.style_rows import Clause, clauses, difference
-from frontend.text.segment import Cut, Unit
+from text.words.segment import Cut, Unit
 from worker.split.segment import Prosody
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -37,10 +36,11 @@ def residue(of: Server) -> Residue:
 def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
     """Number of resources of each kind. A front's sockets are its clients' affair. Only Linux tells kinds; macOS tells
     the number of all, which clients change."""
-    if sys.platform != "linux":
+    opened = Path(f"/proc/{pid}/fd")
+    if not opened.is_dir():
         return {"all": psutil.Process(pid).num_fds()} if sockets else {}
     links: Counter[str] = Counter()
-    for link in Path(f"/proc/{pid}/fd").iterdir():
+    for link in opened.iterdir():
         with contextlib.suppress(FileNotFoundError):
             links[re.sub(r"\d+", "", str(link.readlink()))] += 1
     return {kind: count for kind, count in sorted(links.items()) if sockets or not kind.startswith("socket:")}

@@ -20,12 +20,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import kokoro_live
+from tests.rooms import PACKED, PRODUCT
 from worker.models.model_files import KNOWN
 from worker.split.statistics import SHIPPED
 from worker.voices.low_rank import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
-PACKED = ("shm", "worker", "frontend", "player", "books", "supervisor", "benchmarks")
 HOME = "kokoro_live"
 """The wheel's only top-level name, in which the folders lie; in a clone they lie next to it."""
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore")
@@ -47,7 +47,7 @@ def done(*command: object, cwd: Path, timeout: float = 100.0, **variables: str) 
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The wheel, which is built from the sdist, and the sdist; made by the build backend of this environment."""
     source = tmp_path_factory.mktemp("source")
-    for name in (*PACKED, HOME, "deploy"):
+    for name in (*PACKED, "deploy"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in BESIDE:
         shutil.copy(ROOT / name, source)
@@ -63,7 +63,7 @@ def test_twine_finds_nothing(built: tuple[Path, Path]) -> None:
 def test_both_have_every_file_of_the_packages_and_what_licences_want(built: tuple[Path, Path]) -> None:
     expected = {
         str(path.relative_to(ROOT))
-        for name in (*PACKED, HOME)
+        for name in PACKED
         for path in (ROOT / name).rglob("*")
         if path.is_file() and path.suffix != ".pyc" and ".bundled" not in str(path)
     }
@@ -114,7 +114,7 @@ def test_the_wheels_folders_come_before_other_modules_of_their_names(
 ) -> None:
     with zipfile.ZipFile(built[0]) as wheel:
         wheel.extractall(tmp_path)
-    for name in PACKED:
+    for name in (*PRODUCT, "benchmarks"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of another distribution')")
     said = done(sys.executable, "-P", "-m", HOME, *arguments, cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert said == f"kokoro-live, version {version('kokoro-live')}\n"
@@ -132,7 +132,7 @@ def test_what_is_installed_speaks_with_kokoro(
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
     done(*pip, "--target", site, archive, cwd=tmp_path)
     program = {"PYTHONPATH": str(site), "KOKORO_LIVE_MODEL_DIR": str(real_model.parent)}
-    for name in PACKED:
+    for name in (*PRODUCT, "benchmarks"):
         (site / f"{name}.py").write_text("raise SystemExit('a module of another distribution')")
     run = [sys.executable, "-P", "-m", HOME]
     where = done(sys.executable, "-P", "-c", f"import {HOME}; print({HOME}.__file__)", cwd=tmp_path, **program)

@@ -15,11 +15,11 @@ from frontend.contexts.voicing import Voicing
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.settings.front import FrontSettings
-from frontend.text.pipeline import TextPipeline
-from frontend.text.word import Word
 from shm.audio import Pcm
 from tests.frontend.desk import Desk
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
+from text.pipeline import TextPipeline
+from text.words.word import Word
 
 VOICING = Voicing("request", "client", (("af_heart", 1.0),), "en-us")
 

@@ -12,7 +12,6 @@ import numpy as np
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
 from frontend.streams.joins import Joiner
-from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
@@ -31,6 +30,7 @@ from shm.messages import (
     encode,
 )
 from shm.ring import Arena, RingWriter
+from text.words.segment import Cut, Segment
 
 DEADLINE = 60.0
 """Seconds after which a test that waits for an event gives up."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import GUESS, CostProfile
 from frontend.planning.reader import numbered_sentences
-from frontend.text.markup.marked import Marked
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment
+from text.markup.marked import Marked
+from text.pipeline import TextPipeline
+from text.words.segment import Notation, Segment
 
 
 def segments_of(

@@ -10,12 +10,12 @@ import msgspec
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
-from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader, ScriptedWorker, samples_of
+from text.words.segment import Cut, Segment, Unit
 
 KOKORO = msgspec.structs.replace(ENGINE, speaks="phonemes", vocabulary="abcdefghij ")
 

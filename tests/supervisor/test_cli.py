@@ -10,10 +10,10 @@ from dataclasses import fields
 import pytest
 from click.testing import CliRunner
 
-from frontend.text.normalization.settings import Normalization
 from supervisor.cli import kokoro_live
 from supervisor.settings.composition import SETTINGS
 from supervisor.settings.groups import GROUPS, NORMALIZATION, grouped
+from text.normalization.settings import Normalization
 
 
 def help_of(*arguments: str) -> str:

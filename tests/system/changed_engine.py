@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
 from tests.system.oracle import NOTATION
+from text.g2p import G2P
+from text.pipeline import TextPipeline
 
 
 def poisoned_by(folder: Path, text: str, more: str = "") -> dict[str, str]:

@@ -17,7 +17,7 @@ class Change:
         if name == "frontend.scheduling.scheduler":
             from frontend.contract.in_flight import InFlight
             from frontend.planning.reader import Reader
-            from frontend.text import g2p
+            from text import g2p
             read, load, answering, words = Reader._sentences, g2p._load, InFlight.answering, g2p.G2P.words
             def deadly(self, request, notation):
                 for name, text in {poisons!r}.items():

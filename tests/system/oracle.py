@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.streams.joins import Joiner
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation
 from tests.frontend.segments import segments_of
 from tests.miniature import expected, make_miniature, make_voices, tokens_of, vocabulary
 from tests.system.reading import check
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.segment import Notation
 
 NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 

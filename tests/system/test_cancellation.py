@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
 from tests.system.oracle import NOTATION, samples_of
 from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer
+from text.g2p import G2P
+from text.pipeline import TextPipeline
 
 LONG = "This comes first. And then there is a sentence with far more words than anybody needs to hear of it."
 SHORT = "Hi."

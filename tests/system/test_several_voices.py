@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from frontend.streams.joins import Joiner
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Cut
 from tests.frontend.segments import segments_of
 from tests.miniature import STYLE_STEP, expected, tokens_of
 from tests.system.oracle import NOTATION
 from tests.system.server import Server
 from tests.system.shared import SharedServer
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.segment import Cut
 
 LANGUAGES = {"af_heart": "en-us", "am_adam": "en-us", "bf_emma": "en-gb"}
 TURNS = [(voice, f"Turn number {n} is of {voice[3:]}.") for n, voice in enumerate([*LANGUAGES] * 6)]

@@ -12,12 +12,12 @@ import wave
 import numpy as np
 import pytest
 
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
 from tests.system.listening import LONG
 from tests.system.oracle import NOTATION, samples_of, sentences
 from tests.system.server import Server
+from text.g2p import G2P
+from text.pipeline import TextPipeline
 
 
 def samples(data: bytes) -> np.ndarray:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from frontend.text.apart import AT_ONCE
 from tests.system.server import Server, server
+from text.isolation.apart import AT_ONCE
 
 PLANTED = """
 import sys
-if "frontend.text.apart_child:answering" in sys.orig_argv:
+if "text.isolation.apart_child:answering" in sys.orig_argv:
     import re
-    from frontend.text.normalization import normalize
+    from text.normalization import normalize
     def stall(draft):
         if "Zebra" in draft.sentence:
             re.match("(?:a|a)+b", "a" * 100)

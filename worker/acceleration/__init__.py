@@ -1,4 +1,1 @@
-"""The choice of execution providers for this machine, by the verdicts of earlier trials.
-
-Imported by `worker` and `supervisor.commands`.
-"""
+"""The choice of execution providers for this machine, by the verdicts of earlier trials."""

@@ -1,4 +1,1 @@
-"""espeak-ng as an engine, its C library in a helper process that may die.
-
-Imported by `worker.select` and `supervisor`.
-"""
+"""espeak-ng as an engine, its C library in a helper process that may die."""

@@ -1,4 +1,1 @@
-"""The machine that the worker runs on: cores, priorities, and each worker's share of them.
-
-Imported by `worker` and `supervisor`.
-"""
+"""The machine that the worker runs on: cores, priorities, and each worker's share of them."""

@@ -1,1 +1,1 @@
-"""Model files: found, fetched, assembled from packages, and checked. Imported by `worker` and `supervisor`."""
+"""Model files: found, fetched, assembled from packages, and checked."""

@@ -1,4 +1,1 @@
-"""onnxruntime's execution providers: their names and options, and the nodes that run on them.
-
-Imported by `worker` and `supervisor`.
-"""
+"""onnxruntime's execution providers: their names and options, and the nodes that run on them."""

@@ -1,1 +1,1 @@
-"""Conversion of the published int8 model to floats. Imported by `supervisor.commands`."""
+"""Conversion of the published int8 model to floats."""

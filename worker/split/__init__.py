@@ -1,4 +1,1 @@
-"""Kokoro's graph cut into stages, so that prosody is made once per segment and speech is vocoded in windows.
-
-Imported by `worker` and `supervisor.commands`.
-"""
+"""Kokoro's graph cut into stages, so that prosody is made once per segment and speech is vocoded in windows."""

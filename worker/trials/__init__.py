@@ -1,4 +1,1 @@
-"""Trials of execution providers: whether a provider is right and faster here, tested while the CPU speaks.
-
-Imported by `worker.tuning` and `supervisor.processes`.
-"""
+"""Trials of execution providers: whether a provider is right and faster here, tested while the CPU speaks."""

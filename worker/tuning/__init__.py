@@ -1,1 +1,1 @@
-"""Measurements of one engine, in a process of its own. Imported by `supervisor.tuning`."""
+"""Measurements of one engine, in a process of its own."""

@@ -1,4 +1,1 @@
-"""Kokoro's voices: style vectors from files or from the embedded tables, and blends of them.
-
-Imported by `worker` and `supervisor`.
-"""
+"""Kokoro's voices: style vectors from files or from the embedded tables, and blends of them."""

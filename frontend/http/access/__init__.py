@@ -1,1 +1,1 @@
-"""The guards before every route: host, origin, key, rate, body. Imported by `frontend.http`."""
+"""The guards before every route: host, origin, key, rate, body."""

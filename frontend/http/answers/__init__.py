@@ -1,4 +1,1 @@
-"""Response bodies: framed, encoded, sent, and ended so that an incomplete one never looks whole.
-
-Imported by `frontend.http` and `frontend.wyoming`.
-"""
+"""Response bodies: framed, encoded, sent, and ended so that an incomplete one never looks whole."""

@@ -1,1 +1,1 @@
-"""TCP connections: accepted, bounded, timed. Imported by `frontend.http`, `frontend.wyoming` and `frontend.process`."""
+"""TCP connections: accepted, bounded, timed."""

@@ -1,4 +1,1 @@
-"""Other services' protocols for speech: sockets over contexts that take text piece by piece, and one-shot calls.
-
-Imported by `frontend.http` and `frontend.wyoming`.
-"""
+"""Other services' protocols for speech: sockets over contexts that take text piece by piece, and one-shot calls."""

@@ -24,6 +24,7 @@ from frontend.http.dialects.audio_formats import named_output
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
 from frontend.http.dialects.fields import CartesiaMessage
 from frontend.http.dialects.socket import Session
+from text.errors import TextError
 
 DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
 
@@ -51,7 +52,7 @@ class Cartesia:
         key = text_of(message, "context_id") or str(uuid.uuid4())
         try:
             await self._follow(key, message)
-        except ApiError as error:
+        except TextError as error:
             self._session.contexts.drop(key, remember=False)
             await self._session.fail(key, error)
 

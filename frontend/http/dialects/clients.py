@@ -8,9 +8,9 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from frontend.contexts.voicing import Voicing
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError
 from frontend.http.access.identity import API_KEY
+from shm import request_id
 
 
 def new_voicing(request: web.Request, name: str) -> Voicing:

@@ -23,6 +23,7 @@ from frontend.http.dialects.audio_formats import OutputFormat, named_output
 from frontend.http.dialects.clients import new_voicing, text_of
 from frontend.http.dialects.fields import DeepgramMessage
 from frontend.http.dialects.socket import Session
+from text.errors import TextError
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
 """The encodings of the socket; the one-shot call has more."""
@@ -96,14 +97,14 @@ class Deepgram:
             context = self._session.contexts.open(str(self._texts), self._voicing)
         try:
             context.write(text)
-        except ApiError as error:
+        except TextError as error:
             await self.warn(error.message, error.code or "")
 
     async def _flush(self, context: Context) -> None:
         """Flush, and leave out held text that is refused: every flush is answered."""
         try:
             context.flush()
-        except ApiError as error:
+        except TextError as error:
             await self.warn(error.message, error.code or "")
             context.flush()
 

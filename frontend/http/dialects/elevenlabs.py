@@ -19,14 +19,15 @@ from frontend.contexts.services import Services
 from frontend.contexts.voices import find_voice
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
-from frontend.contract.request import MarkupKind
 from frontend.http.access.identity import KEY_DUE, DueKey
 from frontend.http.dialects.alignment import Alignments
 from frontend.http.dialects.audio_formats import elevenlabs_output
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
 from frontend.http.dialects.fields import ElevenLabsMessage
 from frontend.http.dialects.socket import Session
-from frontend.text.normalization.settings import RULES
+from text.errors import TextError
+from text.markup.kind import MarkupKind
+from text.normalization.settings import RULES
 
 DEFAULT_OUTPUT = "mp3_44100_128"
 DEFAULT_CONTEXT = "default"
@@ -91,7 +92,7 @@ class ElevenLabs:
             return
         try:
             self._follow(key, message)
-        except ApiError as error:
+        except TextError as error:
             self._session.contexts.drop(key)
             await self._session.fail(None if error.status == 401 else key, error)
 

@@ -9,8 +9,8 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from frontend.contract import request_id
 from frontend.http.errors import ERROR_BODY
+from shm import request_id
 
 ErrorForm = Callable[[int, Mapping[str, str | None]], dict[str, Any]]
 """Makes a body of a status and an `error_body`."""

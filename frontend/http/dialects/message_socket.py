@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from aiohttp import WSCloseCode, hdrs, web
 
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError
+from shm import request_id
 
 MAX_MESSAGE_BYTES = 64 * 1024
 

@@ -13,9 +13,7 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError, SpeechError
-from frontend.contract.mishap import Mishap
 from frontend.http.answers import speakable
 from frontend.http.answers.delivery import AudioResponse
 from frontend.http.answers.ending import cut, left, reset_on_close
@@ -23,6 +21,9 @@ from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
 from frontend.http.connections.connection import ClientLeft
 from frontend.http.errors import late_error_body
 from frontend.monitoring.metrics import Event
+from shm import request_id
+from text.errors import TextError
+from text.isolation.mishap import Mishap
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ async def answer(
                 raise ClientLeft from error
             if not response.prepared:
                 raise
-            if isinstance(error, ApiError | SpeechError):
+            if isinstance(error, TextError | SpeechError):
                 log.error("%s is cut: %s", request_id.current.get(), error)
             else:
                 Mishap.of(error).log(log, f"{request_id.current.get()} is cut")

@@ -11,9 +11,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from frontend.contexts.context import Context
 from frontend.contexts.services import Services
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
-from frontend.contract.mishap import Mishap
 from frontend.http.answers.sent_ahead import taken
 from frontend.http.connections.interruptible_wait import InterruptibleWait
 from frontend.http.dialects.dialect import Dialect
@@ -23,6 +21,9 @@ from frontend.http.errors import late_error_body, note_late_error
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import no_effect
 from frontend.monitoring.metrics import Event as Counted
+from shm import request_id
+from text.errors import TextError
+from text.isolation.mishap import Mishap
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Session:
                 await self._dialect.begin()
                 self.contexts.note_idleness()
                 await self._converse()
-            except (ApiError, SpeechError) as error:
+            except (TextError, SpeechError) as error:
                 await self.fail(None, error)
             except ConnectionError:
                 log.info("%s: the client left", request_id.current.get())
@@ -135,7 +136,7 @@ class Session:
         except ConnectionError:
             self.contexts.drop(key, only=context)
         except Exception as error:
-            if not isinstance(error, ApiError | SpeechError):
+            if not isinstance(error, TextError | SpeechError):
                 Mishap.of(error).log(log, f"{request_id.current.get()}: a context failed")
             if context.sounded and not isinstance(error, Interrupted):
                 self.services.metrics.count(Counted.CUT)

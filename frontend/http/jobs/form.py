@@ -14,6 +14,7 @@ from frontend.http.requests.speech_request import checked_language, checked_voic
 from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
 from shm.engine_info import EngineInfo
 from shm.hours import Hours
+from text.errors import TextError
 
 _RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"
 """One range of chapters. No text matches it in two ways: with two ways for each of several hundred ranges, the search
@@ -125,7 +126,7 @@ def _check_voices(form: JobForm, cast: CastFile, engine: EngineInfo) -> None:
         try:
             _, blend = checked_voice(voice or None, engine.voices)
             checked_language(blend, form.lang or None)
-        except ApiError as error:
+        except TextError as error:
             param = "lang" if error.param == "lang" else field
             raise ApiError(400, error.message, param=param, code=error.code) from error
 

@@ -1,1 +1,1 @@
-"""The OpenAPI document, and the page that shows it. Imported by `frontend.http.app`."""
+"""The OpenAPI document, and the page that shows it."""

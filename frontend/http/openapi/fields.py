@@ -8,7 +8,7 @@ from typing import Any
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.http.openapi.dialect_fields import DIALECT_FIELDS
 from frontend.http.requests.model_names import MODELS
-from frontend.text.voice_spec import OPENAI_VOICES
+from text.words.voice_spec import OPENAI_VOICES
 
 _FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
 

@@ -1,1 +1,1 @@
-"""Request bodies: decoded, checked, and turned into speech requests. Imported by `frontend.http`."""
+"""Request bodies: decoded, checked, and turned into speech requests."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from frontend.contract.errors import ApiError
-from frontend.contract.performer import DialogueTurn, Performer
 from frontend.http.requests.schema import SpeechCall
-from frontend.text.cast import Cast
-from frontend.text.language import UnknownLanguage
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice
 from shm.engine_info import EngineInfo
+from text.words.cast import Cast
+from text.words.language import UnknownLanguage
+from text.words.performer import DialogueTurn, Performer
+from text.words.voice_spec import UnknownVoice, VoiceError, default_voice
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from frontend.contract.errors import ApiError
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 from shm.engine_info import EngineInfo
 from shm.messages import Voice
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
 
 def named_language(lang: str | None, voice: str | None, engine: EngineInfo | None) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from frontend.contract.errors import ApiError
-from frontend.text.phoneme_script import unknown_phonemes
-from frontend.text.segment import Notation
+from text.phoneme_script import unknown_phonemes
+from text.words.segment import Notation
 
 
 def check_phonemes(script: str, notation: Notation) -> None:

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from frontend.contract.request import MarkupKind
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.schema import VoiceReference
 from shm.playing import WhenBusy
+from text.markup.kind import MarkupKind
 
 
 class PlayBody(msgspec.Struct):

@@ -10,13 +10,13 @@ import msgspec
 
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
 from frontend.contract.errors import ApiError
-from frontend.contract.request import MarkupKind
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.kokoro_fastapi import NormalizationOptions, VoiceAlias, VoiceAliases, Volume, rules_off
 from frontend.http.sessions import OnBusy
-from frontend.text.markup.ssml import is_document
-from frontend.text.normalization.settings import RULES
 from shm.audio import SAMPLE_RATE
+from text.markup.kind import MarkupKind
+from text.markup.ssml import is_document
+from text.normalization.settings import RULES
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from aiohttp import hdrs, web
 
-from frontend.contract import request_id
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
@@ -14,12 +13,13 @@ from frontend.http.access.identity import API_KEY
 from frontend.http.requests.casting import casting_of
 from frontend.http.requests.phonemes import check_phonemes
 from frontend.http.requests.schema import SpeechCall
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.markup.limits import clamped_rate
-from frontend.text.segment import Notation
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from shm import request_id
 from shm.engine_info import EngineInfo
 from shm.messages import Voice
+from text.markup.limits import clamped_rate
+from text.words.language import UnknownLanguage, language_of
+from text.words.segment import Notation
+from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
 MAX_SESSION = 256
 """Most characters of an X-Session header."""

@@ -10,9 +10,7 @@ import logging
 
 from aiohttp import web
 
-from frontend.contract import request_id
 from frontend.contract.errors import Interrupted, SpeechError
-from frontend.contract.mishap import Mishap
 from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.speakable import Pieces
@@ -21,6 +19,8 @@ from frontend.http.errors import late_error_body
 from frontend.http.speech.answer import SpeechAnswer
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
+from shm import request_id
+from text.isolation.mishap import Mishap
 
 log = logging.getLogger(__name__)
 

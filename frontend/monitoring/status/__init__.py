@@ -1,1 +1,1 @@
-"""The parts of the report that `/status` answers, and its advice. Imported by `frontend`."""
+"""The parts of the report that `/status` answers, and its advice."""

@@ -11,8 +11,8 @@ from frontend.contract.errors import Overloaded, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
 from frontend.contract.urgency import Urgency
-from frontend.text.language import language_of
-from frontend.text.voice_spec import default_voice, parse_voice
+from text.words.language import language_of
+from text.words.voice_spec import default_voice, parse_voice
 
 log = logging.getLogger(__name__)
 

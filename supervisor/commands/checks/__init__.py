@@ -1,2 +1,1 @@
-"""The checks of `kokoro-live doctor`. Imported by `supervisor.commands.doctor` and
-`supervisor.commands.reload`."""
+"""The checks of `kokoro-live doctor`."""

@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from frontend.text.taggers import spacy_installed, spacy_model
 from kokoro_live import bundled
 from kokoro_live.installation import this_installation
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+from text.english.taggers import spacy_installed, spacy_model
 
 DISTRIBUTION = "kokoro-live"
 

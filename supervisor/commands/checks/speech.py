@@ -14,7 +14,7 @@ _FETCH = "kokoro-live models fetch"
 
 def phonemes(_: Circumstances) -> Finding:
     """Check that a sentence with a word that no dictionary has becomes phonemes."""
-    from frontend.text.g2p import G2P
+    from text.g2p import G2P
 
     started = time.monotonic()
     words = G2P().words("Hello from Zyxqvil.", "en-us")

@@ -7,9 +7,9 @@ from typing import Any
 
 import aiohttp
 
-from frontend.contract.performer import Performer
 from frontend.contract.request import SpeechRequest
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from text.words.performer import Performer
 
 SOUND = speech(4800)
 HEART, BELLA = Performer((("af_heart", 1.0),), "en-us"), Performer((("af_bella", 1.0),), "en-us")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from frontend.contract.performer import DialogueTurn, Performer
-from frontend.contract.request import MarkupKind
 from tests.frontend.http.kokoro_fastapi import BELLA, HEART, asked, refusal, request_of
+from text.markup.kind import MarkupKind
+from text.words.performer import DialogueTurn, Performer
 
 
 @pytest.mark.parametrize("path", ["/v1/audio/dialogue", "/dev/dialogue"])

@@ -8,11 +8,11 @@ import aiohttp
 import numpy as np
 import pytest
 
-from frontend.contract.performer import DialogueTurn, Performer
-from frontend.contract.request import MarkupKind
-from frontend.text.normalization.settings import RULES
 from tests.frontend.http.kokoro_fastapi import SOUND, asked, refusal, request_of
 from tests.frontend.http_fakes import FakeSpeaker, serving
+from text.markup.kind import MarkupKind
+from text.normalization.settings import RULES
+from text.words.performer import DialogueTurn, Performer
 
 
 @pytest.mark.parametrize(

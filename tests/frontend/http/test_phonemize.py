@@ -20,15 +20,15 @@ from frontend.http.errors import openai_errors
 from frontend.http.phonemize import Phonemizer
 from frontend.http.requests.phonemes import check_phonemes
 from frontend.http.requests.warning import warn
-from frontend.text.g2p import G2P
-from frontend.text.lexicon.entry import read_entries
-from frontend.text.lexicon.lexicon import Lexicon
-from frontend.text.phoneme_script import phoneme_sentences
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Cut, Notation
-from frontend.text.speakable import is_phone
 from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker
+from text.g2p import G2P
+from text.lexicon.entry import read_entries
+from text.lexicon.lexicon import Lexicon
+from text.phoneme_script import phoneme_sentences
+from text.pipeline import TextPipeline
+from text.words.segment import Cut, Notation
+from text.words.speakable import is_phone
 
 NUMBERS = json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]
 VOCABULARY = "".join(NUMBERS)

@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from frontend.settings.front import FrontSettings
-from frontend.text.sanitize import sanitize
-from frontend.text.sentences import sentences
 from tests.frontend.http_fakes import FakeSpeaker, serving
+from text.sentences.sentences import sentences
+from text.words.sanitize import sanitize
 
 WRAPPED = (
     "Dr. Smith paid $12.50 on Monday, and he left at once; nobody saw\n"

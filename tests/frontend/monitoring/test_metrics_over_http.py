@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from frontend.contract.errors import Broken, ListenersFirst, Overloaded
 from frontend.monitoring.metrics import Event, Metrics
-from frontend.text.g2p import G2P
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, raw_post, serving, speech
+from text.g2p import G2P
 
 Samples = dict[tuple[str, ...], float]
 

@@ -30,11 +30,11 @@ from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.segments import SegmentCache
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
 from shm.engine_info import ModelFile, Priority
 from shm.situation import ProcessReport, Situation, TuningState
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
+from text.g2p import G2P
+from text.pipeline import TextPipeline
 
 NOTHING = Snapshot(
     None, "the worker is starting", Situation("starting", "the worker is starting", {}), (), 0, 0, {}, SegmentCache(0)

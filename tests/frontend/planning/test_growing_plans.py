@@ -9,8 +9,8 @@ import pytest
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.planning.planner import plan_growing
 from frontend.planning.sources import WrittenText
-from frontend.text.segment import Segment, Sentence
 from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
+from text.words.segment import Segment, Sentence
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."

@@ -8,8 +8,8 @@ from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import WINDOWED_GUESS
 from frontend.settings.front import FrontSettings
-from frontend.text.phoneme_script import phoneme_sentences
-from frontend.text.segment import Notation
+from text.phoneme_script import phoneme_sentences
+from text.words.segment import Notation
 
 WORDS = " ".join(["kˈæt,", "dˈɔɡ,", "hˈWs,", "ɡˈɑɹdᵊn,"] * 12) + "."
 NOTATION = Notation("phonemes", frozenset(WORDS), 510)

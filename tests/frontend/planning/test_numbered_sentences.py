@@ -6,11 +6,11 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Segment, SentenceStart
 from shm.engine_info import EngineInfo
 from tests.miniature import vocabulary
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.segment import Segment, SentenceStart
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."
 ENGINE = EngineInfo(

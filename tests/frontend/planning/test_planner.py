@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
 from frontend.planning.profile import GUESS, CostProfile
 from frontend.planning.row import CUT_PRICES, parts
-from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
-from frontend.text.segmentation import units_of
-from frontend.text.word import PhonemeSource, Word
 from tests.frontend.plans import (
     FAST,
     FP32,
@@ -31,6 +28,9 @@ from tests.frontend.plans import (
     words_of,
 )
 from tests.growth import grows_with_the_length
+from text.segmentation import units_of
+from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
+from text.words.word import PhonemeSource, Word
 
 ESPEAK = Notation("text", frozenset(), 1000)
 

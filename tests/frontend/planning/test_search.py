@@ -14,7 +14,6 @@ from frontend.planning.planner import MIN_FIRST_TOKENS, plan
 from frontend.planning.profile import GUESS, CostProfile
 from frontend.planning.row import Cost, Row
 from frontend.planning.search import best_cuts
-from frontend.text.segment import Cut, Sentence, Unit
 from tests.frontend.plans import (
     FAST,
     FP32,
@@ -28,6 +27,7 @@ from tests.frontend.plans import (
     token_limit,
     words_of,
 )
+from text.words.segment import Cut, Sentence, Unit
 
 
 def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:

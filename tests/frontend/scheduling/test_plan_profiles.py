@@ -11,10 +11,10 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.ledger import Account
 from frontend.planning.profile import CostProfile
 from frontend.scheduling.plan_profiles import PlanProfiles
-from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, planned
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader
+from text.words.segment import Segment
 
 
 class ListeningReader(ScriptedReader):

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from frontend.contract.performer import Performer
 from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits
 from frontend.scheduling.replanning import plan_again
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.segment_queue import SegmentQueue
-from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of
 from tests.frontend.words_reader import KOKORO, WordsReader, at_work, script_of, spoken_before, words, worker_of
+from text.words.performer import Performer
+from text.words.segment import Segment
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from frontend.contract.performer import Performer
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
-from frontend.text.segment import Cut, Segment, SpokenWord
 from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ScriptedReader, joined, samples_of
+from text.words.performer import Performer
+from text.words.segment import Cut, Segment, SpokenWord
 
 ANNA = Performer((("anna", 1.0),), "en-gb")
 CARL = Performer((("carl", 1.0),), "en-gb")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from frontend.contract.performer import Performer
 from frontend.scheduling.watchdog import FACTOR, STARVED, Watchdog
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
-from frontend.text.segment import Cut, Segment
 from tests.shm.imitated_machine import Machine
+from text.words.performer import Performer
+from text.words.segment import Cut, Segment
 
 PATIENCE = 5.0
 

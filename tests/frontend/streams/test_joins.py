@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner, pause_after
-from frontend.text.segment import Cut
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from text.words.segment import Cut
 
 SECOND = SAMPLE_RATE
 

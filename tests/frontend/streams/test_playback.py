@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.contract.performer import Performer
 from frontend.streams.joins import FADE, LONGEST_LEAD
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
-from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_RATE
+from text.words.performer import Performer
+from text.words.segment import Cut, Segment
 
 
 @pytest.mark.parametrize(("asked", "speed", "seconds"), [(None, 1.0, 0.43), (None, 2.0, 0.215), (1.5, 2.0, 1.5)])

@@ -16,13 +16,13 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
 from frontend.scheduling.placement import finish
 from frontend.streams.stream import Stream
-from frontend.text.segment import Segment
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from shm.messages import Commit, Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import DEADLINE, ENGINE, PER_TOKEN, ScriptedReader, ScriptedWorker, samples_of
 from tests.frontend.several_workers import kill, pair, quiet, rest, split
+from text.words.segment import Segment
 
 
 class LateReader(ScriptedReader):

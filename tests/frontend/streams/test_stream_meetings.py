@@ -17,13 +17,13 @@ from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
-from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.marks import pack_marks
 from shm.messages import Marks
 from tests.frontend.desk import Desk, heard, listen, planned
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of
+from text.words.segment import Cut
 
 FAST, SLOW = 0.3, 0.8
 """Real-time factors; a slow worker's long segments come too late after short ones."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.contract.performer import Performer
 from frontend.streams.joins import LONGEST_LEAD
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
 from frontend.streams.word_times import WordTimes
-from frontend.text.segment import Cut, Segment, SpokenWord
 from shm.audio import SAMPLE_RATE, Pcm
+from text.words.performer import Performer
+from text.words.segment import Cut, Segment, SpokenWord
 
 
 def sound(silence: int, length: int = 4800) -> Pcm:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.word_timing import WordTiming
-from frontend.text.segment import SpokenWord
 from frontend.timestamps.align import align, without_overlaps
 from shm.marks import Mark
+from text.words.segment import SpokenWord
 
 SECOND = 24_000
 

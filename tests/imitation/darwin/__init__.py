@@ -11,7 +11,19 @@ import sys
 from types import FrameType
 
 PROGRAMS = {"__main__", "__mp_main__"}
-ROOMS = PROGRAMS | {"kokoro_live", "shm", "worker", "frontend", "books", "player", "supervisor", "benchmarks", "tests"}
+ROOMS = PROGRAMS | {
+    "kokoro_live",
+    "shm",
+    "worker",
+    "frontend",
+    "books",
+    "client",
+    "player",
+    "supervisor",
+    "text",
+    "benchmarks",
+    "tests",
+}
 """Top-level modules to which this is macOS. `__main__` is the project's command, or a test's script."""
 
 

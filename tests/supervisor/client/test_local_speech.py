@@ -14,11 +14,6 @@ import numpy as np
 import pytest
 
 from frontend.streams.joins import LEAD
-from frontend.text.g2p import G2P
-from frontend.text.normalization.settings import Normalization
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment
-from frontend.text.settings import TextSettings
 from shm.engine_info import EngineInfo
 from supervisor.client.local_speech import LocalSpeech
 from supervisor.client.spoken import CannotSpeak
@@ -26,6 +21,11 @@ from tests.frontend.segments import segments_of
 from tests.miniature import make_miniature, make_voices, tokens_of
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.oracle import samples_of
+from text.g2p import G2P
+from text.normalization.settings import Normalization
+from text.pipeline import TextPipeline
+from text.settings import TextSettings
+from text.words.segment import Notation, Segment
 from worker import select
 from worker.engine import Block, Cancelled, Utterance
 from worker.settings import WorkerSettings

@@ -16,6 +16,7 @@ from frontend.monitoring.state_folder import state_folder
 from kokoro_live.installation import this_installation
 from supervisor.cli import kokoro_live
 from supervisor.settings.options import default_config_file
+from tests.rooms import PACKED
 
 MANAGER = "launchd" if sys.platform == "darwin" else "systemd"
 LINUX = {
@@ -113,8 +114,7 @@ def test_what_cant_be_removed_is_named(home: Path, monkeypatch: pytest.MonkeyPat
 def test_every_folder_that_the_product_asks_the_platform_for_is_one_that_is_looked_into() -> None:
     """A new use of platformdirs is a new place, unless it is in a folder that `uninstall` lists whole."""
     root = Path(__file__).parents[3]
-    folders = ("shm", "worker", "frontend", "books", "player", "supervisor", "benchmarks", "kokoro_live")
-    files = [file for name in folders for file in (root / name).rglob("*.py")]
+    files = [file for name in PACKED for file in (root / name).rglob("*.py")]
     found = [use for file in files for use in re.findall(r"platformdirs\.user_\w+", file.read_text())]
     assert set(found) == {f"platformdirs.user_{name}" for name in ("config_path", "data_path", "state_path", *CACHES)}
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from frontend.text import espeak
-from frontend.text.g2p import G2P
-from frontend.text.word import PhonemeSource
 from shm.espeak_installation import cure
 from shm.expendable import Expendable
 from tests.espeak_copies import DATA, PARTS, copied, damage, damages
+from text.espeak import espeak
+from text.g2p import G2P
+from text.words.word import PhonemeSource
 from worker.engine import EngineUnavailable, Utterance
 from worker.espeak.espeak_engine import EspeakEngine
 
@@ -54,7 +54,7 @@ def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) ->
 def test_english_is_pronounced_and_it_is_said_once(
     damaged: tuple[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+    helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
     monkeypatch.setattr(espeak, "_helper", helper)
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())
@@ -75,7 +75,7 @@ def test_english_is_pronounced_and_it_is_said_once(
 def test_a_language_whose_data_is_whole_is_pronounced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     damage(copied(tmp_path / "site", f"{DATA}/fr_dict"), "halved")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+    helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
     monkeypatch.setattr(espeak, "_helper", helper)
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())

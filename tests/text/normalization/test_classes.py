@@ -1,0 +1,100 @@
+"""Labels, chords, decades and telephone numbers in words: what is said has no word of a class that the text lacks."""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+from itertools import product
+
+import pytest
+from num2words import num2words
+
+from text.normalization.english.music import _QUALITIES
+from text.normalization.english.references import _PARTS, _PLACES
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+
+SETTINGS = Normalization()
+NUMBER_WORDS = frozenset(re.findall(r"[a-z]+", " ".join(map(num2words, range(1001))))) | {"oh"}
+FORMS = ("{label} {n}{letter}", "{label} {letter}{n}", "{label} {n}{letter} and {n}", "{label} {n}{letter}–{m}{letter}")
+SENTENCES = ("{} is free.", "Go to {} now.", "It is at {}.", "({})")
+
+
+def wrong(count: int) -> list[tuple[str, str]]:
+    """Texts with words other than the label's, numbers and letters, and "to" without a range."""
+    drawn = random.Random(4)
+    found = []
+    for _ in range(count):
+        label = drawn.choice([name for name in (*_PARTS, *_PLACES) if name[-1] != "."])
+        form, sentence = drawn.choice(FORMS), drawn.choice(SENTENCES)
+        letter = drawn.choice(string.ascii_uppercase + "abdef")
+        if letter.islower() and form[8] == "{":
+            letter = letter.upper()
+        n = drawn.choice((drawn.randint(1, 99), drawn.randint(100, 999)))
+        named = drawn.choice((label, label.upper(), label.lower()))
+        text = sentence.format(form.format(label=named, n=n, m=n + 1, letter=letter))
+        said = normalize(text, "en-us", SETTINGS)
+        full = (_PARTS | _PLACES)[label]
+        frame = (sentence + form).format("", label=full, n="", m="", letter=letter)
+        allowed = NUMBER_WORDS | set(re.findall("[a-z]+", frame.lower())) | ({"to"} if "–" in form else set())
+        words = re.findall("[a-z]+", said.lower())
+        if (
+            not allowed.issuperset(words)
+            or words.count("to") != ("–" in text) + ("Go" in text)
+            or "\n" in said
+            or (any(map(str.isdecimal, said)) and "and" not in text)
+        ):
+            found.append((text, said))
+    return found
+
+
+def test_a_label_is_a_name_numbers_and_letters() -> None:
+    assert wrong(1_000) == []
+
+
+@pytest.mark.slow
+def test_each_of_many_labels_is_a_name_numbers_and_letters() -> None:
+    assert wrong(40_000) == []
+
+
+def said(text: str) -> str:
+    return normalize(text, "en-us", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("{} I late?", "I bought an {} laptop.", "{} and Acer sell it.", "A minor mistake by {} cost a lot."),
+        *("The {} guitar stand is flat.", "The major brand is {}.", "Tuning the {} laptop takes time."),
+    ],
+)
+def test_a_word_that_looks_like_a_chord_is_one_among_chords_only(sentence: str) -> None:
+    words = [note + quality for note, quality in product("ABCDEFG", _QUALITIES)]
+    texts = [sentence.format(word) for word in words]
+    assert [said(text) for text in texts] == texts
+    chords = [f"It goes {word}, F, C and {word} chord." for word in words]
+    assert [text for text, word in zip(chords, words, strict=True) if word in said(text)] == []
+
+
+@pytest.mark.parametrize(("joint", "spoken"), [("-", " to "), ("–", " to "), (" to ", " to "), (" and ", " and ")])
+def test_decades_joined_in_any_form_are_decades(joint: str, spoken: str) -> None:
+    names = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+    tens = range(2, 10)
+    for first, last, mark in product(tens, tens, ("", "'")):
+        if first < last:
+            texts = (f"the 19{first}0s{joint}{mark}{last}0s", f"the {mark}{first}0s{joint}{mark}{last}0s")
+            for text, century in zip(texts, ("nineteen ", ""), strict=True):
+                assert said(text) == f"the {century}{names[first - 2]}{spoken}{names[last - 2]}"
+
+
+def test_a_telephone_number_in_words_has_its_words_and_digits_in_order() -> None:
+    drawn = random.Random(6)
+    digits = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    for _ in range(200):
+        parts = [drawn.choice(("GO", "HAUL", "FEDEX", "4", "555", "CALL", "USA")) for _ in range(drawn.randint(1, 3))]
+        parts.insert(drawn.randint(0, len(parts)), drawn.choice(("TELL", "HELP")))
+        number = drawn.choice(("1-800-", "1 (800) ", "800-", "1.800.")) + "-".join(parts)
+        spoken = (" ".join(digits[int(d)] for d in part) if part.isdecimal() else part.lower() for part in parts)
+        one = "one " if number[0] == "1" else ""
+        assert said(f"Call {number} now.") == f"Call {one}eight hundred {' '.join(spoken)} now."

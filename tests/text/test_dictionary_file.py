@@ -1,0 +1,132 @@
+"""Dictionaries of misaki read in place: the same words, the same phonemes, a tenth of the memory."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from text.english.misaki_lexicon import Heteronyms, misaki_lexicon
+from text.espeak.misaki_import import misaki_en
+from text.words.dictionary_file import DictionaryFile, UnknownLayout
+
+_DATA = Path(misaki_en().__file__).with_name("data")
+
+
+def _grown(file: Path) -> dict[str, Any]:
+    grown: dict[str, Any] = misaki_en().Lexicon.grow_dictionary(json.loads(file.read_text(encoding="utf-8")))
+    return grown
+
+
+@pytest.mark.parametrize(
+    "name", ["us_gold", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gb_gold", "us_silver", "gb_silver"))]
+)
+def test_each_word_of_misaki_is_found_with_its_phonemes_and_no_other(name: str) -> None:
+    file = _DATA / f"{name}.json"
+    expected, found = _grown(file), DictionaryFile(file)
+    assert [word for word, said in list(expected.items())[::5] if found.get(word) != said or word not in found] == []
+    assert set(found) == set(expected)
+    changed = [form for word in list(expected)[::45] for form in (word.upper(), word.swapcase(), word[:-1], word + "'")]
+    assert [form for form in changed if (form in found) != (form in expected)] == []
+
+
+@pytest.mark.parametrize("words", [{}, {"a": ""}, {"a": "", "b": ""}])
+def test_the_shortest_files_are_read(tmp_path: Path, words: dict[str, str]) -> None:
+    file = tmp_path / "short.json"
+    file.write_text(json.dumps(words, indent=2).replace("{}", "{\n}"))
+    assert dict(DictionaryFile(file)) == words
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> DictionaryFile:
+    file = tmp_path / "small.json"
+    words = {
+        "I": "I",
+        "Paris": "pˈɛɹəs",
+        "Polish": "pˈOlɪʃ",
+        "polish": "pˈɑlɪʃ",
+        "use": {"DEFAULT": "jˈuz", "NOUN": None},
+    }
+    file.write_text(json.dumps(words, ensure_ascii=False, indent=2), encoding="utf-8")
+    return DictionaryFile(file)
+
+
+def test_words_are_found_in_their_other_capitalisation_unless_the_file_has_it(small: DictionaryFile) -> None:
+    assert small["paris"] == "pˈɛɹəs"
+    assert small["polish"] == "pˈɑlɪʃ"
+    assert small["Use"] == {"DEFAULT": "jˈuz", "NOUN": None}
+    assert set(small) == {"I", "Paris", "paris", "Polish", "polish", "use", "Use"}
+    assert len(small) == 7
+    assert [word for word in small if word in Heteronyms(small)] == ["use", "Use"]
+
+
+@pytest.mark.parametrize(
+    "word", ["", "i", "PARIS", "USE", "Pari", "aris", "\ud800", '"', 'use": {\n    "DEFAULT', "ſe", "é"]
+)
+def test_no_other_text_is_a_word(small: DictionaryFile, word: str) -> None:
+    assert word not in small
+    assert small.get(word) is None
+    assert small.get(word, "none") == "none"
+    with pytest.raises(KeyError):
+        small[word]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "b"}',
+        '{\n  "a": "\\u00e6"\n}',
+        '{\n  "a": "b",\n}x',
+        '{\n  "a": 1\n}',
+        '{\n  "a": "b",\n    "c": "d"\n}',
+        "{\n",
+    ],
+)
+def test_a_file_of_another_layout_is_rejected(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UnknownLayout):
+        DictionaryFile(file)
+
+
+def test_the_lexicon_has_all_that_misaki_s_own_has() -> None:
+    ours, theirs = vars(misaki_lexicon(british=True)), vars(misaki_en().Lexicon(True))
+    assert ours.keys() == theirs.keys()
+    assert (ours["british"], ours["cap_stresses"]) == (theirs["british"], theirs["cap_stresses"])
+    same, other = Heteronyms(ours["golds"]), Heteronyms(theirs["golds"])
+    tagged = [word for word, said in theirs["golds"].items() if isinstance(said, dict)]
+    words = [*tagged, *list(theirs["golds"])[::20]]
+    assert [word for word in words if (word in same) != (word in other)] == []
+    assert "use" in same
+    assert "hello" not in same
+
+
+def test_dictionaries_that_are_missing_are_dicts(tmp_path: Path) -> None:
+    lexicon = misaki_lexicon(british=False, data=tmp_path)
+    assert isinstance(lexicon.golds, dict)
+    assert lexicon.golds["hello"] == misaki_lexicon(british=False).golds["hello"]
+
+
+@pytest.mark.parametrize("content", ["", '{"a": "b"}'])
+def test_dictionaries_that_cannot_be_read_in_place_are_misakis_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    for name in ("us_gold.json", "us_silver.json"):
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(misaki_en(), "Lexicon", lambda british: ("misaki's own", british))
+    assert misaki_lexicon(british=False, data=tmp_path) == ("misaki's own", False)
+
+
+def test_the_lexicon_takes_a_few_megabytes() -> None:
+    misaki_lexicon(british=True)
+    tracemalloc.start()
+    try:
+        kept = misaki_lexicon(british=False)
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "hello" in kept.golds
+    assert size < 4e6

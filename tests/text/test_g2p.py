@@ -1,0 +1,275 @@
+"""Every word of any text in any language comes out once, in order, and without an error."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kokoro_live.installation import this_installation
+from shm.espeak_languages import LANGUAGE_FILES
+from text.east_asian.east_asian import LanguageUnavailable, missing
+from text.espeak import espeak
+from text.g2p import G2P
+from text.words.word import PhonemeSource
+
+_g2p = G2P()
+
+LANGUAGES = [language for language in sorted(LANGUAGE_FILES) if language not in ("ja", "cmn") or not missing(language)]
+"""Those that can be read here: Japanese and Mandarin need extras."""
+
+_nasty = st.sampled_from(
+    [
+        *"\x00\x01\x1b\ud800\ufeff\u200d\ufe0f😀½²①①€$£₹%&@#§'’‘\"“”«»()[]{}<>…—–-‐_/\\|~^`*+=.,:;!?。、，！٣०éßﬁﷺЖ你あ안ع",
+        "http://",
+        "a@b.co",
+        "12:30",
+        "$5M",
+        "1,",
+        "0.",
+        "McDonald's",
+        "n't",
+        "U.S.",
+        " ",
+        "\n",
+        "\u3000",
+    ]
+)
+_texts = st.one_of(
+    st.text(max_size=60),
+    st.lists(_nasty, max_size=25).map("".join),
+    st.lists(st.one_of(_nasty, st.sampled_from(["read", "Kubernetes", "hola", "नमस्ते", "7", "1e9"])), max_size=12).map(
+        " ".join
+    ),
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=_texts, language=st.sampled_from(LANGUAGES))
+def test_no_word_is_lost_or_doubled_whatever_the_text(text: str, language: str) -> None:
+    words = _g2p.words(text, language)
+    assert [word.text for word in words] == text.split()
+    for word in words:
+        assert any(map(str.isalpha, word.phonemes)) or word.source is PhonemeSource.NONE
+        assert not re.search(r"\s\s|[\n\t^\u0361❓]|\([a-z]{2,3}(-[a-z]+)?\)", word.phonemes)
+    assert _g2p.words(text, language) == words
+
+
+@pytest.mark.parametrize("language", ["en-us", "es"])
+@pytest.mark.parametrize(
+    "unit", ["x", "aB", "a-", "a.", "1", "1,", "$1", ".", "'", '"(', "é", "你", "😀", "a'", "a@", "http://a/"]
+)
+def test_a_word_of_any_length_is_one_word(unit: str, language: str) -> None:
+    """It takes seconds at most (the suite's timeout); what goes up in the square would take hours."""
+    text = unit * (8_000 // len(unit))
+    (before, word, after) = _g2p.words(f"so {text} so", language)
+    assert word.text == text
+    assert before.phonemes and after.phonemes
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "phonemes"),
+    [
+        ("es", "Hola, ¿cómo estás? «El email»", ["ˈola,", "kˈomo", "estˈas?", "“el", "emˈIl”"]),
+        ("fr-fr", "Les amis sont là.", ["lez", "amˈi", "sˈɔ̃", "lˈa."]),
+        ("fr-fr", "c’est le week-end", ["sɛ", "lə", "wˈiːkˈɛnd"]),
+        ("it", "25 euro (circa)", ["ventiʧˈinkwe", "ˈɛʊro", "(ʧˈirka)"]),
+        ("pt-br", "Bom dia!", ["bˈoŋ", "ʤˈiæ!"]),
+        ("hi", "आप कैसे हैं।", ["ˌaːp", "kˈɛːseː", "hɛ̃."]),
+        ("es", "3,14", ["tɾˈes komˌa katˈoɾθe"]),
+    ],
+)
+def test_other_languages_are_pronounced_in_misakis_alphabet(language: str, text: str, phonemes: list[str]) -> None:
+    words = _g2p.words(text, language)
+    assert [word.phonemes for word in words] == phonemes
+    assert {word.source for word in words} == {PhonemeSource.ESPEAK}
+
+
+def test_words_that_run_together_or_come_apart_stay_with_their_neighbours() -> None:
+    """Spanish 2026 is several words of espeak-ng's: all of them belong to the number."""
+    words = _g2p.words("En 2026 y 1999 vi tres casas", "es")
+    alone = {text: _g2p.words(text, "es")[0].phonemes for text in ("2026", "1999")}
+    assert words[1].phonemes == alone["2026"]
+    assert words[3].phonemes == alone["1999"]
+    assert words[6].phonemes == "kˈasas"
+
+
+@pytest.mark.parametrize(("language", "extra"), [("ja", "ja"), ("cmn", "zh")])
+def test_without_its_extra_east_asian_text_is_refused_with_the_command(
+    language: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(LanguageUnavailable, match=re.escape(this_installation().add(extra))) as refusal:
+        G2P().words("こんにちは、世界。 你好", language)
+    assert (refusal.value.status, refusal.value.code) == (400, "language_unavailable")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("text", "phonemes"),
+    [
+        ("東京は日本の首都です。", "toːkʲoː βa ɲiʔpoɴ no ɕɨto desɨ."),
+        ("私はPythonが好きです。", "βatakɯɕi βa pˈIθˌɑn ɡa sɨkʲi desɨ."),
+    ],
+)
+def test_japanese_is_cutlets_and_latin_words_are_english(text: str, phonemes: str) -> None:
+    assert G2P().words(text, "ja")[0].phonemes == phonemes
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
+def test_mandarin_is_misakis() -> None:
+    assert G2P().words("你好，世界。", "cmn")[0].phonemes == "ni↓xau↓, ʂɨ↘ʨje↘."
+
+
+def test_with_its_extra_mandarin_is_misakis_and_latin_letters_in_it_are_espeaks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A misaki that, like the real one, gives Latin letters back as they are, and raises on some texts."""
+
+    class ZHG2P:
+        def __call__(self, text: str) -> tuple[str, None]:
+            assert "坏" not in text
+            return text.replace("你好", "ni↓xau↓").replace("，", ", "), None
+
+    dictionary = SimpleNamespace(tmp_dir=None)
+    fake = ModuleType("misaki.zh")
+    vars(fake).update(ZHG2P=ZHG2P, jieba=SimpleNamespace(dt=dictionary, setLogLevel=lambda level: None))
+    monkeypatch.setitem(sys.modules, "misaki.zh", fake)
+    monkeypatch.setattr("text.east_asian.east_asian.missing", lambda language: "")
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
+    words = G2P().words("你好，你好 GPT你好 坏 😀", "cmn")
+    assert [word.phonemes for word in words[:2]] == ["ni↓xau↓, ni↓xau↓", "ʤˌipˌitˈi ni↓xau↓"]
+    assert [word.source for word in words] == [
+        PhonemeSource.LEXICON,
+        PhonemeSource.LEXICON,
+        PhonemeSource.ESPEAK,
+        PhonemeSource.NONE,
+    ]
+    assert dictionary.tmp_dir == str(tmp_path / "kokoro-live")
+    assert (tmp_path / "kokoro-live").is_dir()
+
+
+def test_a_language_without_pronunciation_is_refused_with_the_list() -> None:
+    with pytest.raises(ValueError, match=r"'tlh'.*en-us.*cmn"):
+        _g2p.words("qapla", "tlh")
+
+
+def test_words_are_counted_by_how_they_were_pronounced_and_cached_ones_once() -> None:
+    g2p = G2P()
+    for _ in range(3):
+        g2p.words("Hello Kubernetes, 😀 !", "en-us")
+    assert g2p.fallbacks == Counter(lexicon=1, espeak=1)
+    assert (g2p.cache.hits, g2p.cache.misses) == (2, 1)
+    assert g2p.cache.bytes > 0
+
+
+def test_a_language_without_a_lexicon_lacks_no_word() -> None:
+    told: list[str] = []
+    g2p = G2P(pronounced=told.append)
+    g2p.words("hola mundo", "es")
+    assert g2p.fallbacks == Counter(rules=2) and told == ["rules", "rules"]
+
+
+def test_the_cache_tells_languages_apart() -> None:
+    g2p = G2P()
+    assert g2p.words("hola", "es") != g2p.words("hola", "en-us")
+    assert g2p.words("bother", "en-gb") != g2p.words("bother", "en-us")
+
+
+def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = G2P().version
+    assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/perceptron", version)
+    monkeypatch.setattr("text.english.taggers.tagger_name", lambda: "en_core_web_sm-9.9")
+    assert G2P().version != version
+
+
+def test_importing_and_constructing_loads_nothing() -> None:
+    code = (
+        "import sys\n"
+        "from text import g2p, mixed\n"
+        "from text.english import english, taggers\n"
+        "from text.espeak import espeak_g2p\n"
+        "from text.east_asian import east_asian\n"
+        "g2p.G2P()\n"
+        "heavy = {'misaki', 'spacy', 'phonemizer', 'num2words', 'espeakng_loader', 'numpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "g2p.G2P().words('Hello Kubernetes', 'en-us')\n"
+        "g2p.G2P().words('hola', 'es')\n"
+        "heavy = {'spacy', 'phonemizer', 'joblib', 'torch', 'onnxruntime', 'kokoro_onnx'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, None])
+def test_no_temporary_file_is_left_after_any_ending(tmp_path: Path, ending: signal.Signals | None) -> None:
+    """1. A process pronounces by espeak-ng, in each way there is. 2. It ends. 3. Its temporary folder is empty."""
+    code = (
+        "import sys\n"
+        "from text.g2p import G2P\n"
+        "for language in ('en-us', 'fr-fr'):\n"
+        "    assert G2P().words('Kubernetes Привет', language)[0].phonemes\n"
+        "print('pronounced', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        assert process.stdin and process.stdout
+        assert process.stdout.readline() == b"pronounced\n"
+        if ending is None:
+            process.stdin.close()
+        else:
+            process.send_signal(ending)
+        assert process.wait(timeout=60) == (0 if ending is None else -ending)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["-----हह" * 12, "⣿ ǰ", "a." * 500, "{-न" * 60, "\ue000" * 40, "[[a]]", "\x01\x00b"])
+@pytest.mark.parametrize("voice", ["ar", "fr", "ka", "en-us"])
+def test_texts_that_crash_espeak_do_not(text: str, voice: str) -> None:
+    """Each of the first three ends a process that gives it to espeak-ng 1.52 as it is."""
+    for _ in range(20):
+        assert isinstance(espeak.phonemes(text, voice), str)
+
+
+def test_a_language_that_was_loaded_ahead_loads_nothing_more_for_its_first_sentence() -> None:
+    code = (
+        "import sys; from text.g2p import G2P; g2p = G2P(); g2p.load('en-us'); before = set(sys.modules); "
+        "g2p.words('Hello there.', 'en-us'); print(*sorted(n for n in set(sys.modules) - before if 'misaki' in n))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_a_sentence_may_come_while_its_language_is_being_loaded_by_another_thread() -> None:
+    """While misaki is imported, spaCy is a stand-in that can't be looked up."""
+    code = (
+        "import sys, threading; from text.g2p import G2P; g2p = G2P(); sys.setswitchinterval(1e-6);"
+        "loading = threading.Thread(target=g2p.load, args=('en-us',)); loading.start();"
+        "said = [g2p.words('Hello there.', 'en-us') for _ in range(3)];"
+        "loading.join(); print(*(word.phonemes for word in said[0]))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["həlˈO", "ðˈɛɹ."]
+
+
+def test_no_strange_language_can_be_loaded_ahead() -> None:
+    with pytest.raises(ValueError, match="no pronunciation"):
+        G2P().load("tlh")

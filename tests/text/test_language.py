@@ -1,0 +1,92 @@
+"""The language that is spoken: the one asked for, else the voice's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from text.words.language import UnknownLanguage, language_of
+
+HEART = (("af_heart", 1.0),)
+
+
+@pytest.mark.parametrize(
+    ("voice", "language"),
+    [
+        ("af_heart", "en-us"),
+        ("bm_george", "en-gb"),
+        ("ef_dora", "es"),
+        ("ff_siwis", "fr-fr"),
+        ("hm_omega", "hi"),
+        ("if_sara", "it"),
+        ("jf_alpha", "ja"),
+        ("pm_alex", "pt-br"),
+        ("zf_xiaobei", "cmn"),
+        ("xf_nobody", "en-us"),
+        ("espeak", "en-us"),
+        ("french", "en-us"),
+        ("", "en-us"),
+    ],
+)
+def test_a_voice_speaks_the_language_of_its_prefix(voice: str, language: str) -> None:
+    assert language_of(((voice, 1.0),)) == language
+
+
+@pytest.mark.parametrize(
+    ("lang", "language"),
+    [
+        ("en", "en-us"),
+        ("en-US", "en-us"),
+        ("en_GB", "en-gb"),
+        ("EN-gb", "en-gb"),
+        ("fr", "fr-fr"),
+        ("fr-fr", "fr-fr"),
+        ("fr-CA", "fr-fr"),
+        ("pt", "pt-br"),
+        ("pt-BR", "pt-br"),
+        ("zh", "cmn"),
+        ("zh-cn", "cmn"),
+        ("zh-Hans-CN", "cmn"),
+        ("cmn", "cmn"),
+        ("ja", "ja"),
+        ("ja-JP", "ja"),
+        ("es", "es"),
+        ("es-ES", "es"),
+        ("hi", "hi"),
+        ("it", "it"),
+        (" IT ", "it"),
+        ("a", "en-us"),
+        ("B", "en-gb"),
+        ("e", "es"),
+        ("f", "fr-fr"),
+        ("h", "hi"),
+        ("i", "it"),
+        ("j", "ja"),
+        ("p", "pt-br"),
+        ("z", "cmn"),
+    ],
+)
+def test_the_language_asked_for_comes_before_the_voices(lang: str, language: str) -> None:
+    voice = "ff_siwis" if language == "en-us" else "af_heart"
+    assert language_of(((voice, 1.0),), lang) == language
+
+
+@pytest.mark.parametrize("lang", ["klingon", "de", "xx-YY", "i-klingon", "a-x", "-", "nn-us\n\nx", "é" * 300])
+def test_an_unknown_language_is_refused_with_the_list_of_those_known(lang: str) -> None:
+    with pytest.raises(UnknownLanguage) as refusal:
+        language_of(HEART, lang)
+    message = str(refusal.value)
+    assert isinstance(refusal.value, ValueError)
+    assert all(code in message for code in ("en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn", "zh"))
+    assert len(message) < 400
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("lang", [None, "", "  "])
+def test_no_language_leaves_it_to_the_voice(lang: str | None) -> None:
+    assert language_of((("ff_siwis", 1.0),), lang) == "fr-fr"
+
+
+def test_the_heaviest_voice_of_a_blend_decides_and_the_first_of_equals() -> None:
+    assert language_of((("af_heart", 0.3), ("ff_siwis", 0.4), ("af_bella", 0.3))) == "fr-fr"
+    assert language_of((("bf_emma", 0.5), ("ff_siwis", 0.5))) == "en-gb"
+    assert language_of(()) == "en-us"

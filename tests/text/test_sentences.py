@@ -1,0 +1,229 @@
+"""Where sentences end, and where a full stop, a colon or a newline ends nothing."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.growth import first_takes_a_fraction, grows_with_the_length
+from text.sentences.sentences import sentences
+from text.words.sanitize import sanitize
+
+# Each case is written with "|" where a sentence ends; the text is the case without those marks.
+ENGLISH = [
+    "Hello world.| How are you?| Fine!| Good.",
+    "One.| Two.",
+    "No full stop at the end",
+    "Pi is 3.5 or so.| Is 3.14159 closer?",
+    "It fell by .5 percent.| Sad.",
+    "Dr. Smith met Mr. Jones and Mrs. Brown.| They talked.",
+    "Prof. Lee saw Sen. Paul, Gen. Grant and Lt. Col. Fox.| All left.",
+    "Fruit, e.g. Apples or i.e. Pears, is good.| Eat it.",
+    "Pens, paper, etc. are sold here.| Buy some.",
+    "We sell pens, paper, etc.| They are cheap.",
+    "The U.S. Army came to the U.S. in June.| It left.",
+    "He moved to the U.S.| The weather was better.",
+    "J. R. R. Tolkien wrote it.| George R. R. Martin did not.",
+    "J.R.R. Tolkien wrote it.| So did C.S. Lewis.",
+    "So did I.| Then we left.",
+    "Take vitamin C.| It helps.",
+    "See https://example.com/a.b?c=d.e#f for more.| Then go.",
+    "Visit example.com.| Then call.",
+    "Write to john.doe@mail.example.org.| He answers.",
+    "Write to john.doe@mail.example.org today.",
+    "Open setup.py and README.md.| Run main.rs next.",
+    "Version v1.2.3 is out.| Version 2.0.0-rc.1 follows.",
+    "Node.js and ASP.NET are fine.| So is .NET 8.",
+    "Well… maybe not.| Or so.",
+    "Wait...| What happened?",
+    "So ... it goes.| On and on.",
+    "Well... I don't know.| Ask her.",
+    "He paused…| Then he spoke.",
+    "On 2024-01-31 it ended.| On 31.01.2024 too.",
+    "At 10:30 we start.| At 12.45 we stop.",
+    "At 5 a.m. we rise.| At 9 p.m. John sleeps.",
+    "It opens at 9 a.m.| The shop is small.",
+    "No. 5 is alive.| No.| Nobody knows.",
+    "See Fig. 3 and pp. 4 of Vol. 2.| Thanks.",
+    "Acme Inc. bought Foo Ltd. last year.| It paid.",
+    "Acme Inc.| It is a firm.",
+    "Carroll (b. 1832) wrote it.| Plan B.| We act.",
+    "Smith et al. (2010) agree.| Others do not.",
+    "Martin Luther King Jr. Day is in Jan. this year.| It is cold.",
+    "She said “Stop!” and left.| He stayed.",
+    'He said "Stop." Then he left.'.replace('" T', '"| T'),
+    '"Really?" he asked.| "Yes."',
+    "(It rained.)| We went home.",
+    "He asked (did he?) and went.| Good.",
+    "What?!| No way!!!| Yes.",
+    "‘I know.’| She smiled.",
+    "Yahoo! is a company.| Jeopardy! is a show.",
+    "It broke.| iPhone users wept.",
+    "The end.[1]| The next one.[23]| Last.",
+    "hi there.| how are you?| i'm fine e.g. today.| bye",
+    "It costs $5.00.| Pay €3,50 or 1,250.75 now.",
+    "The temperature is 3.| That is low.",
+    "St. Louis is near Mt. Vernon on Main St. today.| Go.",
+    "Ph.D. students and M.D. holders agree.| Do B.Sc. holders?",
+    "Smith vs. Jones was 3 vs. 4.| End.",
+    "Depart. at 8.| ¿Qué?| ¡Vamos!".replace("Depart. at", "Leave at"),
+    "Great job! 😀| Thanks.".replace("! 😀| ", "!| 😀 "),
+    "He was born in 1990.| 1991 was worse.",
+    "World War II. Nothing else.".replace("II. ", "II.| "),
+    "The file is at C:\\temp\\a.txt.| Open it.",
+    "Ask for 192.168.0.1.| Or ask 10.0.0.1:8880 instead.",
+    "It is done.)| Next one.",
+    "1. Eggs are fine. Milk is better.".replace("fine. ", "fine.| "),
+    "Sec. 4.2.1. explains it.| Art. 5 does not.",
+    "Gov. Newsom spoke at approx. 5 p.m. EST on Mon. Sept. 5.| It was short.",
+    "Thanks -- bye.| - John",
+    "“Who?”| “Me.”| “Ah.”",
+    'he said "no!" and "yes." and left.| ok',
+    "He joined “Foo Inc.”| Nobody cared.",
+    "it's 3 sq. ft. or 5 min. from here, max. two etc. or so.| bye.| ok",
+    "He sat.| Birds sang.| The gen. public left.",
+    "I am 3.| August is near.",
+    "a 2. place is fine.| really",
+]
+OTHER = [
+    ("cmn", "你好。|我很好！|你呢？|“走吧。”|他说。"),
+    ("cmn", "价格是3.5元。|版本v1.2.3发布了。"),
+    ("cmn", "Hello world。|再见!|你好"),
+    ("ja", "今日は晴れです。|明日は雨！？|本当？"),
+    ("ja", "彼は「行くよ。」と言った。|そして去った。"),
+    ("ja", "「行くよ。」|彼は去った。"),
+    ("hi", "मैं ठीक हूँ।|आप कैसे हैं?| अच्छा॥|हाँ"),
+    ("hi", "डॉ. शर्मा आए।| वे गए।"),
+    ("de", "Am 3. Oktober 2020 kam er.| Der 2. Weltkrieg war vorbei."),
+    ("de", "Das kostet 3,5 Euro, z.B. heute.| Heinrich VIII. von England."),
+    ("de", "Am 1. Mai, d.h. bald, usw. und so weiter.| Ende."),
+    ("es", "El Sr. López y la Sra. Díaz vinieron.| ¿Por qué?| ¡No sé!"),
+    ("es", "Vive en EE. UU. desde 1990.| Ud. lo sabe, pág. 5."),
+    ("fr-fr", "M. Dupont est là.| Il a 3,5 ans.| C’est fini !| Vraiment ?"),
+    ("fr-fr", "« C’est fini ! »| Il sort.| « Ah. » dit-il."),
+    ("fr-fr", "Né en 50 av. J.-C. à Rome.| Voir p. ex. la fig. 3."),
+    ("it", "Il Sig. Rossi e il Dott. Bianchi, ecc. sono qui.| Va bene."),
+    ("pt-br", "O Sr. Silva e a Dra. Souza moram na Av. Brasil.| Tudo bem?"),
+]
+LINES = [
+    ("A heading\n\nA paragraph follows", ["A heading", "A paragraph follows"]),
+    ("Shopping:\n- eggs\n- milk\n* bread", ["Shopping:", "- eggs", "- milk", "* bread"]),
+    ("1. Eggs\n2. Milk. Cold\n10) Bread", ["1. Eggs", "2. Milk.", "Cold", "10) Bread"]),
+    (f"- {'very ' * 12}long\n- short\n- {'so ' * 3}short", [f"- {'very ' * 12}long", "- short", "- so so so short"]),
+    (
+        "Subject: Re: the meeting at 10 a.m. tomorrow\nHi Bob,\nCan we talk?\nBest",
+        ["Subject: Re: the meeting at 10 a.m. tomorrow", "Hi Bob, Can we talk?", "Best"],
+    ),
+    ("The quick brown fox jumps over the\nLazy Dog Inn.", ["The quick brown fox jumps over the", "Lazy Dog Inn."]),
+    (
+        "The quick brown fox jumps over a dog in the\nLazy Dog Inn.",
+        ["The quick brown fox jumps over a dog in the Lazy Dog Inn."],
+    ),
+    ("Eggs\nMilk\nBread", ["Eggs", "Milk", "Bread"]),
+    ("1.2. Scope\nThis is it.", ["1.2. Scope", "This is it."]),
+    (
+        "The quick brown fox jumps over the lazy dog while all of the\n"
+        "English cats sleep in the moonlight, and nobody in all\nLondon sees it. Done\nis all.",
+        [
+            "The quick brown fox jumps over the lazy dog while all of the English cats sleep in the moonlight, "
+            "and nobody in all London sees it.",
+            "Done is all.",
+        ],
+    ),
+    ("eggs\nmilk\nbread", ["eggs", "milk", "bread"]),
+    ("Dear John,\nThank you", ["Dear John, Thank you"]),
+    ("- a list item that\n  goes on\n- another", ["- a list item that goes on", "- another"]),
+    ("你好\n再见", ["你好", "再见"]),
+    ("One\r\n\r\n\r\n  Two  \r\n", ["One", "Two"]),
+    ("", []),
+    (" \n\n ", []),
+]
+
+
+def split(case: str, language: str) -> tuple[list[str], list[str]]:
+    text = case.replace("|", "")
+    return list(sentences(sanitize(text), language)), [piece.strip() for piece in case.split("|")]
+
+
+@pytest.mark.parametrize("case", ENGLISH)
+def test_english_sentences_end_where_marked(case: str) -> None:
+    found, wanted = split(case, "en-us")
+    assert found == wanted
+
+
+@pytest.mark.parametrize(("language", "case"), OTHER)
+def test_sentences_of_other_languages_end_where_marked(language: str, case: str) -> None:
+    found, wanted = split(case, language)
+    assert found == wanted
+
+
+@pytest.mark.parametrize(("text", "wanted"), LINES)
+def test_blank_lines_list_lines_and_short_lines_end_sentences_and_wrapped_lines_do_not(
+    text: str, wanted: list[str]
+) -> None:
+    assert list(sentences(sanitize(text), "en-us")) == wanted
+
+
+@pytest.mark.parametrize("language", ["en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn", "unheard-of"])
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(st.sampled_from("abZ .!?…。।\n\"'”)(,-13Drtc") | st.characters(), max_size=120))
+def test_nothing_but_whitespace_is_lost_and_no_sentence_is_blank(language: str, text: str) -> None:
+    clean = sanitize(text)
+    found = list(sentences(clean, language))
+    assert re.sub(r"\s", "", "".join(found)) == re.sub(r"\s", "", clean)
+    assert all(sentence and sentence == sentence.strip() and "\n" not in sentence for sentence in found)
+
+
+def test_the_first_sentence_does_not_wait_for_the_rest() -> None:
+    text = "This is a sentence. " * 6_000
+    found = list(sentences(text, "en-us"))
+    assert found[0] == "This is a sentence."
+    assert len(found) == 6_000
+    assert first_takes_a_fraction(lambda: iter(sentences(text, "en-us")), 1 / 10)
+
+
+@pytest.mark.parametrize(
+    "unit", [".", "!”", "a.", "a. ", "A. B", "e.g. ", "x\n", "- ", "1. ", "。", "…", "[1]", '"', "("]
+)
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
+    def divided(length: int) -> None:
+        for _ in sentences(sanitize((unit * length)[:length]), "en-us"):
+            pass
+
+    assert grows_with_the_length(divided, 8_000)
+
+
+def test_cases_are_many_and_differ() -> None:
+    cases = list(itertools.chain(ENGLISH, (case for _, case in OTHER), (text for text, _ in LINES)))
+    assert len(set(cases)) == len(cases) >= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.) The first item 2.) The second item", ["1.) The first item", "2.) The second item"]),
+        ("1) The first item. 2) The second item.", ["1) The first item.", "2) The second item."]),
+        ("1. The first item. 2. The second item.", ["1. The first item.", "2. The second item."]),
+        ("• 9. The first item • 10. The second item", ["• 9. The first item", "• 10. The second item"]),
+        ("a. The first item b. The second item", ["a. The first item", "b. The second item"]),
+        ("He scored 1. The other 3. Then 2. That was it.", ["He scored 1.", "The other 3.", "Then 2.", "That was it."]),
+        ("It grew . . . and then it fell.", ["It grew . . . and then it fell."]),
+        ("Of compounds. . . . The practice ended.", ["Of compounds. . . .", "The practice ended."]),
+        (
+            "We make a team, you and I. Did you see Albert I. Jones?",
+            ["We make a team, you and I.", "Did you see Albert I. Jones?"],
+        ),
+        ("At 5 a.m. Mr. Smith went to the bank.", ["At 5 a.m. Mr. Smith went to the bank."]),
+        ("He left the bank at 6 P.M. Mr. Smith then went.", ["He left the bank at 6 P.M.", "Mr. Smith then went."]),
+        ("It is at N°. 1026. That is it.", ["It is at N°. 1026.", "That is it."]),
+        ("In Roe v. Wade they won.", ["In Roe v. Wade they won."]),
+        ("Assoc. Prof. Lee spoke.", ["Assoc. Prof. Lee spoke."]),
+        ("Bath (pop. 94,000) is old.", ["Bath (pop. 94,000) is old."]),
+    ],
+)
+def test_lists_in_a_line_spaced_dots_and_rarer_abbreviations(text: str, expected: list[str]) -> None:
+    assert list(sentences(text, "en-us")) == expected

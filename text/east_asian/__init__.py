@@ -1,0 +1,1 @@
+"""Japanese and Mandarin, read by misaki's own readers."""

@@ -1,0 +1,131 @@
+"""Grapheme to phoneme for Japanese and Mandarin with misaki's own readers, which need the extras `ja` and `zh`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from kokoro_live.installation import this_installation
+from text.english.english import English
+from text.errors import TextError
+from text.espeak.espeak_g2p import EspeakG2P
+from text.words.punctuation import MARKS
+from text.words.word import PhonemeSource, Word
+
+_log = logging.getLogger(__name__)
+
+_NAMES = {"ja": "Japanese", "cmn": "Mandarin Chinese"}
+_EXTRAS = {"ja": "ja", "cmn": "zh"}
+_PACKAGES = {
+    "ja": ("fugashi", "unidic_lite", "jaconv", "mojimoji"),
+    "cmn": ("cn2an", "jieba", "ordered_set", "pypinyin", "pypinyin_dict"),
+}
+
+
+class LanguageUnavailable(TextError):
+    """Error 400: the packages that read a language aren't installed. Its message has the command that installs them."""
+
+    def __init__(self, language: str, reason: str) -> None:
+        name, extra = _NAMES[language], _EXTRAS[language]
+        super().__init__(
+            f"{name} can't be read here yet ({reason}). Install its packages with "
+            f"`{this_installation().add(extra)}`, and start again.",
+            param="lang",
+            code="language_unavailable",
+        )
+
+
+def missing(language: str) -> str:
+    """Missing packages for ja or cmn, joined with commas; "" if all are installed."""
+    return ", ".join(name for name in _PACKAGES[language] if importlib.util.find_spec(name) is None)
+
+
+_LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
+"""Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
+
+_MAX_PIECE = 400
+"""Most characters in one call to misaki."""
+
+
+class EastAsian:
+    """Pronounces each run of text between two spaces as one word, since both languages write no spaces between words.
+
+    Latin words are pronounced as English: English phonemes are in the same alphabet, which all voices know.
+    """
+
+    def __init__(self, language: str) -> None:
+        """Args:
+        language: ja or cmn.
+
+        Raises:
+            LanguageUnavailable: the language's extra isn't installed, or its dictionary doesn't load.
+        """
+        if names := missing(language):
+            raise LanguageUnavailable(language, f"missing: {names}")
+        self._espeak = EspeakG2P(language)
+        self._english: English | None = None
+        try:
+            self._misaki = _mandarin() if language == "cmn" else _japanese()
+        except Exception as error:
+            _log.warning("%s doesn't load: %s: %s", _NAMES[language], type(error).__name__, error)
+            raise LanguageUnavailable(language, f"{type(error).__name__}: {error}") from error
+
+    def words(self, sentence: str) -> tuple[Word, ...]:
+        return tuple(self._word(text) for text in sentence.split())
+
+    def _word(self, text: str) -> Word:
+        phonemes = ""
+        sources = set()
+        for run in filter(None, _LATIN.split(text)):
+            for start in range(0, len(run), _MAX_PIECE):
+                part = self._part(run[start : start + _MAX_PIECE])
+                sources.add(part.source)
+                latin = _LATIN.match(run) is not None
+                phonemes += f" {part.phonemes} " if latin or part.source is PhonemeSource.ESPEAK else part.phonemes
+        return Word(text, " ".join(phonemes.split()), PhonemeSource.weakest(sources))
+
+    def _part(self, text: str) -> Word:
+        if _LATIN.match(text):
+            if self._english is None:
+                self._english = English("en-us")
+            return self._english.words(text)[0]
+        try:
+            phonemes = self._misaki(text)
+            if any(map(str.isalpha, phonemes)):
+                return Word(text, phonemes, PhonemeSource.LEXICON)
+        except Exception:
+            _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
+            _log.debug("it is %r", text[:80], exc_info=True)
+        return self._espeak.words(text)[0]
+
+
+def _mandarin() -> Callable[[str], str]:
+    import platformdirs
+
+    zh = importlib.import_module("misaki.zh")
+    # jieba would otherwise log its loading on stderr, and leave its cache in the temporary folder.
+    cache = Path(platformdirs.user_cache_dir("kokoro-live"))
+    cache.mkdir(parents=True, exist_ok=True)
+    zh.jieba.setLogLevel(logging.WARNING)
+    zh.jieba.dt.tmp_dir = str(cache)
+    g2p = zh.ZHG2P()
+
+    def phonemes(text: str) -> str:
+        return "".join(MARKS.get(phoneme, phoneme) for phoneme in g2p(text)[0])
+
+    return phonemes
+
+
+def _japanese() -> Callable[[str], str]:
+    # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
+    g2p = importlib.import_module("misaki.cutlet").Cutlet()
+
+    def phonemes(text: str) -> str:
+        found: str = g2p(text)[0]
+        return "".join(MARKS.get(phoneme, phoneme) for phoneme in found)
+
+    return phonemes

@@ -1,0 +1,148 @@
+"""Pronunciation of English words that misaki's lexicon lacks: espeak-ng, then the names of their letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from shm.espeak_languages import LANGUAGE_FILES
+from text.espeak import espeak
+from text.espeak.misaki_import import misaki_espeak
+from text.words.nearest_phoneme import NEAREST
+
+ESPEAK_RATING = 2
+LETTERS_RATING = 1
+NOTHING_RATING = 0
+"""Ratings by misaki's scale of trust: its lexicon gives 3 and more, its espeak fallback 2."""
+
+_SCRIPT_VOICES = {
+    "CJK": "cmn",
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "HANGUL": "ko",
+    "CYRILLIC": "ru",
+    "GREEK": "el",
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "BENGALI": "bn",
+    "TAMIL": "ta",
+    "THAI": "th",
+    "ARMENIAN": "hy",
+    "GEORGIAN": "ka",
+}
+"""espeak-ng's voice by the first word of a letter's Unicode name. Its English voice only spells letters of other
+scripts.
+"""
+
+_NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
+
+
+_KNOWN_TO_ESPEAK = re.compile(r"[a-zà-öø-ÿ'’-]{2,}", re.IGNORECASE)
+"""Words whose accented letters espeak-ng's English voice pronounces, as in their own languages (Björk, Beyoncé). It
+spells words with other such letters.
+"""
+
+_LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
+_ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
+"""English words that some writers give a diaeresis."""
+
+_NAMES = {"nguyen": "win"}
+"""Names pronounced unlike their spelling, each with an English word that sounds the same."""
+
+
+def _without_diacritics(text: str) -> str:
+    """ASCII spelling of a Latin word with diacritics; empty for ASCII words and for words of other scripts."""
+    if text.isascii():
+        return ""
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFD", text.translate(_LETTERS))
+        if not unicodedata.combining(character)
+    )
+    return plain if plain.isascii() and any(map(str.isalpha, plain)) else ""
+
+
+class Fallback:
+    """Pronounces single words. It never raises, and returns a rating that tells its method."""
+
+    def __init__(self, language: str, lexicon: Any, alphabet: frozenset[str]) -> None:
+        """Args:
+        language: en-us or en-gb.
+        lexicon: `misaki.en.Lexicon`, for the names of letters and digits.
+        alphabet: the phonemes that may be returned.
+        """
+        self._lexicon = lexicon
+        self._alphabet = alphabet
+        self._nearest = NEAREST[language]
+        self._espeak = misaki_espeak().EspeakFallback(british=language == "en-gb")
+        self._espeak.backend = _ByScript(LANGUAGE_FILES[language])
+
+    def __call__(self, token: Any) -> tuple[str, int]:
+        """Phonemes of a `misaki.token.MToken`'s text, and their rating, as misaki calls its fallbacks."""
+        pieces = [token.text[start : start + espeak.MAX_WORD] for start in range(0, len(token.text), espeak.MAX_WORD)]
+        spoken = [(phonemes, rating) for phonemes, rating in map(self._piece, pieces) if phonemes]
+        if not spoken:
+            return "", NOTHING_RATING
+        return " ".join(phonemes for phonemes, _ in spoken), min(rating for _, rating in spoken)
+
+    def _piece(self, text: str) -> tuple[str, int]:
+        if plain := _without_diacritics(text):
+            foreign = not _KNOWN_TO_ESPEAK.fullmatch(text)
+            known = _NAMES.get(plain.lower(), plain.lower())
+            if (foreign or known in _ENGLISH_WORDS) and (
+                known in self._lexicon.golds or known in self._lexicon.silvers
+            ):
+                return self._lexicon.lookup(known, None, None, None)[0], ESPEAK_RATING
+            if foreign:
+                text = plain
+        if phonemes := self._by_espeak(text):
+            return phonemes, ESPEAK_RATING
+        if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):
+            return phonemes, LETTERS_RATING
+        return "", NOTHING_RATING
+
+    def _by_espeak(self, text: str) -> str:
+        """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""
+        from misaki.token import MToken
+
+        try:
+            found, _ = self._espeak(MToken(text=text, tag="", whitespace=""))
+        except espeak.EspeakUnavailable:
+            return ""
+        mapped = "".join(
+            phone if phone in self._alphabet else self._nearest.get(phone, " " if phone == " " else "")
+            for phone in unicodedata.normalize("NFD", found)
+        )
+        return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
+
+    def _letter(self, character: str) -> str:
+        """Phonemes of a letter's or digit's name, from misaki's lexicon or (other scripts) from the Unicode name."""
+        if named := _NAMED_LETTER.search(unicodedata.name(character, "")):
+            name = named[1]
+            phonemes, _ = self._lexicon.lookup(name if len(name) == 1 else name.lower(), None, None, None)
+            if phonemes is None and name.isascii():
+                phonemes, _ = self._lexicon.get_NNP(name)
+            return phonemes or ""
+        return ""
+
+
+class _ByScript:
+    """Backend with phonemizer's interface for misaki: reads English with the given voice, other scripts with a voice of
+    theirs.
+    """
+
+    def __init__(self, voice: str) -> None:
+        self._voice = voice
+
+    def phonemize(self, texts: list[str]) -> list[str]:
+        return [espeak.phonemes(text, self._voice_of(text)) for text in texts]
+
+    def _voice_of(self, text: str) -> str:
+        for character in text:
+            if character.isalpha() and not character.isascii():
+                script = unicodedata.name(character, "").partition(" ")[0]
+                if script in _SCRIPT_VOICES:
+                    return _SCRIPT_VOICES[script]
+        return self._voice

@@ -1,0 +1,176 @@
+"""Part-of-speech tagger of the default install, precise enough for misaki's dictionaries to choose between a word's
+pronunciations.
+
+A trained perceptron (`text.english.perceptron`) tags each word; rules then decide the words that it tags less well:
+letters that look like articles, initialisms, and heteronyms whose meaning hangs on words that the perceptron doesn't
+see (`text.english.heteronyms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from text.english import word_classes as known
+from text.english.heteronyms import RULES, WordContext
+from text.english.perceptron import Perceptron
+from text.english.tokenizer import Token
+
+_ENDING = frozenset(".,;:!?)”")
+_LETTERED = frozenset(
+    (
+        *("plan", "grade", "vitamin", "hepatitis", "option", "team", "group", "section", "class", "type", "side"),
+        *("level", "cell", "gate", "exit", "row", "part", "letter", "point", "figure", "table", "appendix", "building"),
+        *("block", "student", "company", "answer", "choice", "channel", "series", "influenza", "unit", "line"),
+        "platform",
+    )
+)
+"""Nouns that a letter may follow as a name ("plan A")."""
+
+_VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VERBS | known.BASE_VERBS
+_FINITE = ("VB", "VBP", "VBZ", "VBD", "MD")
+_CLAUSE_ENDS = ("WDT", "WP", "WRB", ",", ":", ";")
+_COMPLEMENTS = ("DT", "PRP", "PRP$", "TO", "RB", "NN", "NNS", "NNP", "CD", "JJ")
+_NOT_AFTER_THAT = frozenset(("NNS", "PRP", "DT", "PRP$", "EX"))
+"""Tags of words before which "that" is no demonstrative: "that people", "that the", but "that cat"."""
+
+
+class LightTagger:
+    """Adds tags to the tokens that the tokenizer left without one."""
+
+    def __init__(self, ambiguous: Container[str] = ()) -> None:
+        """Load the perceptron.
+
+        Args:
+            ambiguous: words in lower case that are pronounced differently as nouns and as verbs.
+        """
+        self._perceptron = Perceptron.load()
+        self._ambiguous = ambiguous
+
+    def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
+        """Penn tags, one for each of the sentence's tokens. A present tense is VB, never VBP: misaki's dictionaries
+        give VBP the pronunciation of the past tense.
+        """
+        texts = [token.text for token in tokens]
+        shouted = not any(any(map(str.islower, text)) for text in texts)
+        given = [token.tag for token in tokens]
+        found = self._perceptron.tags([text.lower() for text in texts] if shouted else texts, given)
+        self._give_verb(texts, found)
+        return _Sentence(tokens, found, shouted).tags
+
+    def _give_verb(self, texts: Sequence[str], tags: list[str]) -> None:
+        """Retag one noun as a verb in a main clause without any verb: an ambiguous word after a noun and before another
+        phrase ("The camera records everything that happens.").
+        """
+        clause = next((place for place, tag in enumerate(tags) if tag in _CLAUSE_ENDS), len(tags))
+        if not set(tags[:clause]).isdisjoint(_FINITE):
+            return
+        for place in range(1, min(clause, len(tags) - 1)):
+            word, before, after = texts[place].lower(), tags[place - 1], tags[place + 1]
+            fits = before == "NNS" or (before == "NN" and (word.endswith("s") or after in ("JJ", "DT")))
+            follows = after in _COMPLEMENTS or texts[place + 1] == "to"
+            if fits and follows and tags[place] in ("NN", "NNS", "JJ", "RB") and self._is_ambiguous(word):
+                tags[place] = "VBZ" if word.endswith("s") and before == "NN" else "VB"
+                return
+
+    def _is_ambiguous(self, word: str) -> bool:
+        return word in self._ambiguous or (word.endswith("s") and word[:-1] in self._ambiguous)
+
+
+class _Sentence:
+    def __init__(self, tokens: Sequence[Token], tags: Sequence[str], shouted: bool) -> None:
+        self._texts = [token.text for token in tokens]
+        self._joined = [
+            not token.space and place + 1 < len(tokens) and tokens[place + 1].text[:1].isdecimal()
+            for place, token in enumerate(tokens)
+        ]
+        self._lower = [token.text.lower().replace("’", "'") for token in tokens]
+        self._all = frozenset(self._lower)
+        self._shouted = shouted
+        self.tags = ["VB" if tag == "VBP" else tag for tag in tags]
+        for place, token in enumerate(tokens):
+            if not token.tag:
+                self.tags[place] = self._tag(place)
+
+    def _neighbour(self, place: int) -> str:
+        """Word at a place, in lower case; empty beyond the sentence's ends and for punctuation."""
+        if 0 <= place < len(self._lower) and self._lower[place][:1].isalnum():
+            return self._lower[place]
+        return ""
+
+    def _tag(self, place: int) -> str:
+        word, text, tag = self._lower[place], self._texts[place], self.tags[place]
+        if word == "a":
+            return self._article_or_letter(place, text)
+        if word == "am" and place and self.tags[place - 1] == "CD":
+            return "NN"
+        if text == "I":
+            return "PRP"
+        if text.isupper() and len(text) > 1 and word in ("us", "it", "who") and not self._shouted:
+            return "NNP"
+        if word == "that":
+            return self._demonstrative_or_conjunction(place, tag)
+        return RULES[word](self._context(place, tag)) if word in RULES else tag
+
+    def _demonstrative_or_conjunction(self, place: int, tag: str) -> str:
+        """Tag of "that", DT (stressed) for the demonstrative, else that of the perceptron, or IN."""
+        before, after = self._neighbour(place - 1), self._neighbour(place + 1)
+        joined = place == 0 or self.tags[place - 1] in ("CC", ",", ":")
+        if before in known.DO or after in known.POINTED or (joined and after in known.DO | known.STATES):
+            return "DT"
+        if tag != "DT":
+            return tag
+        says = before in known.BEFORE_CLAUSES or (joined and place > 0)
+        if self._opens_clause(place + 1) or (says and self._has_verb_after(place + 1)):
+            return "IN"
+        return tag
+
+    def _has_verb_after(self, place: int) -> bool:
+        """True if a noun and then a finite verb follow before the next punctuation mark."""
+        noun = False
+        for tag in self.tags[place : place + 8]:
+            if noun and tag in ("VBZ", "VBD", "VBP", "MD"):
+                return True
+            if tag in (",", ".", ":", "``", "''", "-LRB-", "WDT", "WP"):
+                return False
+            noun = noun or tag.startswith("N")
+        return False
+
+    def _opens_clause(self, place: int) -> bool:
+        """True if no noun that begins at a place can belong to "that" before it, so "that" is a conjunction."""
+        while place < len(self.tags) and self.tags[place] == "JJ":
+            place += 1
+        return place < len(self.tags) and self.tags[place] in _NOT_AFTER_THAT
+
+    def _context(self, place: int, tag: str) -> WordContext:
+        before = self._skipped(place)
+        return WordContext(
+            second_before=self._neighbour(before - 1),
+            before=self._neighbour(before),
+            after=self._neighbour(place + 1),
+            second_after=self._neighbour(place + 2),
+            tag_before=self.tags[place - 1] if place else "",
+            tag=tag,
+            text=self._all,
+        )
+
+    def _skipped(self, place: int) -> int:
+        """Nearest place to the left that isn't an adverb, or -1."""
+        place -= 1
+        while place >= 0 and self.tags[place] == "RB" and self._lower[place] != "please":
+            place -= 1
+        return place
+
+    def _article_or_letter(self, place: int, text: str) -> str:
+        """Tag of "a", NN for the letter, DT for the article. "A" is the letter at the end, joined to a number, and as a
+        capital in the middle of a sentence: "plan A is".
+        """
+        following = self._texts[place + 1] if place + 1 < len(self._texts) else ""
+        if not following or following in _ENDING or self._joined[place]:
+            return "NN"
+        if text == "a" or place == 0 or self.tags[place - 1] in (".", "``", ":") or self._shouted:
+            return "DT"
+        before = self._lower[place - 1]
+        is_letter = before in _LETTERED or (
+            self._lower[place + 1] in _VERBS_SURELY | known.CONJUNCTIONS | {"to", "too"}
+        )
+        return "NN" if is_letter or (before == "and" and len(self._texts[place - 2]) == 1) else "DT"

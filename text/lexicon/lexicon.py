@@ -1,0 +1,112 @@
+"""Look-up of words whose pronunciation the user has given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from text.espeak.ipa import UnknownSymbols, from_ipa
+from text.lexicon.entry import MAX_CHARACTERS, Entry
+from text.words.punctuation import APOSTROPHES, MARKS
+
+_log = logging.getLogger(__name__)
+
+_MAX_EDGE = 4
+"""Most signs at either edge of a token that are ignored in its look-up."""
+
+_EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
+"""Punctuation and Markdown's signs, which don't change a word; signs that do ($, #, -) belong to the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconMatch:
+    """Lexicon word within a token, with its span in characters."""
+
+    start: int
+    end: int
+    phonemes: str | None
+    """Phonemes of misaki's alphabet; None if the word is respelled."""
+    respelling: str | None
+
+
+class Lexicon:
+    """Lexicon that finds words as they are written, else in lower case. Later entries replace earlier ones, and entries
+    that name the language precede those that don't.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
+        self._phonemes: dict[tuple[str, str], str | None] = {}
+        self._longest: int | None = None
+        """Length of the longest word, in characters; None until `inside` needs it."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, token: str, language: str) -> LexiconMatch | None:
+        """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
+        ".NET").
+
+        The result is None if no entry matches, or if the language's voices can't say its IPA.
+        """
+        if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
+            return None
+        for start, end in _cores(token):
+            if said := self._said_entry(token[start:end], language):
+                return LexiconMatch(start, end, *said)
+        return None
+
+    def inside(self, token: str, language: str) -> list[LexiconMatch]:
+        """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
+        entry at each place.
+        """
+        if self._longest is None:
+            self._longest = max((len(word) for _, word in self._entries), default=0)
+        found: list[LexiconMatch] = []
+        place = 0
+        while place < len(token):
+            for length in range(min(self._longest, len(token) - place), 0, -1):
+                if entry := self._said_entry(token[place : place + length], language):
+                    found.append(LexiconMatch(place, place + length, *entry))
+                    place += length - 1
+                    break
+            place += 1
+        return found
+
+    def _said_entry(self, word: str, language: str) -> tuple[str | None, str | None] | None:
+        """Phonemes or respelling of a word; None if no entry matches or the language's voices can't say its IPA."""
+        entry = self._entry(word, language)
+        if entry is None:
+            return None
+        if entry.ipa is None:
+            return None, entry.respelling
+        phonemes = self._said(entry.ipa, language)
+        return None if phonemes is None else (phonemes, None)
+
+    def _entry(self, word: str, language: str) -> Entry | None:
+        for written in dict.fromkeys((word, word.lower())):
+            for code in (language, language.partition("-")[0], None):
+                if (entry := self._entries.get((code, written))) is not None:
+                    return entry
+        return None
+
+    def _said(self, ipa: str, language: str) -> str | None:
+        key = ipa, language
+        if key not in self._phonemes:
+            try:
+                self._phonemes[key] = from_ipa(ipa, language)
+            except UnknownSymbols as error:
+                _log.warning("the lexicon's entry isn't used in %s: %s", language, error)
+                self._phonemes[key] = None
+        return self._phonemes[key]
+
+
+def _cores(token: str) -> Iterator[tuple[int, int]]:
+    """Spans of a token with and without the signs at its edges, the longest first."""
+    first = next((place for place, character in enumerate(token) if character not in _EDGES), len(token))
+    last = next((place for place in range(len(token), 0, -1) if token[place - 1] not in _EDGES), 0)
+    starts = range(first + 1) if first <= _MAX_EDGE else (0, first)
+    ends = range(len(token), last - 1, -1) if len(token) - last <= _MAX_EDGE else (len(token), last)
+    pairs = ((start, end) for start in starts for end in ends if start < end)
+    yield from sorted(pairs, key=lambda core: core[0] - core[1])

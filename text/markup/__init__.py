@@ -1,0 +1,1 @@
+"""Parsers of tags and SSML into plain text and annotations."""

@@ -1,0 +1,158 @@
+"""Builder of a `Marked` text, stretch by stretch, which sanitises the text and gives annotations correct positions."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from text.markup.marked import Annotation, Bookmark, Entrance, Marked, Pause, Pronunciation, Rate, SentenceEnd
+from text.words.performer import Performer
+from text.words.sanitize import sanitize
+
+_GUARD = "!"
+"""Guard character around a stretch during sanitising, so that spaces at the stretch's edges stay. It composes with no
+mark, and ends no terminal code at the stretch's end.
+"""
+
+_STAYS_WITH_FORMER = frozenset(".,;:!?…)]}”’»%。，、；：！？）」』】।॥؟،؛")
+"""Signs that follow a word without a space, even if a pause stands before them."""
+
+
+class MarkedBuilder:
+    """Collects text and annotations in the order of the text."""
+
+    def __init__(self) -> None:
+        self.pause_seconds = 0.0
+        """Total seconds of all pauses so far."""
+        self._parts: list[str] = []
+        self._length = 0
+        self._last = ""
+        """Last character of the text so far."""
+        self._separator = ""
+        """Separator before the next text: nothing, a space, or one or two newlines."""
+        self._apart = False
+        """True after a pause: the next text begins another word."""
+        self._touching = False
+        """True if no white space stands between that pause and the next text."""
+        self._sentence_only = False
+        self._pauses: list[float] = []
+        self._bookmarks: list[str] = []
+        """Names of the bookmarks since the text so far."""
+        self._annotations: list[Annotation] = []
+        self.performer: Performer | None = None
+        """Performer of the following text; None: the performer of all text that names no voice."""
+        self._speaking: Performer | None = None
+        """Performer of the text so far."""
+
+    def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
+        """Add a stretch of text, which continues the word before if no white space is between them.
+
+        Args:
+            phonemes: the stretch's pronunciation (`Pronunciation.phonemes`).
+        """
+        guarded = sanitize(_GUARD + written + _GUARD)[1:-1]
+        if self.performer != self._speaking:
+            guarded = self._with_closing_signs(guarded)
+        core = guarded.strip(" \n")
+        self._separate(guarded[: len(guarded) - len(guarded.lstrip(" \n"))])
+        if not core:
+            return
+        if self.performer != self._speaking:
+            self._apart = True
+        self._add_separator(core[0])
+        start = self._length
+        self._enter()
+        self._add_bookmarks()
+        self._add(core)
+        if phonemes is not None:
+            self._annotations.append(Pronunciation(start, self._length, phonemes))
+        if rate != 1.0:
+            self._add_rate(start, rate)
+        self._separate(guarded[len(guarded.rstrip(" \n")) :])
+
+    def pause(self, seconds: float) -> None:
+        """Add to the pause at this place. A pause ends a word, not a sentence."""
+        self.pause_seconds += seconds
+        self._pauses.append(seconds)
+        self._apart = self._touching = True
+
+    def bookmark(self, name: str) -> None:
+        """Mark this place, unless the name is empty. A bookmark ends nothing: it may stand inside a word."""
+        if name:
+            self._bookmarks.append(name)
+
+    def paragraph(self) -> None:
+        """Begin or end a paragraph here."""
+        self._separator = "\n\n"
+        self._sentence_only = False
+
+    def sentence(self) -> None:
+        """Begin or end a sentence here."""
+        self._sentence_only = self._separator != "\n\n" or self._sentence_only
+        self._separator = "\n\n"
+
+    def marked(self) -> Marked:
+        """Finished text with its annotations; no method may be called after this one."""
+        self._add_pauses()
+        self._add_bookmarks()
+        return Marked("".join(self._parts), tuple(self._annotations))
+
+    def _with_closing_signs(self, guarded: str) -> str:
+        """Give signs that close the former performer's words to that performer; return the rest of the text."""
+        if not self._length or self._separator:
+            return guarded
+        rest = guarded.lstrip("".join(_STAYS_WITH_FORMER) + "\"'")
+        self._add(guarded[: len(guarded) - len(rest)])
+        return rest
+
+    def _enter(self) -> None:
+        """Note that the performer of the following text speaks from here."""
+        if self.performer != self._speaking:
+            self._annotations.append(Entrance(self._length, self.performer))
+            self._speaking = self.performer
+
+    def _separate(self, spaces: str) -> None:
+        """Merge white space into the separator as sanitised text has it: a space, or one or two newlines."""
+        self._touching = self._touching and not spaces
+        newlines = min(2, self._separator.count("\n") + spaces.count("\n"))
+        self._separator = "\n" * newlines or (self._separator or spaces)[:1]
+
+    def _add_separator(self, following: str) -> None:
+        self._add_pauses()
+        if self._touching and following in _STAYS_WITH_FORMER and self._separator in ("", " "):
+            self._separator = ""
+        elif self._apart:
+            self._separator = self._separator or " "
+        if not self._separator and _would_change(self._last, following):
+            self._separator = " "
+        if self._length:
+            self._add(self._separator)
+            if self._sentence_only:
+                self._annotations.append(SentenceEnd(self._length))
+        self._separator = ""
+        self._apart = self._sentence_only = False
+
+    def _add_pauses(self) -> None:
+        if self._pauses:
+            self._annotations.append(Pause(self._length, sum(self._pauses)))
+            self._pauses = []
+
+    def _add_bookmarks(self) -> None:
+        self._annotations += (Bookmark(self._length, name) for name in self._bookmarks)
+        self._bookmarks = []
+
+    def _add_rate(self, start: int, rate: float) -> None:
+        former = self._annotations[-1] if self._annotations else None
+        if isinstance(former, Rate) and former.rate == rate and former.end == start:
+            self._annotations[-1] = Rate(former.start, self._length, rate)
+        else:
+            self._annotations.append(Rate(start, self._length, rate))
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+        self._last = text[-1:] or self._last
+
+
+def _would_change(last: str, following: str) -> bool:
+    """True if NFC would change two characters side by side."""
+    return unicodedata.combining(following) != 0 or unicodedata.normalize("NFC", last + following) != last + following

@@ -1,0 +1,102 @@
+"""Text without its markup, and the annotations that the markup gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from text.words.performer import Performer
+from text.words.sanitize import sanitize
+
+
+@dataclass(frozen=True, slots=True)
+class Pronunciation:
+    """Pronunciation of a stretch, which no other rule changes."""
+
+    start: int
+    end: int
+    phonemes: str
+    """Phonemes in the alphabet of the text's language; empty if the stretch is read as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Speaking rate of a stretch. Rates don't overlap."""
+
+    start: int
+    end: int
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Silence at a place, after every word that begins before the place."""
+
+    at: int
+    seconds: float
+    """Duration of the silence; 0 removes a pause that would be here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEnd:
+    """End of a sentence at a blank line that ends here, and that separates sentences, not paragraphs."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Place from which another performer speaks."""
+
+    at: int
+    performer: Performer | None
+    """None: the performer of all text that names no voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """SSML's `mark`: a place before the next word whose time the client asks for."""
+
+    at: int
+    name: str
+
+
+Annotation = Pronunciation | Rate | Pause | SentenceEnd | Entrance | Bookmark
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Text and its annotations. Positions are character indices of `text`, and rise within each kind of annotation."""
+
+    text: str
+    """Text that is sanitised already: `sanitize` doesn't change it."""
+    annotations: tuple[Annotation, ...] = ()
+
+    @classmethod
+    def plain(cls, text: str) -> Marked:
+        """Sanitised text without annotations."""
+        return cls(sanitize(text))
+
+    def parts(self) -> Iterator[tuple[Performer | None, Marked]]:
+        """The parts that one performer each speaks, in order; a part ends with the white space before the next one."""
+        entrances = [each for each in self.annotations if isinstance(each, Entrance)]
+        if not entrances:
+            yield None, self
+            return
+        if entrances[0].at > 0:
+            entrances = [Entrance(0, None), *entrances]
+        for entrance, following in pairwise([*entrances, Entrance(len(self.text), None)]):
+            yield entrance.performer, self._cut(entrance.at, following.at)
+
+    def _cut(self, start: int, end: int) -> Marked:
+        found: list[Annotation] = []
+        for each in self.annotations:
+            match each:
+                case Pause() | SentenceEnd() if start < each.at <= end:
+                    found.append(replace(each, at=each.at - start))
+                case Bookmark() if start <= each.at < end or each.at == end == len(self.text):
+                    found.append(replace(each, at=each.at - start))
+                case Pronunciation() | Rate() if start <= each.start < end:
+                    found.append(replace(each, start=each.start - start, end=min(each.end, end) - start))
+        return Marked(self.text[start:end], tuple(found))

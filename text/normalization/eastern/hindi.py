@@ -1,0 +1,159 @@
+"""Normalisation rules for Hindi. Numbers stay digits, which espeak-ng reads by lakh and crore."""
+
+from __future__ import annotations
+
+import re
+
+from text.normalization.draft.draft import Draft
+from text.normalization.draft.patterns import DASH, END, MASK
+from text.normalization.draft.plain_addresses import ADDRESS, spoken_address
+from text.normalization.western.western import Rule
+
+_MONTHS = ("जनवरी", "फ़रवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर")
+_NUMBER = r"(?:\d{1,3}(?:,\d{2,3})+|\d{1,15})(?:\.\d{1,6})?"
+_EDGE = rf"(?<![\w{MASK}.,/:-])"
+_DATE = re.compile(rf"{_EDGE}(?P<day>\d{{1,2}})[/.-](?P<month>\d{{1,2}})[/.-](?P<year>\d{{4}}){END}(?![/-])")
+_ISO = re.compile(rf"{_EDGE}(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d){END}")
+_DAY = re.compile(rf"{_EDGE}(?P<day>\d{{1,2}})/(?P<month>\d{{1,2}})(?= (?:को|से|तक|का|की|के|पर)(?!\w))")
+"""A date without a year, which only the word after it tells from a fraction."""
+
+_CLOCK = re.compile(rf"{_EDGE}(?P<hours>\d{{1,2}}):(?P<minutes>[0-5]\d){END}(?! ?:)(?: ?बजे)?")
+_MONEY = re.compile(
+    rf"(?P<sign>[₹$€£]|Rs\.? ?|रु\.? ?) ?(?P<number>{_NUMBER})(?P<big>(?: (?:लाख|करोड़|हज़ार|हजार|अरब))+)?"
+)
+_UPTO = rf"(?:(?P<first>\d{{1,4}}){DASH})?"
+_PERCENT = re.compile(rf"{_EDGE}{_UPTO}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?%")
+_RANGE = re.compile(rf"{_EDGE}(?P<first>\d{{1,4}}){DASH}(?P<last>\d{{1,4}}){END}(?![-/.,]\d)")
+_GROUPED = re.compile(rf"{_EDGE}(?P<number>\d{{1,3}}(?:,\d{{2,3}})+)(?P<fraction>\.\d{{1,6}})?(?![\d,])")
+_DECIMAL = re.compile(rf"{_EDGE}(?P<whole>\d{{1,15}})\.(?P<fraction>\d{{1,6}})(?![\d.])")
+_CURRENCIES = {"$": "डॉलर", "€": "यूरो", "£": "पाउंड"}
+_UNITS = {
+    "km/h": "किलोमीटर प्रति घंटा", "km": "किलोमीटर", "cm": "सेंटीमीटर", "mm": "मिलीमीटर", "m": "मीटर", "kg": "किलोग्राम",
+    "mg": "मिलीग्राम", "g": "ग्राम", "ml": "मिलीलीटर", "L": "लीटर", "°C": "डिग्री सेल्सियस", "℃": "डिग्री सेल्सियस",
+    "GB": "गीगाबाइट", "MB": "मेगाबाइट", "TB": "टेराबाइट", "m/s": "मीटर प्रति सेकंड", "m²": "वर्ग मीटर",
+    "km²": "वर्ग किलोमीटर", "मि.ली.": "मिलीलीटर", "मिली": "मिलीलीटर", "कि.मी.": "किलोमीटर", "किमी": "किलोमीटर",
+    "सेमी": "सेंटीमीटर", "से.मी.": "सेंटीमीटर", "कि.ग्रा.": "किलोग्राम", "किग्रा": "किलोग्राम", "ग्रा.": "ग्राम",
+    "mL": "मिलीलीटर", "kW": "किलोवाट", "Hz": "हर्ट्ज़",
+}  # fmt: skip
+_MEASURE = re.compile(
+    rf"{_EDGE}{_UPTO}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?"
+    rf"(?P<unit>{'|'.join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))})(?![\w/²³])"
+)
+_PHONE = re.compile(
+    rf"{_EDGE}(?P<plus>\+\d{{1,3}}[ -])?(?:[6-9]\d{{4}}[ -]?\d{{5}}|0\d{{2,4}}[ -]\d{{6,8}}){END}(?![.,/-]?\d)"
+)
+_CODE = re.compile(rf"(?:पिन(?: कोड)?|PIN):? (?P<code>\d{{6}}|\d{{3}} \d{{3}}){END}")
+_FRACTION = re.compile(rf"{_EDGE}(?P<fraction>[1-3]/[2-4]){END}(?!/)")
+_FRACTIONS = {"1/2": "आधा", "1/3": "एक तिहाई", "2/3": "दो तिहाई", "1/4": "एक चौथाई", "3/4": "तीन चौथाई"}
+_POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
+_POWERS = {"²": " का वर्ग", "³": " का घन"}
+_ABBREVIATIONS = {"डॉ.": "डॉक्टर", "प्रो.": "प्रोफ़ेसर", "पं.": "पंडित", "कि.मी.": "किलोमीटर", "ई.": "ईस्वी", "रु.": "रुपये"} | {
+    "ई.पू.": "ईसा पूर्व", "मो.": "मोबाइल", "सं.": "संख्या", "क्र.": "क्रमांक", "श्रीम.": "श्रीमती",
+    "डा.": "डॉक्टर", "उ.प्र.": "उत्तर प्रदेश"
+}  # fmt: skip
+_LONGEST_FIRST = sorted(_ABBREVIATIONS, key=len, reverse=True)
+_SHORT = re.compile(rf"(?<![\w{MASK}])(?P<name>{'|'.join(map(re.escape, _LONGEST_FIRST))})(?= )")
+_SIGNS = {"@": "ऐट", ".": "डॉट", "/": "स्लैश", "-": "डैश", "_": "अंडरस्कोर"}
+_OPERATION = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=\d)")
+_OPERATIONS = {"+": "जमा", "=": "बराबर", "×": "गुणा", "÷": "भागा"}
+
+
+def _plain(written: str) -> str:
+    """Number without the signs that group its digits; decimals are said digit by digit after दशमलव."""
+    whole, _, fraction = written.replace(",", "").partition(".")
+    return f"{whole} दशमलव {' '.join(fraction)}" if fraction else whole
+
+
+def _date(match: re.Match[str]) -> str | None:
+    if (said := _day(match)) is None:
+        return None
+    return f"{said} {int(match['year'])}"
+
+
+def _day(match: re.Match[str]) -> str | None:
+    if not (1 <= int(match["day"]) <= 31 and 1 <= int(match["month"]) <= 12):
+        return None
+    return f"{int(match['day'])} {_MONTHS[int(match['month']) - 1]}"
+
+
+def _time(match: re.Match[str]) -> str:
+    hours, minutes = int(match["hours"]), int(match["minutes"])
+    return f"{hours} बजकर {minutes} मिनट" if minutes else f"{hours} बजे"
+
+
+def _amount(match: re.Match[str]) -> str:
+    whole, _, fraction = match["number"].replace(",", "").partition(".")
+    currency = _CURRENCIES.get(match["sign"], "रुपये")
+    if currency == "रुपये" and len(fraction) == 2 and not match["big"]:
+        paise = f" {int(fraction)} पैसे" if int(fraction) else ""
+        return f"{whole} {'रुपया' if whole == '1' and not paise else currency}{paise}"
+    if (whole, fraction, match["big"], currency) == ("1", "", None, "रुपये"):
+        return "1 रुपया"
+    return f"{_plain(match['number'])}{match['big'] or ''} {currency}"
+
+
+def _measure(match: re.Match[str]) -> str:
+    return f"{_quantity(match)} {_UNITS[match['unit']]}"
+
+
+def _quantity(match: re.Match[str]) -> str:
+    upto = f"{match['first']} से " if match["first"] else ""
+    minus = "माइनस " if match["minus"] else ""
+    return f"{upto}{minus}{_plain(match['number'])}"
+
+
+def _phone(match: re.Match[str]) -> str:
+    said = ", ".join(" ".join(digits) for digits in re.findall(r"\d+", match[0]))
+    return f"प्लस {said}" if match["plus"] else said
+
+
+def _dates(draft: Draft) -> None:
+    draft.replace(_ISO, _date)
+    draft.replace(_DATE, _date)
+    draft.replace(_DAY, _day)
+
+
+def _units(draft: Draft) -> None:
+    draft.replace(_PERCENT, lambda match: f"{_quantity(match)} प्रतिशत")
+    draft.replace(_MEASURE, _measure)
+
+
+def _math(draft: Draft) -> None:
+    draft.replace(_POWER, lambda match: _POWERS[match[0]])
+    draft.replace(_OPERATION, lambda match: f" {_OPERATIONS[match['sign']]} ")
+
+
+def _numbers(draft: Draft) -> None:
+    draft.replace(_GROUPED, lambda match: _plain(match[0]))
+    draft.replace(_DECIMAL, lambda match: _plain(match[0]))
+
+
+_DIGIT = re.compile(r"\d")
+
+RULES: tuple[Rule, ...] = (
+    (
+        "web_addresses",
+        lambda draft: draft.replace(ADDRESS, lambda match: spoken_address(match[0], _SIGNS, gap=" ")),
+        re.compile(r"@|://|www\."),
+    ),
+    (
+        "codes",
+        lambda draft: draft.replace(_CODE, lambda match: " ".join(match["code"].replace(" ", "")), "code"),
+        _DIGIT,
+    ),
+    ("phones", lambda draft: draft.replace(_PHONE, _phone), _DIGIT),
+    ("dates", _dates, _DIGIT),
+    ("times", lambda draft: draft.replace(_CLOCK, _time), _DIGIT),
+    ("money", lambda draft: draft.replace(_MONEY, _amount), _DIGIT),
+    ("units", _units, _DIGIT),
+    ("fractions", lambda draft: draft.replace(_FRACTION, lambda match: _FRACTIONS.get(match[0])), re.compile(r"\d/\d")),
+    ("ranges", lambda draft: draft.replace(_RANGE, lambda match: f"{match['first']} से {match['last']}"), _DIGIT),
+    ("math", _math, _DIGIT),
+    ("numbers", _numbers, _DIGIT),
+    (
+        "abbreviations",
+        lambda draft: draft.replace(_SHORT, lambda match: _ABBREVIATIONS[match["name"]]),
+        re.compile(r"\."),
+    ),
+)
+"""Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""

@@ -1,0 +1,1 @@
+"""One kind of English written form a file."""

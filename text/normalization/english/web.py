@@ -1,0 +1,173 @@
+"""Rules for web, mail and IP addresses, file paths, #tags and @names."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from text.normalization.draft.draft import Draft
+from text.normalization.draft.patterns import END, START
+from text.normalization.draft.words import cardinal, digits
+from text.words.spoken_signs import ADDRESS_PART, ADDRESS_SIGNS
+
+_TLDS = (
+    "com|org|net|io|dev|ai|edu|gov|mil|int|info|biz|app|co|me|tv|xyz|uk|us|de|fr|eu|ca|au|jp|cn|nl|ch|at|it|es|se|no|"
+    "dk|fi|ie|nz|br|ru|pl|be|local"
+)
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
+_TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
+
+_MAIL = re.compile(
+    rf"(?<![\w.+-])(?:mailto:)?(?P<local>[\w.+-]{{1,64}}(?<![.-]))@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,6}}){END}",
+    re.IGNORECASE | re.ASCII,
+)
+_WEB = re.compile(
+    rf"{START}(?<![@/.])(?:(?:https?|ftp|wss?)://(?P<any>{_HOST})|(?P<www>www\.{_HOST})"
+    rf"|(?P<bare>(?:{_LABEL}\.){{1,5}}(?:{_TLDS})(?![\w@-]|\.\w)|localhost(?=[:/]\w)))(?::(?P<port>\d{{2,5}}))?(?P<tail>{_TAIL})",
+    re.IGNORECASE | re.ASCII,
+)
+_IP = re.compile(
+    rf"{START}(?<!\d\.)(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
+)
+_IP6 = re.compile(
+    rf"{START}(?=[0-9a-fA-F:]{{0,39}}::?[0-9a-fA-F])(?:[0-9a-fA-F]{{1,4}}+:){{1,7}}(?::?[0-9a-fA-F]{{1,4}}+){{1,7}}{END}(?!:)"
+)
+_IS_IP6 = re.compile(r"::|(?:[^:]*:){5}")
+_WINDOWS = re.compile(
+    rf"{START}(?P<drive>[A-Z]):(?P<path>(?:\\[\w .-]{{1,40}}?){{1,8}})(?=$|[\s,;:!?)\"'”]|\.(?:\s|$))"
+)
+_RELATIVE = re.compile(rf"(?<![\w/.~:@])(?:\.{{1,2}}/)?(?:[\w-]{{1,40}}/){{1,6}}[\w-]{{1,40}}\.[a-z]\w{{0,4}}{END}")
+_HIDDEN = re.compile(r"(?<![\w/])~/(?P<path>\.?[\w-]{1,30}(?:/[\w.-]{1,30}){0,5})(?<!\.)")
+_PATH = re.compile(
+    rf"(?<![\w{re.escape('.~/:)')}])~?(?:/[\w.-]{{1,64}}){{2,12}}(?<!\.)/?|(?<![^\s(\"'])~?/[a-zA-Z][\w-]{{1,30}}(?![\w/])"
+)
+_TAG = re.compile(r"(?<![\w&/#])#(?P<name>\d{0,6}[^\W\d_]\w{0,80})", re.UNICODE)
+_HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
+_CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
+_CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[A-Z])|_+")
+_LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[a-zA-Z])[\w-]{12,}|[\w-]{40,}|\d{8,}")
+
+_SPELLED = frozenset(("io", "tv", "uk", "us", "eu", "http", "https", "www", "de", "fr", "jp", "cn", "nl", "nz"))
+_MAX_PATH_PARTS = 2
+_MAX_PATH = 40
+"""Most characters of a web address's path that are read; listeners remember no more."""
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    if draft.has("@"):
+        draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
+    draft.replace_numbers(_IP, lambda match: _machine(match, british))
+    if draft.has(":"):
+        draft.replace(_IP6, _machine6)
+    draft.replace(_WEB, _web)
+    if draft.has("~"):
+        draft.replace(_HIDDEN, lambda match: f"tilde{_path('/' + match['path'])}")
+    if draft.has("\\"):
+        draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
+    if draft.has("/"):
+        draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
+        draft.replace(_PATH, lambda match: _path(match[0]))
+    if draft.has("#"):
+        draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
+    if draft.has("@"):
+        draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
+
+
+def protect(draft: Draft) -> None:
+    """Hide addresses from all other rules."""
+    for pattern in (_MAIL, _IP, _IP6, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
+        draft.keep(pattern)
+
+
+def _web(match: re.Match[str]) -> str | None:
+    host = match["any"] or match["www"] or match["bare"]
+    if match["bare"] and not match["tail"] and _is_sentence_seam(host):
+        return None
+    said = _host(host.removeprefix("www."))
+    if match["port"]:
+        said += f" port {digits(match['port'])}"
+    path, *query = re.split("[?#]", match["tail"], maxsplit=1)
+    parts = [part for part in path.split("/") if part]
+    read: list[str] = []
+    for part in parts[:_MAX_PATH_PARTS]:
+        if _LIKE_A_KEY.fullmatch(part) or sum(map(len, read)) + len(part) > _MAX_PATH:
+            break
+        read.append(part)
+    said += "".join(f" slash {_parts(part.replace('-', ' '))}" for part in read)
+    return said + (" and so on" if len(read) < len(parts) or any(query) else "")
+
+
+def _is_sentence_seam(host: str) -> bool:
+    """True for two sentences without a space between them (`end.It`), which are no host name."""
+    labels = host.split(".")
+    return any(left.islower() and right[:1].isupper() and right[1:].islower() for left, right in pairwise(labels))
+
+
+def _host(host: str) -> str:
+    return " dot ".join(_parts(label) for label in host.split("."))
+
+
+def _parts(written: str) -> str:
+    said = []
+    for part in ADDRESS_PART.findall(written):
+        if part in ADDRESS_SIGNS:
+            said.append(ADDRESS_SIGNS[part])
+        elif part.isdecimal() and (len(part) > 4 or part[0] == "0"):
+            said.append(digits(part))
+        else:
+            said.append(".".join(part.upper()) if part.lower() in _SPELLED else part)
+    return " ".join(said)
+
+
+def _name(written: str) -> str:
+    return " ".join(filter(None, _CAMEL.sub(" ", written).split()))
+
+
+def _path(written: str) -> str:
+    said = "tilde" if written[0] == "~" else ""
+    parts = [
+        _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
+        for part in written.lstrip("~").split("/")
+        if part
+    ]
+    return (
+        (said + "".join(f" slash {part}" for part in parts)).strip()
+        if said or not written.startswith("/.")
+        else (f" slash {' slash '.join(parts)}")
+    )
+
+
+def _machine6(match: re.Match[str]) -> str | None:
+    if not _IS_IP6.search(match[0]):
+        return None
+    said = []
+    for part in re.findall(r"[0-9a-fA-F]+|:", match[0]):
+        if part == ":":
+            said.append("colon")
+        elif part.isdecimal():
+            said.append(cardinal(int(part), british=False) if len(part) < 3 and part[0] != "0" else digits(part))
+        else:
+            said += [
+                word
+                for run in re.findall(r"\d+|[a-fA-F]", part)
+                for word in (
+                    [run]
+                    if run.isalpha()
+                    else [digits(run) if len(run) > 2 or run[0] == "0" else cardinal(int(run), False)]
+                )
+            ]
+    return " ".join(said)
+
+
+def _machine(match: re.Match[str], british: bool) -> str | None:
+    octets = match["host"].split(".")
+    if any(int(octet) > 255 for octet in octets):
+        return None
+    said = " dot ".join(digits(octet) if len(octet) == 3 else cardinal(int(octet), british) for octet in octets)
+    if match["port"]:
+        said += f" port {digits(match['port'])}"
+    if match["bits"]:
+        said += f" slash {cardinal(int(match['bits']), british)}"
+    return said

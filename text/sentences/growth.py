@@ -1,0 +1,200 @@
+"""Text that is still being written: finds the sentences in it that no later word can change."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from text.sentences.lines import LIST_MARKER
+from text.sentences.markdown_chunks import FENCE
+from text.sentences.sentences import sentence_ends
+from text.words.sanitize import sanitize
+
+LONGEST = 1000
+"""Characters without a sentence's end after which the text is cut at a clause or a word: an endless sentence is spoken
+before its end."""
+
+_VIEWS = (LONGEST // 2, 2 * LONGEST)
+"""Characters from the held text's start in which a sentence's end is looked for, before all of the text is: the time
+for a text that is given in one piece grows with its length, not with the square of it."""
+
+_UNWRITTEN = "\ue000"
+"""A private character in place of the text to come: it keeps the white space before it from being stripped."""
+
+_ANY_WORD = " Xylem Xylem"
+"""Words that could follow any sentence. No abbreviation, title or list of sentence starters has them."""
+
+_HEADING = re.compile(r"#{1,6} ")
+_BLOCK = re.compile(rf"(?:#{{1,6}} |{LIST_MARKER.pattern})")
+"""Start of a line that begins a new sentence whatever the line before it ends with."""
+
+_LINE_END = re.compile(r"[\n\r]")
+
+_NUMBER = re.compile(r"\d\.$")
+_CLAUSE = re.compile(r".*(?:[,;:–—](?= )|[、，；：])", re.DOTALL)
+_SPANS = ("`", "**", "__", "~~")
+_EMPHASIS = re.compile(r"(?<=\S)\*|\*(?=\S)")
+_LINK = re.compile(r"\[[^\]\n]*$|\]\([^)\n]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSentences:
+    """Sentences that no later text can change."""
+
+    text: str
+    paragraph: bool = False
+    """True if a paragraph ends after the piece."""
+
+
+class Growth:
+    """The part of a growing text that isn't complete yet. Call `add` with more text, then `take` until it gives None.
+
+    Sentences end where `text.sentences.sentences` ends them in the whole text. A sentence is complete once the next
+    one has begun, so "3." may still become 3.5, and "Dr." never ends one. Paragraphs and list items are complete at
+    their ends. Markdown that is open (a fence, emphasis, code, a link) is never cut.
+    """
+
+    def __init__(self, language: str, whole: bool = False) -> None:
+        """
+        Args:
+            language: a language code, as `text.words.language.language_of` returns it.
+            whole: nothing is complete before `take_rest`: the text is a document of markup.
+        """
+        self._language = language.partition("-")[0]
+        self._whole = whole
+        self._text = ""
+        self._fence = ""
+        """The sign of the fence that a long text begins with, while the fence is open."""
+        self._line = 0
+        """Start of the line that may close it: the last one that has begun."""
+        self._looked = 0
+        """Place up to which the ends of lines are known."""
+
+    def __len__(self) -> int:
+        return len(self._text)
+
+    def add(self, text: str) -> None:
+        """Append text, in pieces of any size."""
+        self._text += text
+
+    def take(self) -> WholeSentences | None:
+        """Remove the next complete piece; None if no sentence is complete."""
+        if self._whole or not self._text.strip() or not self._may_be_closed():
+            return None
+        for length in _VIEWS:
+            if len(self._text) <= length:
+                break
+            end = self._text.rfind(" ", 0, length) + 1 or length
+            if piece := self._first(self._text[:end], self._text[end:]):
+                return piece
+        if piece := self._first(self._text, ""):
+            return piece
+        if len(self._text) > _VIEWS[-1]:
+            self._wait_for_fence()
+        return None
+
+    def _first(self, text: str, rest: str) -> WholeSentences | None:
+        """Remove the first piece that is complete in `text`, whatever follows it. `rest`: the held text after it."""
+        clean = sanitize(text + _UNWRITTEN).removesuffix(_UNWRITTEN)
+        fence = FENCE.search(clean)
+        if fence and fence.start() == 0:
+            closed = _closing(clean, fence)
+            return self._cut(clean, rest, closed, paragraph=True) if closed else None
+        open_end = len(clean) if fence is None else fence.start()
+        if fence and clean[:open_end].strip():
+            return self._cut(clean, rest, self._first_end(clean[:open_end]) or open_end, paragraph=False)
+        blank = clean.find("\n\n")
+        if blank >= 0:
+            end = self._first_end(clean[:blank])
+            return self._cut(clean, rest, end or blank, paragraph=not end)
+        end = self._first_end(clean)
+        if not end and len(clean) > LONGEST:
+            clause = _CLAUSE.match(clean[:LONGEST])
+            end = clause.end() if clause else clean.rfind(" ", 0, LONGEST) + 1 or LONGEST
+        return self._cut(clean, rest, end, paragraph=False) if end else None
+
+    def _wait_for_fence(self) -> None:
+        """Look at new lines alone, until one closes the fence that the text begins with."""
+        if fence := FENCE.search(sanitize(self._text[: _VIEWS[-1]])):
+            self._fence = fence["fence"]
+            self._line = self._looked = max(self._text.rfind("\n"), self._text.rfind("\r")) + 1
+
+    def _may_be_closed(self) -> bool:
+        """False while the text begins with a long fence that no line closes. Each character is looked at once."""
+        if not self._fence:
+            return True
+        while end := _LINE_END.search(self._text, self._looked):
+            line = self._text[self._line : end.start()]
+            self._line = self._looked = end.end()
+            if (fence := FENCE.match(sanitize(line))) and _closes(fence, self._fence):
+                self._fence = ""
+                return True
+        self._looked = len(self._text)
+        return False
+
+    def take_ended(self) -> WholeSentences | None:
+        """Remove all of the text if it looks like whole sentences: it ends as one ends, and not with a number."""
+        bare = self._text.strip()
+        if self._whole or not bare or _NUMBER.search(bare) or _is_open(bare):
+            return None
+        if FENCE.search(bare):
+            return None
+        line = sanitize(bare).replace("\n", " ")
+        if len(line) not in sentence_ends(line + _ANY_WORD, self._language):
+            return None
+        return self.take_rest()
+
+    def take_rest(self) -> WholeSentences | None:
+        """Remove all of the text, whatever it ends with; None if it is blank."""
+        rest, self._text, self._fence = self._text, "", ""
+        return WholeSentences(rest) if rest.strip() else None
+
+    def _first_end(self, block: str) -> int:
+        """The end of the block's first sentence that more text can't move; 0 if there is none."""
+        if block.startswith("|"):
+            return 0  # a table's rows are read with its head
+        end = _line_end(block)
+        line = block[: end or None].replace("\n", " ")
+        # The word after the sentence may be half written: the end holds if it holds for a longer word, too.
+        for found in sentence_ends(line, self._language):
+            if found in sentence_ends(line + "x", self._language) and not _is_open(line[:found]):
+                return found
+        return end
+
+    def _cut(self, clean: str, rest: str, end: int, paragraph: bool) -> WholeSentences:
+        self._text = (clean[end:] + rest).lstrip("\n" if paragraph else " \n")
+        return WholeSentences(clean[:end], paragraph)
+
+
+def _line_end(block: str) -> int:
+    """The end of the first line after which a new sentence begins: a heading's, or that before a list's next item."""
+    start = 0
+    while (end := block.find("\n", start)) >= 0:
+        if _BLOCK.match(block, end + 1) or (start == 0 and _HEADING.match(block) and len(block) > end + 1):
+            return end
+        start = end + 1
+    return 0
+
+
+def _closing(clean: str, opening: re.Match[str]) -> int:
+    """The end of the line that closes a fence; 0 if it isn't there whole."""
+    sign = opening["fence"]
+    for fence in FENCE.finditer(clean, opening.end()):
+        if _closes(fence, sign) and fence.end() < len(clean):
+            return fence.end()
+    return 0
+
+
+def _closes(fence: re.Match[str], sign: str) -> bool:
+    """True if the fence closes one that was opened by that sign."""
+    return fence["fence"].startswith(sign) and not fence["info"].strip()
+
+
+def _is_open(text: str) -> bool:
+    """True if inline markup that began in the text hasn't ended in it."""
+    bare = text
+    for sign in _SPANS:
+        if bare.count(sign) % 2:
+            return True
+        bare = bare.replace(sign, "")
+    return len(_EMPHASIS.findall(bare)) % 2 == 1 or _LINK.search(bare) is not None

@@ -1,0 +1,189 @@
+"""Sentence splitting by rules.
+
+Library splitters were rejected: sentencex (maintained, fast) cuts inside tokens ("ASP.NET", "4.2.1."), which would
+break words that must be spoken whole; pysbd is compared by `python -m benchmarks.sentence_ends`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from text.sentences import abbreviations
+from text.sentences.lines import LIST_MARKER, stretches
+
+_NEEDS_SPACE = ".!?…‼⁇⁈⁉"
+_NEEDS_NONE = "。！？｡।॥؟۔።։။"
+_CLOSERS = re.escape("\"'”’»›)]}*_」』）】〉》〕］｝")
+
+_END = re.compile(
+    rf"(?P<stops>\.(?: \.){{2,5}}(?! ?\.)|[{_NEEDS_SPACE}{_NEEDS_NONE}]+)"
+    rf"(?P<closers>(?:[{_CLOSERS}]|\[\d{{1,3}}\])*(?: »(?=\s|$))?)"
+)
+_AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
+_ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
+_NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
+_LAST_WORDS = re.compile(r"(?:(\S{1,24}) )?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«]+)$")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
+
+_ROMAN = re.compile("[ivxl]+")
+_VERSE = re.compile(r"\. \d{1,3}:\d")
+_TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
+_SHORT_SENTENCE = 4
+"""Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
+continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
+"""
+
+_LOOK_BACK = 48
+"""Characters before a full stop that are searched for its word."""
+
+
+def sentences(text: str, language: str) -> Iterator[str]:
+    """Sentences of a sanitised text, in order, without the whitespace between them, none blank.
+
+    The iterator is lazy by paragraph and takes linear time. Words are never cut, except in scripts that put no space
+    after a sentence.
+    """
+    for stretch in stretches(text):
+        for item in _items(stretch):
+            yield from _split(item, language.partition("-")[0])
+
+
+def lines_of_sentences(text: str, language: str) -> Iterator[list[str]]:
+    """The lines of a sanitised text, wrapped prose being one line, each as its sentences.
+
+    The sentences of a line joined are the line: each ends with the space before the next one.
+    """
+    for stretch in stretches(text):
+        starts: list[int] = []
+        found = 0
+        for item in _items(stretch):
+            for sentence in _split(item, language.partition("-")[0]):
+                found = stretch.index(sentence, found)
+                starts.append(found)
+                found += len(sentence)
+        if starts:
+            yield [stretch[start:end] for start, end in pairwise([0, *starts[1:], len(stretch)])]
+
+
+def ends_sentence(text: str) -> bool:
+    """True if a text's last sentence is complete: nothing but closing signs follow its full stop."""
+    return _AT_END.search(text, max(0, len(text) - _LOOK_BACK)) is not None
+
+
+def _items(stretch: str) -> Iterator[str]:
+    """Items of a list in one line ("1.) The first 2.) The second"); any other stretch comes unchanged."""
+    first = _ITEM.match(stretch)
+    if first is None:
+        yield stretch
+        return
+    start, last = 0, first
+    for item in _ITEM.finditer(stretch, first.end()):
+        if item["style"] == last["style"] and item["bullet"] == last["bullet"] and _follows(last["nth"], item["nth"]):
+            yield stretch[start : item.start()].strip()
+            start, last = item.start(), item
+    yield stretch[start:]
+
+
+def _follows(one: str, other: str) -> bool:
+    if one.isdecimal() and other.isdecimal():
+        return int(other) == int(one) + 1
+    return ord(other[0]) == ord(one[0]) + 1
+
+
+def sentence_ends(stretch: str, language: str) -> Iterator[int]:
+    """Positions in a stretch, which is on one line, at which a sentence ends and another one follows.
+
+    Args:
+        language: first part of a language code, such as `en`.
+    """
+    marker = LIST_MARKER.match(stretch)
+    begin = marker.end() if marker else 0
+    first_word = _NEXT_WORD.match(" " + stretch[begin : begin + 64])
+    casual = first_word is not None and _is_lower(first_word[1])
+    for end in _END.finditer(stretch, begin):
+        if end.end() < len(stretch) and _ends(stretch, end, language, casual):
+            yield end.end()
+
+
+def _split(stretch: str, language: str) -> Iterator[str]:
+    start = 0
+    for end in sentence_ends(stretch, language):
+        yield stretch[start:end].strip()
+        start = end
+    if last := stretch[start:].strip():
+        yield last
+
+
+def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool:
+    """True if the stops at `end` end a sentence; `casual` means that the writer begins sentences in lower case."""
+    stops, closers = end["stops"], end["closers"]
+    position = end.end()
+    if any(stop in _NEEDS_NONE for stop in stops):
+        return not (closers and _QUOTE_GOES_ON.match(stretch, position))
+    if stretch[position] != " ":
+        return stops[-1] in "!?" and _CJK.match(stretch, position) is not None
+    following = _NEXT_WORD.match(stretch, position)
+    if following is None:
+        return True
+    word = following[1]
+    goes_on = _is_lower(word)
+    if "!" in stops or "?" in stops:
+        if stretch[position + 1 : position + 2] in tuple("=+<>*/"):
+            return False
+        return not goes_on or (casual and not closers)
+    if stops != ".":
+        return not goes_on and word.partition("'")[0] != "I"
+    if not closers and _belongs_to_word(stretch, end.start(), word, language):
+        return False
+    return not goes_on or (casual and not closers)
+
+
+def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> bool:
+    """True if the full stop at `stop` belongs to an abbreviation, an initial or an ordinal."""
+    last = _LAST_WORDS.search(stretch[max(0, stop - _LOOK_BACK) : stop])
+    if last is None:
+        return False
+    before, word, lower = last[1] or "", last[2], last[2].lower()
+    if language in ("fr", "it"):
+        lower = lower.rpartition("'")[2].rpartition("’")[2]
+    goes_on = following[0].islower()
+    if word.isdecimal():
+        return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
+    if lower in abbreviations.NEVER_LAST or lower in abbreviations.NEVER_LAST_IN.get(language, ()):
+        return True
+    after_number = before[-1:].isdecimal()
+    if following[0].isdecimal() or _ROMAN.fullmatch(following):
+        if abbreviations.before_number(word, language):
+            return True
+        if after_number and lower in abbreviations.short_months(language):
+            return True  # "5 nov. 2024"
+    if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
+        return True
+    if lower == "ft" and not before[-1:].isdecimal():
+        return True  # "Rihanna ft. Drake"
+    if lower in ("a.m", "p.m") and following.lower() in _TITLES:
+        return stretch.count(" ", 0, stop) < _SHORT_SENTENCE
+    if lower in abbreviations.LAST_OR_NOT and goes_on:
+        return True
+    is_name = abbreviations.before_name(word, language, after_number)
+    is_name |= goes_on and lower in abbreviations.SELDOM_LAST
+    is_initial = len(word) == 1 and word.isupper()
+    if is_name or is_initial or _DOTTED.fullmatch(word):
+        starters = abbreviations.SENTENCE_STARTERS
+        return following.lower() not in starters.get(language, starters["en"])
+    return False
+
+
+def _is_german_ordinal(before: str, following: str, language: str) -> bool:
+    if language != "en" and following in abbreviations.GERMAN_MONTHS:
+        return True
+    return before in abbreviations.GERMAN_ARTICLES
+
+
+def _is_lower(word: str) -> bool:
+    """True for a word in lower case throughout, which can't begin a sentence (iPhone can)."""
+    return word[0].islower() and not any(map(str.isupper, word))

@@ -1,0 +1,130 @@
+"""Types that the text pipeline returns: units, sentences of units, and segments, each of which an engine synthesises in
+one run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from shm.engine_info import EngineInfo
+from text.words.performer import Performer
+
+
+class Cut(StrEnum):
+    """Kind of boundary at the end of a unit or a segment."""
+
+    PARAGRAPH = "paragraph"
+    SENTENCE = "sentence"
+    CLAUSE = "clause"
+    PHRASE = "phrase"
+    WORD = "word"
+    INSIDE = "inside"
+    """Cut inside a word; only words longer than the engine's limit are cut inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """Word as the user wrote it, with its span of a script."""
+
+    written: str
+    """Word in the user's spelling; "" if it continues a word of the unit or segment before."""
+    said: str
+    """Normalised word ("twenty twenty-six"); "" if a part of a word was said with the part before it."""
+    start: int
+    end: int
+    """Span in characters of the script of the unit or segment that holds the word; start equals end if the script has
+    nothing for it.
+    """
+    bookmarks: tuple[str, ...] = ()
+    """Names of the bookmarks that stand before the word."""
+    bookmarks_after: tuple[str, ...] = ()
+    """Names of the bookmarks after the word, if no word follows in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Smallest piece of speech that a segment plan can separate: at least one word that sounds, with the silent words
+    around it.
+    """
+
+    text: str
+    """Normalised text of the unit."""
+    script: str
+    """Engine input for the unit: phonemes of its vocabulary, or text (`Notation.speaks`)."""
+    lead: str
+    """Separator between this unit's script and that of the unit before it, if both are in one segment."""
+    cut: Cut
+    """Kind of boundary after the unit."""
+    words: tuple[SpokenWord, ...] = ()
+    rate: float = 1.0
+    """Speaking rate that markup asks for, times the request's speed. All of a segment has one rate."""
+    pause: float | None = None
+    """Silence after the unit in seconds, set by markup in place of the cut's own pause; a segment ends here. None: the
+    cut decides.
+    """
+    performer: Performer | None = None
+    """Performer of the unit, if the text has several; None: the request's own. All of a segment has one performer."""
+    sentence: SentenceStart | None = None
+    """The sentence that begins with this unit, where sentences are numbered: a segment ends before it. None inside a
+    sentence, and where sentences aren't numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceStart:
+    """A sentence of a request's text."""
+
+    number: int
+    """Place of the sentence in the text, from 0."""
+    text: str
+    """The sentence as the user wrote it, with single spaces."""
+
+
+Sentence = tuple[Unit, ...]
+"""Sentence of at least one unit. The last unit's cut is SENTENCE or PARAGRAPH, or the place where an overlong sentence
+was split.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Boundary between two texts that are spoken one after the other."""
+
+    cut: Cut | None = None
+    """Kind of boundary, unless the first text ends with its paragraph; None: the first text's end decides."""
+    pause: float | None = None
+    """Silence between the texts in seconds; None: the cut decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Stretch of text that is spoken in one prosody pass."""
+
+    text: str
+    """Normalised text of the segment; a text's segments hold each of its words once, in order."""
+    script: str
+    """Engine input for the segment: phonemes of its vocabulary, or the text itself (`Notation.speaks`)."""
+    tokens: int
+    """Length of the script as the engine counts it."""
+    cut: Cut
+    words: tuple[SpokenWord, ...] = ()
+    rate: float = 1.0
+    pause: float | None = None
+    """Silence after the segment in seconds, set by markup; None: the cut decides."""
+    performer: Performer | None = None
+    """Performer of the segment, if the text has several; None: the request's own."""
+    units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
+    """Units of the segment, kept so that they can be planned again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """Input that an engine accepts: phonemes or text, its vocabulary, and its limit for one run."""
+
+    speaks: str
+    vocabulary: frozenset[str]
+    max_tokens: int
+
+    @classmethod
+    def of(cls, engine: EngineInfo) -> Notation:
+        return cls(engine.speaks, frozenset(engine.vocabulary), engine.max_tokens)
