@@ -27,7 +27,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 log = logging.getLogger(__name__)
 
@@ -165,12 +165,11 @@ class Expendable:
         """End the helper. No request may follow."""
         with self._state:
             self._closed = True
+            self._state.notify_all()
             keeper, self._keeper = self._keeper, None
+            if self._link:
+                self._link.process.kill()
         if keeper is not None:
-            with self._state:
-                self._state.wait_for(lambda: self._link or self._failed_starts)
-                if self._link:
-                    self._link.process.kill()
             keeper.join()
         with self._asking:
             while self._retired:
@@ -193,21 +192,35 @@ class Expendable:
 
     def _keep(self) -> None:
         while self._wanted():
-            link = _Link(self._target, self._title)
+            try:
+                link = _Link(self._target, self._title)
+            except OSError as error:  # the system has no descriptor, process or memory left just now
+                self._pause_after_failure(f"can't be started ({error})")
+                continue
             with self._state:
                 self._link = link
                 self._state.notify_all()
+                if not self._wanted():  # `close` has found no link to end
+                    link.process.kill()
             status = link.process.wait()
             with self._state:
                 self._link = None
-                self._failed_starts = 0 if link.served else self._failed_starts + 1
-                self._state.notify_all()
             self._retired.append(link)
-            if not self._wanted():
-                break
-            log.warning("%s ended with status %d and is started again", self._title, status)
-            if not link.served:
-                time.sleep(min(0.1 * 2**self._failed_starts, _LONGEST_PAUSE))
+            if link.served:
+                self._failed_starts = 0
+                if self._wanted():
+                    log.warning("%s ended with status %d and is started again", self._title, status)
+            else:
+                self._pause_after_failure(f"ended with status {status} before it served")
+
+    def _pause_after_failure(self, what: str) -> None:
+        """Count a start that failed, and wait longer after each; `close` ends the wait."""
+        with self._state:
+            self._failed_starts += 1
+            self._state.notify_all()
+            if not self._closed:
+                log.warning("%s %s; it is tried again", self._title, what)
+            self._state.wait_for(lambda: self._closed, min(0.1 * 2**self._failed_starts, _LONGEST_PAUSE))
 
 
 class _Gone(Exception):
@@ -246,29 +259,36 @@ class _Link:
         self._buffer = bytearray()
         self._searched = 0
         """Number of characters of the buffer that are known to hold no token."""
-        requests, self._requests = os.pipe()
-        self._replies, replies = os.pipe()
-        lifeline, self._lifeline = os.pipe()
-        theirs = (requests, replies, lifeline)
-        try:
+        with ExitStack() as ours, ExitStack() as theirs:
+            self._requests, requests = self._pipe(ours, theirs, written_by_us=True)
+            self._replies, replies = self._pipe(ours, theirs, written_by_us=False)
+            self._lifeline, lifeline = self._pipe(ours, theirs, written_by_us=True)
+            inherited = (requests, replies, lifeline)
             self.process = subprocess.Popen(
                 [
                     sys.executable,
                     "-m",
                     "shm.expendable_child",
-                    *map(str, theirs),
+                    *map(str, inherited),
                     self._token.hex(),
                     target,
                     title,
                 ],
-                pass_fds=theirs,
+                pass_fds=inherited,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
-        finally:
-            for fd in theirs:
-                os.close(fd)
+            self.close = ours.pop_all().close
+
+    @staticmethod
+    def _pipe(ours: ExitStack, theirs: ExitStack, *, written_by_us: bool) -> tuple[int, int]:
+        """A pipe's end for this process and the one for the helper, each closed by its stack."""
+        reader, writer = os.pipe()
+        mine, other = (writer, reader) if written_by_us else (reader, writer)
+        ours.callback(os.close, mine)
+        theirs.callback(os.close, other)
+        return mine, other
 
     def ask(self, sequence: int, request: bytes, timeout: float) -> bytes:
         """The answer to a request, within `timeout` seconds; the helper's start doesn't count.
@@ -333,10 +353,6 @@ class _Link:
         """Kill the fork, or both processes if the fork's process id isn't known yet."""
         with suppress(ProcessLookupError):
             os.kill(self.server or self.process.pid, signal.SIGKILL)
-
-    def close(self) -> None:
-        for fd in (self._requests, self._replies, self._lifeline):
-            os.close(fd)
 
     def _send(self, data: bytes, deadline: float) -> None:
         rest = memoryview(data)

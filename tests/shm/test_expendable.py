@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import itertools
 import os
 import signal
 import subprocess
@@ -12,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -279,3 +282,44 @@ def test_the_helper_lives_on_when_the_thread_that_first_asked_has_ended(helper: 
     pids = helper.pids
     assert helper.ask(b"next") == b"next"
     assert helper.pids == pids
+
+
+@pytest.mark.parametrize(("called", "number"), [("pipe", 0), ("pipe", 1), ("pipe", 2), ("Popen", 0)])
+def test_a_start_that_the_system_refuses_is_tried_again(
+    called: str, number: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Every call that needs a descriptor or a process fails once, at each place in turn."""
+    owner = os if called == "pipe" else subprocess
+    real, calls = getattr(owner, called), itertools.count()
+
+    def failing(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == number:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(owner, called, failing)
+    before = psutil.Process().num_fds()
+    with closing(Expendable(PARROT, "kokoro-live: parrot")) as expendable:
+        assert expendable.ask(b"hello") == b"hello"
+    assert psutil.Process().num_fds() == before
+    assert "can't be started" in caplog.text
+
+
+@pytest.mark.parametrize("failures", [0, 1, 100])
+def test_a_helper_is_closed_at_any_moment_of_its_start(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may not have started yet, or never will."""
+    real, left = subprocess.Popen, iter([True] * failures)
+
+    def failing(*arguments: Any, **options: Any) -> Any:
+        if next(left, False):
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", failing)
+    for _ in range(5):
+        expendable = Expendable(PARROT, "kokoro-live: parrot")
+        expendable.start()
+        closed = threading.Thread(target=expendable.close, daemon=True)
+        closed.start()
+        closed.join(DEADLINE)
+        assert not closed.is_alive()

@@ -137,5 +137,6 @@ async def test_a_stream_that_is_given_up_leaves_no_codec_behind(audio_format: Au
     encoding.close()
     encoders.close()
     del encoding
+    await asyncio.sleep(0)  # the step that the encoder itself has woken holds its future
     gc.collect()
     assert codec() is None
