@@ -1,0 +1,554 @@
+"""`python -m benchmarks.same_bytes`: are the answers of two checkouts the same, over every dialect?
+
+Each checkout's own server answers one list of requests, good ones and bad ones; status, headers, JSON and the sha256 of
+the audio are compared. A redesign loses nothing and changes no sample where nothing differs:
+
+    python -m benchmarks.same_bytes record before.json --tree ../before
+    python -m benchmarks.same_bytes compare before.json
+
+Where audio leaves in pieces (sockets, server-sent events) the pieces are joined, because their edges depend on time.
+Masked are ids, times and what names the process. Both checkouts need a `.venv` of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import re
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from wyoming.event import Event, async_read_event, async_write_event
+
+TEXT = "Hello there, Dr. Smith. It is 10:30 on 5 May 2024, and 3 km cost $4.50!"
+LONG = "The quick brown fox jumps over the lazy dog, and then it rests for a while in the shade. " * 6
+SHORT = "Good evening."
+LANGUAGES = {
+    "es": "Hola, son las 3 y media.",
+    "fr-fr": "Bonjour, il est 15 h 30.",
+    "it": "Ciao, costa 5 euro.",
+    "pt-br": "Bom dia, são 3 km.",
+    "hi": "नमस्ते, आप कैसे हैं?",
+    "en-gb": "The lift costs £3.",
+    "de": "Guten Tag.",
+    "ja": "こんにちは。",
+    "cmn": "你好。",
+}
+KEPT = {"content-type", "retry-after", "allow", "x-engine", "x-sample-rate", "x-speakable", "x-warning", "x-cache"}
+MASKED = re.compile(
+    r"req-[\w-]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|127\.0\.0\.1:\d+|/download/[\w.-]+|play-[\w-]+|job-[\w-]+"
+    r"|/\S+/(?:\.venv/bin/python|constraints\.txt)"
+)
+WORDS = ("alignment", "normalizedAlignment", "normalized_alignment")
+VOLATILE = {"flush_id", "step_time", "request_id", "model_uuid", "created", "real_time_factor"}
+PROCESS = ("/health", "/ready", "/v1/models")
+Message = dict[str, Any]
+
+
+def speech(**fields: Any) -> tuple[str, str, dict[str, Any]]:
+    """A request for speech, as WAV samples without a header unless it says otherwise."""
+    return "POST", "/v1/audio/speech", {"input": TEXT, "response_format": "pcm", **fields}
+
+
+def requests() -> Iterator[tuple[str, str, Any]]:
+    """Method, path and body of each request over HTTP. A body that is no dict is sent as it is."""
+    yield from _speech()
+    yield from _kokoro_fastapi()
+    yield from _services()
+    yield from _rest()
+
+
+def _speech() -> Iterator[tuple[str, str, Any]]:
+    for name in ("mp3", "opus", "aac", "flac", "wav", "pcm"):
+        yield speech(response_format=name)
+        yield speech(response_format=name, stream=False, input=SHORT)
+        yield speech(response_format=name, sample_rate=48000, input=SHORT)
+    for language, text in LANGUAGES.items():
+        yield speech(lang=language, input=text)
+    yield speech(input=LONG)
+    for fields in (
+        {"speed": 1.5},
+        {"speed": 0.25, "input": SHORT},
+        {"volume_multiplier": 0.5},
+        {"voice": {"id": "nova"}},
+        {"voice": "alloy"},
+        {"stream_format": "sse"},
+        {"stream_format": "sse", "timestamps": "word"},
+        {"stream_format": "sse", "sentences": True},
+        {"timestamps": "word", "stream": False},
+        {"input": "One [pause:0.5s] two [tomato](/təˈmeɪtoʊ/).", "markup": "basic"},
+        {"input": "One [rate:0.8]slow[/rate] [voice:nova]two.", "markup": "tags"},
+        {"input": "<speak>One <break time='300ms'/> <mark name='m'/>two</speak>", "markup": "ssml"},
+        {"input": "<speak>One", "markup": "ssml"},
+        {"input": "A *Markdown* [link](https://example.org) and `code`.\n\n- one\n- two\n", "markup": "none"},
+        {"normalization_options": {"normalize": False}},
+        {"normalization_options": {"unit_normalization": False}},
+        {"input": "…"},
+        {"input": "---"},
+        {"instructions": "Be happy", "foo": {"bar": 1}},
+        {"model": "unknown"},
+        {"user": "me", "on_busy": "interrupt"},
+        {"return_download_link": True, "response_format": "mp3", "input": SHORT},
+        {"priority": "idle", "input": SHORT},
+    ):
+        yield speech(**fields)
+    for bad in (
+        {"input": ""},
+        {"input": 3},
+        {"input": None},
+        {"voice": "nobody"},
+        {"voice": ""},
+        {"voice": "af_heart(2)+"},
+        {"speed": 9},
+        {"speed": "fast"},
+        {"response_format": "caff"},
+        {"format": "nope", "response_format": None},
+        {"sample_rate": 12345, "response_format": "mp3"},
+        {"sample_rate": 1},
+        {"lang": "klingon"},
+        {"lang": "x" * 100},
+        {"markup": "html"},
+        {"stream_format": "ndjson"},
+        {"input": "[rate:9]x", "markup": "tags"},
+        {"timestamps": "letter"},
+        {"phonemes": "hɛloʊ", "input": "x"},
+        {"phonemes": "@@@", "input": None},
+        {"input": "x" * 200_000},
+        {"on_busy": "wait"},
+        {"stream": "yes"},
+        {"volume_multiplier": 99},
+    ):
+        yield speech(**bad)
+    yield "POST", "/v1/audio/speech", "{"
+    yield "POST", "/v1/audio/speech", "[]"
+    yield "POST", "/v1/audio/speech", b"\xff\xfe"
+    yield "PUT", "/v1/audio/speech", {}
+    yield "GET", "/v1/audio/speech?input=Hello.&response_format=wav&speed=1.2&unknown=1", None
+    yield "GET", "/v1/audio/speech?input=Hello.&speed=x", None
+    turns = [{"voice": "alloy", "text": "Who is there?"}, {"text": "It is me."}]
+    dialogues: tuple[dict[str, Any], ...] = (
+        {"turns": turns},
+        {"inputs": turns, "pause_between_turns": 0.5},
+        {"turns": []},
+        {"input": "x"},
+        {},
+    )
+    for fields in dialogues:
+        yield "POST", "/v1/audio/dialogue", {"response_format": "pcm", **fields}
+    yield "POST", "/v1/audio/dialogue", {"turns": [{"text": " "}]}
+    yield "POST", "/dev/dialogue", {"response_format": "pcm", "turns": turns}
+
+
+def _kokoro_fastapi() -> Iterator[tuple[str, str, Any]]:
+    for fields in ({"stream": False}, {"stream": True}, {"return_timestamps": True, "stream": False}, {"voice": "no"}):
+        yield "POST", "/dev/captioned_speech", {"input": TEXT, "response_format": "wav", **fields}
+    yield "POST", "/dev/phonemize", {"text": TEXT, "language": "a"}
+    yield "POST", "/dev/phonemize", {"input": "Hola.", "lang": "es"}
+    yield "POST", "/dev/phonemize", {"input": 1}
+    yield "POST", "/dev/generate_from_phonemes", {"phonemes": "həlˈoʊ wˈɜːld"}
+    yield "POST", "/dev/generate_from_phonemes", {"text": "x"}
+    yield "POST", "/dev/ssml", {"text": "<speak>One <break time='1s'/> two</speak>"}
+    yield "POST", "/dev/ssml", {"text": "<speak>"}
+    yield "POST", "/v1/audio/voices/combine", {"voices": ["a"]}
+    yield "GET", "/v1/audio/voices", None
+    yield "GET", "/v1/voices", None
+    yield "GET", "/v1/test", None
+    yield "GET", "/v1/download/nothing.mp3", None
+
+
+def _services() -> Iterator[tuple[str, str, Any]]:
+    voice = "/v1/text-to-speech/alloy"
+    for path in (voice, f"{voice}/stream", f"{voice}/with-timestamps", f"{voice}/stream/with-timestamps"):
+        yield "POST", f"{path}?output_format=pcm_24000", {"text": TEXT, "model_id": "eleven_flash"}
+        yield "POST", path, {"text": SHORT, "voice_settings": {"speed": 1.2, "style": 1}}
+        yield "POST", path, {"text": " "}
+        yield "POST", path, {"text": 5}
+        yield "POST", f"{path}?output_format=nope", {"text": SHORT}
+        yield "POST", path, {"text": SHORT, "apply_text_normalization": "maybe"}
+        yield "POST", path, {"text": SHORT, "voice_settings": {"speed": 99}}
+        yield "POST", path, {"text": "…"}
+        yield "POST", f"{path}?output_format=ulaw_8000", {"text": SHORT, "language_code": "es"}
+        yield "POST", f"{path}?output_format=mp3_44100_128", {"text": SHORT, "apply_text_normalization": "off"}
+    yield "POST", "/v1/text-to-speech/nobody", {"text": SHORT}
+    yield "POST", voice, {"text": "x" * 200_000}
+    yield "GET", f"{voice}/stream-input", None
+    for output in (
+        {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24000},
+        {"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100},
+        {"container": "raw", "encoding": "pcm_mulaw"},
+        {"container": "wav", "encoding": "pcm_s16le"},
+        {"container": "mp3", "bit_rate": 64000, "encoding": "pcm_s16le"},
+        {"container": "wav", "encoding": "pcm_f32le"},
+        {"container": "ogg"},
+        {"encoding": 4},
+        None,
+    ):
+        body = {
+            "transcript": TEXT,
+            "voice": {"mode": "id", "id": "alloy"},
+            "output_format": output,
+            "model_id": "sonic",
+        }
+        yield "POST", "/tts/bytes", body
+    cartesia = {"transcript": SHORT, "voice": {"mode": "id", "id": "alloy"}}
+    asked: tuple[dict[str, Any], ...] = (
+        {"speed": "fast"},
+        {"speed": "warp"},
+        {"speed": 1.1, "generation_config": {"speed": 1.3}},
+        {"voice": "alloy", "language": "es"},
+        {"voice": {"mode": "embedding", "id": "alloy"}},
+        {"voice": {}},
+        {"transcript": ""},
+        {"generation_config": 3},
+        {"foo": 1},
+    )
+    for fields in asked:
+        yield "POST", "/tts/bytes", {**cartesia, **fields}
+    for query in (
+        "",
+        "?encoding=linear16",
+        "?encoding=linear16&container=none&sample_rate=16000",
+        "?encoding=mulaw",
+        "?encoding=opus&bit_rate=32000",
+        "?encoding=flac",
+        "?encoding=nope",
+        "?sample_rate=1",
+        "?sample_rate=x",
+        "?model=nobody",
+        "?model=alloy&speed=1.4",
+        "?speed=x",
+        "?speed=99",
+        "?encoding=flac&bit_rate=32000&container=ogg&foo=1&foo=2",
+    ):
+        yield "POST", f"/v1/speak{query}", {"text": SHORT, "foo": 1}
+    yield "POST", "/v1/speak", {"text": ""}
+    yield "POST", "/v1/speak", {}
+    yield "GET", "/v1/speak", None
+    yield "POST", "/v1/speak", "nonsense"
+
+
+def _rest() -> Iterator[tuple[str, str, Any]]:
+    yield "POST", "/v1/text/sentences", {"paragraphs": ["Dr. Smith came. He left.", "Bldg. 7 is new."], "lang": "en"}
+    yield "POST", "/v1/text/sentences", {"paragraphs": "x"}
+    for path in (*PROCESS, "/v1/models/kokoro", "/v1/models/x", "/v1/audio/models", "/openapi.json", "/nothing", "/"):
+        yield "GET", path, None
+    yield "GET", "/docs", None
+    yield "GET", "/v1/play", None
+    yield "POST", "/v1/play", {"input": 3}
+    yield "POST", "/v1/play", {"foo": "x"}
+    yield "PATCH", "/v1/play", {"volume": 5}
+    yield "DELETE", "/v1/play/play-x", None
+    yield "GET", "/v1/jobs", None
+    yield "GET", "/v1/jobs/x", None
+    yield "POST", "/v1/jobs", {}
+    yield "OPTIONS", "/v1/audio/speech", None
+
+
+def conversations() -> Iterator[tuple[str, list[Message]]]:
+    """Path and messages of each WebSocket; the server's side is read until nothing more comes."""
+    voice = "/v1/text-to-speech/alloy"
+    single, multi = (
+        f"{voice}/stream-input?output_format=pcm_24000",
+        f"{voice}/multi-stream-input?output_format=pcm_24000",
+    )
+    yield single, [{"text": " "}, {"text": "Hello there. "}, {"text": "How are you?"}, {"text": ""}]
+    yield (
+        f"{single}&auto_mode=true",
+        [{"text": "One."}, {"text": "Two", "voice_settings": {"speed": 1.4}}, {"text": ""}],
+    )
+    yield f"{single}&enable_ssml_parsing=true", [{"text": "<speak>One <break time='1s'/> two</speak>"}, {"text": ""}]
+    yield f"{single}&inactivity_timeout=x", []
+    yield f"{voice}/stream-input?output_format=no", []
+    yield "/v1/text-to-speech/nobody/stream-input", []
+    yield single, [{"text": 3}]
+    yield single, [{"text": "a", "voice_settings": {"speed": 77}}]
+    yield (
+        multi,
+        [
+            {"text": "First one. ", "context_id": "a"},
+            {"context_id": "a", "flush": True},
+            {"context_id": "a", "close_context": True},
+            {"text": "Again", "context_id": "a"},
+            {"close_socket": True},
+        ],
+    )
+    yield (
+        multi,
+        [
+            {"text": "Hi.", "contextId": "b", "foo": 1},
+            {"contextId": "b", "close_context": True},
+            {"close_socket": True},
+        ],
+    )
+    cartesia = {"model_id": "m", "voice": {"mode": "id", "id": "alloy"}, "output_format": {"sample_rate": 24000}}
+    yield "/tts/websocket", [{**cartesia, "transcript": TEXT, "context_id": "c", "add_timestamps": True}]
+    yield (
+        "/tts/websocket",
+        [
+            {**cartesia, "transcript": "One. ", "context_id": "c", "continue": True},
+            {**cartesia, "transcript": "Two", "context_id": "c", "continue": True, "flush": True},
+            {**cartesia, "transcript": "", "context_id": "c", "continue": False},
+        ],
+    )
+    yield "/tts/websocket", [{"transcript": "x", "context_id": "c"}, {"context_id": "c", "cancel": True}]
+    yield "/tts/websocket", [{**cartesia, "transcript": 3, "context_id": "c"}]
+    yield "/tts/websocket", [{**cartesia, "transcript": "x", "voice": "nobody", "context_id": "c", "speed": "warp"}]
+    yield (
+        "/v1/speak?encoding=linear16&sample_rate=24000",
+        [
+            {"type": "Speak", "text": TEXT},
+            {"type": "Flush"},
+            {"type": "Speak", "text": SHORT, "foo": 1},
+            {"type": "Flush"},
+            {"type": "Clear"},
+            {"type": "Odd"},
+            {"type": "Flush"},
+            {"type": "Close"},
+        ],
+    )
+    yield "/v1/speak?encoding=opus", []
+    yield "/v1/speak?model=nobody", []
+    yield "/v1/speak", [{"type": 3}]
+
+
+def wyoming_events() -> Iterator[list[Event]]:
+    """The events of each Wyoming connection."""
+    yield [Event("describe")]
+    yield [Event("ping", {"text": "x"})]
+    yield [Event("synthesize", {"text": TEXT})]
+    yield [Event("synthesize", {"text": "Hola.", "voice": {"language": "es"}})]
+    yield [Event("synthesize", {"text": SHORT, "voice": {"name": "nobody"}})]
+    yield [Event("synthesize", {"text": 3})]
+    yield [Event("synthesize", {"text": "<speak>One", "text_format": "ssml"})]
+    yield [Event("synthesize-chunk", {"text": "x"})]
+    yield [
+        Event("synthesize-start", {}),
+        Event("synthesize-chunk", {"text": "One two. "}),
+        Event("synthesize-chunk", {"text": "Three"}),
+        Event("synthesize-stop", {}),
+    ]
+
+
+def digest(audio: bytes) -> str:
+    """Length and sha256 of some bytes. An Ogg stream has a random serial number, and a checksum of it on each page."""
+    if audio.startswith(b"OggS"):
+        audio = re.sub(rb"(OggS.{10}).{4}(.{4}).{4}", rb"\1\2", audio, flags=re.DOTALL)
+    return f"{len(audio)} {hashlib.sha256(audio).hexdigest()[:16]}"
+
+
+def masked(value: Any) -> Any:
+    """A JSON value without what differs from process to process; audio in base64 as its digest."""
+    match value:
+        case dict():
+            return {name: "…" if name in VOLATILE else masked(each) for name, each in value.items()}
+        case list():
+            return [masked(each) for each in value]
+        case str() if len(value) > 200 and re.fullmatch(r"[\w+/]+=*", value):
+            return digest(base64.b64decode(value))
+        case str():
+            return MASKED.sub("…", value)
+    return value
+
+
+class Joined:
+    """A stream's messages, with the audio of all of them as one."""
+
+    def __init__(self) -> None:
+        self.audio: dict[str, bytes] = {}
+        self.words: dict[str, str] = {}
+        self.messages: list[Any] = []
+
+    def add(self, message: Message) -> None:
+        """A decoded message; its audio joins that of its context."""
+        for name in ("audio", "data", "audio_base64"):
+            if isinstance(sound := message.get(name), str):
+                key = str(message.get("context_id", message.get("contextId", "")))
+                self.audio[key] = self.audio.get(key, b"") + base64.b64decode(sound)
+                message = {**message, name: "audio"}
+        for name in WORDS:
+            if name in message:  # how words fall into messages depends on time
+                found = message[name]
+                letters = (found.get("chars") or found.get("characters") or []) if isinstance(found, dict) else []
+                self.words[name] = self.words.get(name, "") + "".join(letters)
+                message = {key: value for key, value in message.items() if key != name}
+        self.messages.append(masked(message))
+
+    def result(self) -> dict[str, Any]:
+        """Messages in order, runs of equal ones as one."""
+        kept = [each for each, before in zip(self.messages, [None, *self.messages], strict=False) if each != before]
+        audio = {name: digest(each) for name, each in self.audio.items()}
+        return {"messages": kept, "audio": audio, "words": self.words}
+
+
+def body_of(content_type: str, body: bytes) -> Any:
+    """What is compared of an HTTP answer's body."""
+    if "event-stream" in content_type or "ndjson" in content_type or content_type.startswith("application/json"):
+        lines = [line.removeprefix("data: ") for line in body.decode().splitlines() if line[:1] in "d{"]
+        objects = [json.loads(line) for line in lines if line.startswith("{")]
+        if len(objects) > 1:
+            joined = Joined()
+            for each in objects:
+                joined.add(each)
+            return joined.result()
+        return masked(json.loads(body))
+    if content_type.startswith("text/"):
+        return digest(MASKED.sub("…", body.decode()).encode())
+    return digest(body)
+
+
+async def over_http(session: aiohttp.ClientSession, base: str) -> dict[str, Any]:
+    """Each request's answer."""
+    found: dict[str, Any] = {}
+    for number, (method, path, body) in enumerate(requests()):
+        data = json.dumps(body) if isinstance(body, dict) else body
+        async with session.request(method, base + path, data=data, headers={"Content-Type": "application/json"}) as got:
+            read = await got.read()
+            headers = {
+                name.lower(): MASKED.sub("…", value) for name, value in got.headers.items() if name.lower() in KEPT
+            }
+            answer = {"status": got.status, "headers": headers, "body": body_of(got.content_type, read)}
+        found[f"{number:03} {method} {path} {str(data)[:160]}"] = answer
+    return found
+
+
+async def over_websockets(session: aiohttp.ClientSession, base: str) -> dict[str, Any]:
+    """Each conversation's messages, audio and end."""
+    found: dict[str, Any] = {}
+    for number, (path, messages) in enumerate(conversations()):
+        joined, binary = Joined(), b""
+        async with session.ws_connect(base + path) as sent:
+            for message in messages:
+                await sent.send_str(json.dumps(message))
+            while True:
+                try:
+                    got = await sent.receive(timeout=2.0)
+                except TimeoutError:
+                    break
+                if got.type is aiohttp.WSMsgType.TEXT:
+                    joined.add(json.loads(got.data))
+                elif got.type is aiohttp.WSMsgType.BINARY:
+                    binary += got.data
+                else:
+                    break
+            ended = [sent.close_code, MASKED.sub("…", str(got.extra or ""))]
+        key = f"{number:03} {path} {json.dumps(messages)[:200]}"
+        found[key] = {**joined.result(), "binary": digest(binary), "end": ended}
+    return found
+
+
+async def over_wyoming(port: int) -> dict[str, Any]:
+    """Each connection's events."""
+    found: dict[str, Any] = {}
+    for number, events in enumerate(wyoming_events()):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for event in events:
+            await async_write_event(event, writer)
+        kept, audio = [], b""
+        while True:
+            try:
+                got = await asyncio.wait_for(async_read_event(reader), 2.0)
+            except TimeoutError:
+                break
+            if got is None:
+                break
+            if got.type == "audio-chunk":
+                audio += got.payload or b""
+            else:
+                kept.append([got.type, masked(got.data)])
+        writer.close()
+        found[f"{number:03} wyoming {[event.type for event in events]}"] = {"events": kept, "audio": digest(audio)}
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def server(tree: Path, engine: list[str]) -> AsyncIterator[tuple[str, int]]:
+    """A checkout's own server; its address, and its Wyoming port."""
+    port, wyoming = free_port(), free_port()
+    command = [
+        str(tree / ".venv/bin/kokoro-live"),
+        "serve",
+        "--port",
+        str(port),
+        "--wyoming-port",
+        str(wyoming),
+        *engine,
+    ]
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
+        environment = {**os.environ, "XDG_STATE_HOME": folder, "XDG_CACHE_HOME": folder}
+        process = await asyncio.create_subprocess_exec(*command, cwd=tree, stdout=log, stderr=log, env=environment)
+        try:
+            async with aiohttp.ClientSession() as session:
+                base = f"http://127.0.0.1:{port}"
+                while await _status(session, f"{base}/ready") != 200:
+                    if process.returncode is not None:
+                        sys.exit(f"the server of {tree} ended with {process.returncode}")
+                    await asyncio.sleep(0.1)
+            yield base, wyoming
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+
+
+async def _status(session: aiohttp.ClientSession, address: str) -> int:
+    try:
+        async with session.get(address) as got:
+            return got.status
+    except aiohttp.ClientError:
+        return 0
+
+
+async def answers(tree: Path, engine: list[str]) -> dict[str, Any]:
+    """All that the checkout's server answers."""
+    async with server(tree, engine) as (base, wyoming), aiohttp.ClientSession() as session:
+        return {**await over_http(session, base), **await over_websockets(session, base), **await over_wyoming(wyoming)}
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """One line for each place where two records differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in {**before, **after}:
+            yield from differences(before.get(name, "(absent)"), after.get(name, "(absent)"), f"{path} › {name}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from differences(one, other, f"{path}[{number}]")
+    elif before != after:
+        yield f"{path.removeprefix(' › ')}\n    before: {str(before)[:300]}\n    after:  {str(after)[:300]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("record", "compare"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--tree", type=Path, default=Path.cwd(), help="the checkout whose server answers; this one")
+    parser.add_argument("--serve", default="--engine espeak", help="arguments of `serve`; %(default)r by default")
+    given = parser.parse_args()
+    found = asyncio.run(answers(given.tree.resolve(), given.serve.split()))
+    if given.what == "record":
+        given.file.write_text(json.dumps(found, indent=1, ensure_ascii=False))
+        print(f"{len(found)} answers in {given.file}")
+        return
+    lines = list(differences(json.loads(given.file.read_text()), found))
+    print(*lines, f"{len(found)} answers, {len(lines)} differences", sep="\n")
+    sys.exit(bool(lines))
+
+
+if __name__ == "__main__":
+    main()
