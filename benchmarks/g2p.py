@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
-from text.east_asian.east_asian import missing
+from text.east_asian import missing
 from text.english.taggers import spacy_model, tagger_name
 from text.espeak import espeak
 from text.g2p import G2P

@@ -67,7 +67,7 @@ LATE = (
     Late(
         "misaki's dictionaries in place",
         "kept = [DictionaryFile(file) for file in FILES]",
-        f"from text.words.dictionary_file import DictionaryFile{_DICTIONARIES}",
+        f"from text.english.dictionary_file import DictionaryFile{_DICTIONARIES}",
         "misaki",
     ),
     Late("English", 'kept = English("en-us")', "from text.english.english import English", "misaki"),

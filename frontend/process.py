@@ -58,12 +58,12 @@ from shm.messages import (
 )
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
-from text.configured_pipeline import configured_pipeline
 from text.espeak import espeak
 from text.g2p import G2P
 from text.isolation.apart import apart
-from text.lexicon.file import LexiconFile
+from text.lexicon.lexicon import LexiconFile
 from text.normalization.settings import Normalization
+from text.pipeline import configured_pipeline
 from text.settings import TextSettings
 
 if TYPE_CHECKING:

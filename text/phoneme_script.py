@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from text.segmentation import passages, pronounceable, units_of
+from text.units.segmentation import passages, pronounceable, units_of
 from text.words.segment import Cut, Notation, Sentence
 from text.words.word import PhonemeSource, Word
 

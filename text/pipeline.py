@@ -9,22 +9,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from text.espeak.simple_g2p import by_rule, spelled
-from text.given import Given
+from text.espeak.espeak_g2p import by_rule, spelled
+from text.g2p import G2P
 from text.isolation.apart import apart
-from text.isolation.mishaps import Mishaps
+from text.isolation.mishap import Mishaps
 from text.isolation.passages import ReadPassage, read_passages
-from text.lexicon.lexicon import Lexicon
+from text.lexicon.given import Given
+from text.lexicon.lexicon import Lexicon, LexiconFile
 from text.markup.bookmarks import Bookmarks
 from text.markup.marked import Marked, SentenceEnd
-from text.markup.runs import Pacing
+from text.mixed import MixedG2P
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
-from text.paced import SourcedWords, paced_units
-from text.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
-from text.segmentation import pronounceable, units_of
+from text.settings import TextSettings
+from text.units.paced import Pacing, SourcedWords, paced_units
+from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
+from text.units.segmentation import pronounceable, units_of
+from text.words.punctuation import is_unpronounceable
 from text.words.segment import Continuation, Cut, Notation, Sentence
-from text.words.speakable import is_unpronounceable
 from text.words.word import PhonemeSource, Word
 
 _PASSAGE = 2
@@ -262,3 +264,25 @@ def _goes_on(clean: str, position: int, language: str) -> bool:
     """True if a character after `position` is sure to be pronounced."""
     sounds = _SOUNDS.get(language, _SOUNDS[""])
     return any(found[0][0] != "<" for found in sounds.finditer(clean, position, position + _LOOK_AHEAD))
+
+
+def configured_pipeline(
+    g2p: G2P,
+    text: TextSettings,
+    normalization: Normalization,
+    lexicon: LexiconFile | None,
+    misread: Callable[[], None] = lambda: None,
+) -> TextPipeline:
+    """A pipeline whose lexicon follows its file.
+
+    Args:
+        lexicon: the file of `text.lexicon`, if that names one.
+        misread: callback of `TextPipeline`.
+    """
+    return TextPipeline(
+        MixedG2P(g2p) if text.mixed_languages else g2p,
+        normalization,
+        lexicon.current if lexicon else Lexicon,
+        text.pauses,
+        misread,
+    )

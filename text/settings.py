@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from text.prosody import Pauses
+    from text.units.prosody import Pauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class TextSettings:
     @property
     def pauses(self) -> Pauses:
         """Pauses after headings, items and paragraphs, and at marks inside sentences."""
-        from text.prosody import Pauses  # not above: the command line reads settings and stays light
+        from text.units.prosody import Pauses  # not above: the command line reads settings and stays light
 
         return Pauses(
             self.heading_pause_seconds,

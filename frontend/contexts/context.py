@@ -17,7 +17,7 @@ from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
 
 IDLE_AFTER = 1.0

@@ -8,7 +8,7 @@ from frontend.audio.formats import AudioFormat
 from frontend.audio.raw import RawFormat
 from shm.audio import SAMPLE_RATE
 from shm.messages import Voice
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 
 
 @dataclass(frozen=True, slots=True)

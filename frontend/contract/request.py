@@ -8,7 +8,7 @@ from frontend.contract.growing_text import GrowingText
 from frontend.contract.stages import Stages
 from frontend.contract.urgency import Urgency
 from shm.messages import Voice
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
 
 

@@ -18,13 +18,13 @@ from frontend.http.requests.warning import note_no_effect
 from shm.engine_info import EngineInfo
 from text.espeak.ipa import ALPHABET
 from text.isolation.apart import apart
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.pipeline import TextPipeline
-from text.segmentation import pronounceable
-from text.words.cast import Cast
+from text.units.segmentation import pronounceable
+from text.words.performer import Cast
+from text.words.punctuation import is_unpronounceable
 from text.words.segment import Notation
-from text.words.speakable import is_unpronounceable
 from text.words.word import PhonemeSource, Word
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)

@@ -21,7 +21,7 @@ from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
 from frontend.settings.front import FrontSettings
 from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""

@@ -12,7 +12,7 @@ from frontend.planning.profile import CostProfile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
 from frontend.planning.sources import SentenceSource, WholeText
-from text.segmentation import add_word
+from text.units.segmentation import add_word
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 
 _AT_ONCE = 300

@@ -14,14 +14,13 @@ from frontend.planning.profile import CostProfile
 from frontend.planning.sources import WrittenText
 from shm.engine_info import EngineInfo
 from text.isolation.apart import apart
-from text.markup.error import MarkupError
+from text.markup.limits import MarkupError
 from text.markup.marked import Entrance, Marked, Pause
 from text.markup.parse import parse_markup
 from text.performed import PerformedText, performed_parts, performed_sentences
 from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline
-from text.words.cast import Cast
-from text.words.performer import Performer
+from text.words.performer import Cast, Performer
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 
 

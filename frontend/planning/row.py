@@ -8,7 +8,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 
 from frontend.planning.profile import CostProfile
-from text.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends
+from text.units.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends
 from text.words.segment import Cut, Unit
 
 CUT_PRICES: Mapping[Cut, float] = {

@@ -13,7 +13,7 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import Speaker
 from frontend.http.dialects.clients import object_of, text_of
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import default_voice
 

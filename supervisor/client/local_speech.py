@@ -55,10 +55,10 @@ class LocalSpeech:
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
-        from text.configured_pipeline import configured_pipeline
         from text.g2p import G2P
-        from text.lexicon.file import LexiconFile
+        from text.lexicon.lexicon import LexiconFile
         from text.normalization.settings import Normalization
+        from text.pipeline import configured_pipeline
         from text.settings import TextSettings
         from worker.engine import EngineUnavailable
         from worker.select import choose
@@ -98,7 +98,7 @@ class LocalSpeech:
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
-        from text.east_asian.east_asian import LanguageUnavailable
+        from text.east_asian import LanguageUnavailable
         from text.espeak.espeak import EspeakUnavailable
         from text.words.segment import Notation
 
@@ -137,7 +137,7 @@ class LocalSpeech:
         Raises:
             CannotSpeak: there is no such voice or language, or no way to pronounce it.
         """
-        from text.east_asian.east_asian import LanguageUnavailable
+        from text.east_asian import LanguageUnavailable
         from text.espeak.espeak import EspeakUnavailable
         from text.words.segment import Notation
 

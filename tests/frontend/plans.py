@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits
 from frontend.planning.profile import CostProfile
-from text.segmentation import units_of
+from text.units.segmentation import units_of
 from text.words.segment import Cut, Notation, Sentence, Unit
 from text.words.word import PhonemeSource, Word
 

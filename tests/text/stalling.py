@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 
 from text.lexicon.lexicon import Lexicon, LexiconMatch
-from text.markup.error import MarkupError
+from text.markup.limits import MarkupError
 
 
 def for_ever() -> None:

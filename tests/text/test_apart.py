@@ -23,11 +23,10 @@ from tests.text.letters import KOKORO, VOCABULARY, LetterG2P
 from tests.text.stalling import StallingLexicon, done, steps
 from text.isolation import apart as module
 from text.isolation.apart import AT_ONCE, Apart, apart
-from text.lexicon.file import read_entries
-from text.lexicon.lexicon import Lexicon
+from text.lexicon.lexicon import Lexicon, read_entries
 from text.markup import marked, parse
-from text.markup.error import MarkupError
-from text.markup.kind import MarkupKind
+from text.markup.limits import MarkupError
+from text.markup.marked import MarkupKind
 from text.normalization import normalize
 from text.pipeline import TextPipeline
 

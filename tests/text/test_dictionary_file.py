@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from text.english.dictionary_file import DictionaryFile, UnknownLayout
 from text.english.misaki_lexicon import Heteronyms, misaki_lexicon
 from text.espeak.misaki_import import misaki_en
-from text.words.dictionary_file import DictionaryFile, UnknownLayout
 
 _DATA = Path(misaki_en().__file__).with_name("data")
 

@@ -10,12 +10,11 @@ import pytest
 
 from shm.espeak_languages import LANGUAGE_FILES
 from text.espeak import espeak
-from text.espeak.espeak_g2p import EspeakG2P
+from text.espeak.espeak_g2p import EspeakG2P, groups
 from text.espeak.ipa import misakis_alphabet
 from text.espeak.misaki_import import misaki_espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
-from text.words.word_alignment import groups
 
 SENTENCES = {
     "es": (

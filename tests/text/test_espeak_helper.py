@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 from shm.espeak_languages import LANGUAGE_FILES
-from text.east_asian.east_asian import missing
+from text.east_asian import missing
 from text.espeak import espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource

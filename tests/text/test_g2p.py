@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from kokoro_live.installation import this_installation
 from shm.espeak_languages import LANGUAGE_FILES
-from text.east_asian.east_asian import LanguageUnavailable, missing
+from text.east_asian import LanguageUnavailable, missing
 from text.espeak import espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
@@ -148,7 +148,7 @@ def test_with_its_extra_mandarin_is_misakis_and_latin_letters_in_it_are_espeaks(
     fake = ModuleType("misaki.zh")
     vars(fake).update(ZHG2P=ZHG2P, jieba=SimpleNamespace(dt=dictionary, setLogLevel=lambda level: None))
     monkeypatch.setitem(sys.modules, "misaki.zh", fake)
-    monkeypatch.setattr("text.east_asian.east_asian.missing", lambda language: "")
+    monkeypatch.setattr("text.east_asian.missing", lambda language: "")
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
     words = G2P().words("你好，你好 GPT你好 坏 😀", "cmn")
     assert [word.phonemes for word in words[:2]] == ["ni↓xau↓, ni↓xau↓", "ʤˌipˌitˈi ni↓xau↓"]
@@ -202,7 +202,7 @@ def test_importing_and_constructing_loads_nothing() -> None:
         "from text import g2p, mixed\n"
         "from text.english import english, taggers\n"
         "from text.espeak import espeak_g2p\n"
-        "from text.east_asian import east_asian\n"
+        "from text import east_asian\n"
         "g2p.G2P()\n"
         "heavy = {'misaki', 'spacy', 'phonemizer', 'num2words', 'espeakng_loader', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

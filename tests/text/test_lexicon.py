@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from text.lexicon.entry import Entry, Problem, read_entries
-from text.lexicon.file import LexiconFile
-from text.lexicon.lexicon import Lexicon, LexiconMatch
+from text.lexicon.lexicon import Lexicon, LexiconFile, LexiconMatch
 
 
 def lexicon(*lines: str) -> Lexicon:

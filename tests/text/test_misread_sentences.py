@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
-from text import paced, pipeline
+from text import pipeline
 from text.english.english import English
 from text.espeak.espeak_g2p import EspeakG2P
 from text.g2p import G2P
-from text.given import Given
 from text.isolation import passages
-from text.lexicon.file import read_entries
-from text.lexicon.lexicon import Lexicon
+from text.lexicon.given import Given
+from text.lexicon.lexicon import Lexicon, read_entries
 from text.normalization import normalize
 from text.normalization.draft.draft import Draft
 from text.pipeline import TextPipeline
+from text.units import paced
 from text.words.segment import Notation
 
 SENTENCES = ["The first cat sat on 10 cm.", "A Zebra ran 5 km to [it](/x).", "The last dog slept."]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from text.g2p import G2P
-from text.mixed import MixedG2P
+from text.mixed import MixedG2P, languages
 from text.words.accent import SOUNDS, adapted
-from text.words.foreign_words import languages
 
 _g2p = G2P()
 _MARKS = frozenset("ˈˌ,.;:!?…—“”() ")

@@ -8,7 +8,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.words.phoneme_cache import Key, PhonemeCache, size_of
+from text.g2p import Key, PhonemeCache, size_of
 from text.words.word import PhonemeSource, Word
 
 _words = st.lists(

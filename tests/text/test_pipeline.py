@@ -17,9 +17,9 @@ from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
 from text.markup.marked import Marked, Pause, Pronunciation
 from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline
+from text.words.punctuation import is_phone, speakable
 from text.words.sanitize import sanitize
 from text.words.segment import Cut, Notation, Sentence
-from text.words.speakable import is_phone, speakable
 
 AS_WRITTEN = Normalization.none()
 

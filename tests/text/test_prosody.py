@@ -7,8 +7,8 @@ import pytest
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.prosody import LayoutElement, Pauses, place_of
 from text.settings import TextSettings
+from text.units.prosody import LayoutElement, Pauses, place_of
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, Sentence
 

@@ -13,10 +13,10 @@ from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile
 from tests.growth import grows_with_the_length
 from tests.text.letters import KOKORO, VOCABULARY
-from text.cuts import balanced_ends, divided
-from text.segmentation import TOGETHER, passages, units_of
+from text.units.cuts import balanced_ends, divided
+from text.units.segmentation import TOGETHER, passages, units_of
+from text.words.punctuation import is_phone
 from text.words.segment import Cut, Notation, Segment, SpokenWord
-from text.words.speakable import is_phone
 from text.words.word import PhonemeSource, Word
 
 

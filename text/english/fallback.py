@@ -9,7 +9,7 @@ from typing import Any
 from shm.espeak_languages import LANGUAGE_FILES
 from text.espeak import espeak
 from text.espeak.misaki_import import misaki_espeak
-from text.words.nearest_phoneme import NEAREST
+from text.words.accent import NEAREST
 
 ESPEAK_RATING = 2
 LETTERS_RATING = 1

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from text.english import word_classes as known
-from text.words.word_list import word_list
+from text.words.word import word_list
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""misaki's English lexicon with its dictionaries read in place (`text.words.dictionary_file`)."""
+"""misaki's English lexicon with its dictionaries read in place (`text.english.dictionary_file`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
+from text.english.dictionary_file import DictionaryFile, Said
 from text.espeak.misaki_import import misaki_en
-from text.words.dictionary_file import DictionaryFile, Said
 
 _log = logging.getLogger(__name__)
 

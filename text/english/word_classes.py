@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from text.words.word_list import word_list
+from text.words.word import word_list
 
 SUBJECTS = word_list("i you he she it we they who there what nobody everybody everyone someone anyone somebody")
 PRONOUNS = SUBJECTS | word_list(

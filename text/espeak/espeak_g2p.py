@@ -11,16 +11,92 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 
 from shm.espeak_languages import LANGUAGE_FILES
 from text.espeak import espeak
 from text.espeak.ipa import misakis_alphabet
 from text.words.language import EAST_ASIAN
-from text.words.punctuation import MARKS, kinds
-from text.words.speakable import is_phone
+from text.words.punctuation import MARKS, is_phone, kinds
 from text.words.word import PhonemeSource, Word
-from text.words.word_alignment import groups
+
+_MOST_SPOKEN = 12
+"""Most spoken words of one written word: a year has five, a large number more."""
+
+_MOST_WRITTEN = 3
+"""Most written words that are one spoken word."""
+
+_EDGE = 2
+"""Cost of a different first or last sound; its unit is the cost of one sound more or fewer. Both ends of a word that is
+left silent differ: else a neighbour would take the sounds of a short word.
+"""
+
+_STRESS = str.maketrans("", "", "ˈˌː")
+
+
+def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:
+    """Groups of written words, by index, each with the spoken words of its members.
+
+    A group is one written word with any number of spoken words, or several written words with one spoken word that is
+    divided among them. All groups together have each written word once, and all spoken words in order, unchanged. The
+    time grows with the product of both numbers.
+
+    Args:
+        alone: phonemes of each written word by itself; spaces separate the spoken words of one written word.
+        spoken: the clause's spoken words, as phonemes.
+    """
+    bare = [word.translate(_STRESS).replace(" ", "") for word in alone]
+    heard = [word.translate(_STRESS) for word in spoken]
+    written_ends = [0, *accumulate(map(len, bare))]
+    heard_ends = [0, *accumulate(map(len, heard))]
+    best: list[dict[int, tuple[float, int, int]]] = [{0: (0.0, 0, 0)}]
+    for i in range(1, len(alone) + 1):
+        row: dict[int, tuple[float, int, int]] = {}
+        for taken in range(1, min(_MOST_WRITTEN, i) + 1):
+            for j, (before, _, _) in best[i - taken].items():
+                most = min(len(spoken) - j, _MOST_SPOKEN) if taken == 1 else min(len(spoken) - j, 1)
+                for count in range(0 if taken == 1 else 1, most + 1):
+                    cost = before + abs(
+                        written_ends[i] - written_ends[i - taken] - heard_ends[j + count] + heard_ends[j]
+                    )
+                    if count:
+                        first, last = bare[i - taken], bare[i - 1]
+                        cost += _EDGE * (first[:1] != heard[j][:1]) + _EDGE * (last[-1:] != heard[j + count - 1][-1:])
+                    elif bare[i - 1]:
+                        cost += 2 * _EDGE
+                    if j + count not in row or cost < row[j + count][0]:
+                        row[j + count] = (cost, taken, count)
+        best.append(row)
+    if len(spoken) not in best[-1]:
+        return _around_longest(bare, spoken)
+    found: list[tuple[range, list[str]]] = []
+    i, j = len(alone), len(spoken)
+    while i:
+        _, taken, count = best[i][j]
+        own = " ".join(spoken[j - count : j])
+        found.append((range(i - taken, i), [own] if taken == 1 else _divided(own, [*map(len, alone[i - taken : i])])))
+        i, j = i - taken, j - count
+    return found[::-1]
+
+
+def _around_longest(bare: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:
+    """One spoken word for each written word, and all that remain for the longest, if there are too many to align."""
+    longest = max(range(len(bare)), key=lambda place: len(bare[place]))
+    ends = [0, *accumulate(len(spoken) - len(bare) + 1 if place == longest else 1 for place in range(len(bare)))]
+    return [(range(i, i + 1), [" ".join(spoken[start:end])]) for i, (start, end) in enumerate(pairwise(ends))]
+
+
+def _divided(word: str, lengths: Sequence[int]) -> list[str]:
+    """Parts of one spoken word, with lengths in proportion to `lengths`; a stress mark stays with its vowel.
+
+    Empty parts come last: the others continue the first, which must not be silent.
+    """
+    total = sum(lengths) or 1
+    ends = [round(len(word) * end / total) for end in accumulate(lengths)]
+    ends = [end - (0 < end < len(word) and word[end - 1] in "ˈˌ") for end in ends]
+    parts = [word[start:end] for start, end in zip([0, *ends[:-1]], [*ends[:-1], len(word)], strict=True)]
+    return sorted(parts, key=lambda part: not part)
+
 
 _MAX_CLAUSE = 60
 """Most words of one clause: the alignment's time grows with the square of their number, and written clauses are
@@ -129,3 +205,19 @@ def _word(text: str, parts: Sequence[_Part]) -> Word:
     sounds = any(part.sounds and any(map(str.isalpha, part.phonemes)) for part in parts)
     joins = bool(parts) and parts[0].joins
     return Word(text, phonemes, PhonemeSource.ESPEAK if sounds else PhonemeSource.NONE, joins)
+
+
+def by_rule(sentence: str, language: str) -> tuple[Word, ...]:
+    """Words pronounced by espeak-ng in clauses, one for each of `sentence.split()`."""
+    return EspeakG2P(language).words(sentence)
+
+
+def spelled(sentence: str, language: str) -> tuple[Word, ...]:
+    """Words of which each letter and digit is named, one for each of `sentence.split()`."""
+    return tuple(_letters_named(text, language) for text in sentence.split())
+
+
+def _letters_named(text: str, language: str) -> Word:
+    names = espeak.phonemes_of([sign for sign in text if sign.isalnum()], LANGUAGE_FILES[language])
+    said = " ".join(filter(None, (misakis_alphabet(name, language) for name in names)))
+    return Word(text, said, PhonemeSource.LETTERS if said else PhonemeSource.NONE)

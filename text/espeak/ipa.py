@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from text.espeak.misaki_import import misaki_en, misaki_espeak
-from text.words.nearest_phoneme import NEAREST
+from text.words.accent import NEAREST
 
 ALPHABET = frozenset(
     "AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝʣʤʥʦʧʨʰʲˈˌː\u0303βθχᵊᵝᵻ→↓↗↘ꭧ"

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from shm.expendable import HelperDied
 from text.errors import TextError
-from text.given import Given
 from text.isolation.apart import apart
 from text.isolation.mishap import Mishap
+from text.lexicon.given import Given
 from text.normalization.normalize import NormalizedWord, normalized_sentences
 from text.normalization.settings import Normalization
-from text.segmentation import UnitRun, passages
+from text.units.segmentation import UnitRun, passages
 from text.words.segment import Cut
 
 _PATIENCE = 20

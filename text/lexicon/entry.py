@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.words.language import DEFAULT, UnknownLanguage, language_of
+from text.words.punctuation import speakable
 from text.words.sanitize import sanitize
-from text.words.speakable import speakable
 
 _IPA = re.compile(r"/(?P<ipa>[^/]+)/")
 MAX_CHARACTERS = 200

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import pairwise
 
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
+
+
+class MarkupKind(StrEnum):
+    """The notation of a request's text."""
+
+    NONE = "none"
+    """No markup: every character is text."""
+    BASIC = "basic"
+    """`[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else; other brackets are text."""
+    TAGS = "tags"
+    """`[pause:1.5s]`, `[word](/ipa/)`, `[voice:af_bella]` and `[rate:0.8]`; a tag with a fault is an error."""
+    SSML = "ssml"
 
 
 @dataclass(frozen=True, slots=True)

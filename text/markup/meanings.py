@@ -6,8 +6,7 @@ from typing import Protocol
 
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.markup.say_as import said_as
-from text.words.cast import Cast
-from text.words.performer import Performer
+from text.words.performer import Cast, Performer
 from text.words.segment import Notation
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from text.markup.basic import parse_basic
-from text.markup.kind import MarkupKind
-from text.markup.marked import Marked
+from text.markup.marked import Marked, MarkupKind
 from text.markup.meanings import SpokenMeanings
 from text.markup.ssml import parse_ssml
-from text.markup.tags import parse_tags
-from text.words.cast import Cast
+from text.markup.tags import parse_basic, parse_tags
+from text.words.performer import Cast
 from text.words.segment import Notation
 
 _NOBODY = Cast()

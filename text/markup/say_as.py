@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from num2words import num2words
 
-from text.locales.calendar_names import MONTH_NAMES, month_name
+from text.locales.locale import MONTH_NAMES, month_name
 from text.normalization.draft.draft import Draft
 from text.normalization.draft.words import digits, number, ordinal, year
 from text.normalization.english import dates, times

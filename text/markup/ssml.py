@@ -19,8 +19,7 @@ from defusedxml.expatreader import DefusedExpatParser
 
 from text.espeak.ipa import UnknownSymbols
 from text.markup.builder import MarkedBuilder
-from text.markup.error import MarkupError
-from text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, over_limit, seconds_of
+from text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, MarkupError, over_limit, seconds_of
 from text.markup.marked import Marked
 from text.markup.meanings import Meanings
 from text.markup.tag_writer import TagWriter

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.draft import ordinals, roman
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.rewritten import Replacement, Rewritten
+from text.normalization.draft import roman
+from text.normalization.draft.draft import Draft, Replacement, Rewritten
 from text.normalization.eastern import eastern, hindi
 from text.normalization.english import (
     abbreviations,
@@ -50,7 +49,7 @@ from text.normalization.page.markdown import plain
 from text.normalization.settings import Normalization
 from text.normalization.western import western
 from text.normalization.western.western import Rule
-from text.sentences.markdown_chunks import chunks
+from text.sentences.lines import chunks
 from text.sentences.sentences import sentences
 
 _WORD = re.compile(r"\S+")
@@ -81,7 +80,7 @@ _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("units", units.apply, _DIGIT),
     ("fractions", fractions.apply, re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")),
     ("ranges", ranges.apply, _DIGIT),
-    ("ordinals", ordinals.apply, _DIGIT),
+    ("ordinals", numbers.apply_ordinals, _DIGIT),
     ("numbers", numbers.apply, _DIGIT),
     ("initialisms", initialisms.apply, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
     ("math", maths.apply, maths.NEEDED),

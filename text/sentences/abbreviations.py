@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from text.locales.calendar_names import MONTH_NAMES
-from text.locales.locale import LOCALES, pairs
-from text.words.word_list import word_list
+from text.locales.locale import LOCALES, MONTH_NAMES, pairs
+from text.words.word import word_list
 
 TITLES = pairs(
     "Mr=Mister;Mrs=Missus;Ms=Miz;Dr=Doctor;Drs=Doctors;Assoc=Associate;Asst=Assistant;Dir=Director;Prof=Professor;"

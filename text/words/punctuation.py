@@ -1,7 +1,10 @@
-"""Punctuation marks of all languages as misaki's alphabet knows them, and character classes."""
+"""Punctuation marks of all languages as misaki's alphabet knows them, and character classes: part of a word, read
+aloud, silent.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
@@ -73,3 +76,33 @@ def _is_abbreviation(character: str) -> bool:
 def kinds(text: str) -> str:
     """Classes (`kind`) of a text's characters, in a string as long as the text."""
     return "".join(map(kind, text))
+
+
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_SPOKEN_SIGNS = frozenset("%&@#§‰")
+_SILENT_SYMBOLS = frozenset("|<>~^`´¨\ufffd")
+
+
+def speakable(text: str) -> bool:
+    """True if a text has a character that is read aloud: a letter, a digit, or a sign that has a name (€, +, %, 😀)."""
+    return _LETTER_OR_DIGIT.search(text) is not None or any(map(is_spoken, set(text)))
+
+
+@cache
+def is_spoken(character: str) -> bool:
+    if character.isalnum() or character in _SPOKEN_SIGNS:
+        return True
+    return unicodedata.category(character) in ("Sc", "Sm", "So") and character not in _SILENT_SYMBOLS
+
+
+@cache
+def is_phone(character: str) -> bool:
+    """True if a phoneme character sounds by itself, unlike stress, length and tone marks, pauses and spaces."""
+    return character.isalnum() and unicodedata.category(character) != "Lm"
+
+
+@cache
+def is_unpronounceable(character: str) -> bool:
+    """True if a character without pronunciation must be reported: all but punctuation, spaces, accents and joiners."""
+    category = unicodedata.category(character)
+    return category[0] not in "PZM" and category != "Cf"

@@ -26,7 +26,7 @@ from frontend.http.dialects.clients import new_voicing, number_of, object_of, te
 from frontend.http.dialects.fields import ElevenLabsMessage
 from frontend.http.dialects.socket import Session
 from text.errors import TextError
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
 
 DEFAULT_OUTPUT = "mp3_44100_128"

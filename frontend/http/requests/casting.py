@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from frontend.contract.errors import ApiError
 from frontend.http.requests.schema import SpeechCall
 from shm.engine_info import EngineInfo
-from text.words.cast import Cast
 from text.words.language import UnknownLanguage
-from text.words.performer import DialogueTurn, Performer
+from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.voice_spec import UnknownVoice, VoiceError, default_voice
 
 

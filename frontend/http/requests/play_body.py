@@ -9,7 +9,7 @@ import msgspec
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.schema import VoiceReference
 from shm.playing import WhenBusy
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 
 
 class PlayBody(msgspec.Struct):

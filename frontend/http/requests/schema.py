@@ -14,7 +14,7 @@ from frontend.http.requests.json_body import read_json
 from frontend.http.requests.kokoro_fastapi import NormalizationOptions, VoiceAlias, VoiceAliases, Volume, rules_off
 from frontend.http.sessions import OnBusy
 from shm.audio import SAMPLE_RATE
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.markup.ssml import is_document
 from text.normalization.settings import RULES
 

@@ -6,7 +6,7 @@ from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.kokoro_fastapi import options_without_effect
 from frontend.http.requests.model_names import MODELS
 from frontend.http.requests.schema import SpeechBody, SpeechCall
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 
 
 def dead_fields(fields: SpeechBody, call: SpeechCall, *, session_header: bool) -> list[str]:

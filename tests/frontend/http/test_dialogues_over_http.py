@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.frontend.http.kokoro_fastapi import BELLA, HEART, asked, refusal, request_of
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
 
 

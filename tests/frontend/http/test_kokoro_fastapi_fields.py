@@ -10,7 +10,7 @@ import pytest
 
 from tests.frontend.http.kokoro_fastapi import SOUND, asked, refusal, request_of
 from tests.frontend.http_fakes import FakeSpeaker, serving
-from text.markup.kind import MarkupKind
+from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
 from text.words.performer import DialogueTurn, Performer
 

@@ -27,8 +27,8 @@ from text.lexicon.entry import read_entries
 from text.lexicon.lexicon import Lexicon
 from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline
+from text.words.punctuation import is_phone
 from text.words.segment import Cut, Notation
-from text.words.speakable import is_phone
 
 NUMBERS = json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]
 VOCABULARY = "".join(NUMBERS)

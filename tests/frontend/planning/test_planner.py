@@ -28,7 +28,7 @@ from tests.frontend.plans import (
     words_of,
 )
 from tests.growth import grows_with_the_length
-from text.segmentation import units_of
+from text.units.segmentation import units_of
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from text.words.word import PhonemeSource, Word
 

@@ -6,9 +6,8 @@ import pytest
 
 from tests.growth import grows_with_the_length
 from tests.text.letters import KOKORO
-from text.markup.error import MarkupError
-from text.markup.kind import MarkupKind
-from text.markup.marked import Marked, Pause, Pronunciation
+from text.markup.limits import MarkupError
+from text.markup.marked import Marked, MarkupKind, Pause, Pronunciation
 from text.markup.parse import parse_markup
 
 

@@ -12,8 +12,7 @@ from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile
 from frontend.timestamps.align import align
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
-from text.markup.kind import MarkupKind
-from text.markup.marked import Bookmark, Marked
+from text.markup.marked import Bookmark, Marked, MarkupKind
 from text.markup.parse import parse_markup
 from text.performed import performed_parts, performed_sentences
 from text.pipeline import TextPipeline

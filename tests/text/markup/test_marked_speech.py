@@ -13,13 +13,12 @@ from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
 from text.g2p import G2P
 from text.lexicon.entry import read_entries
 from text.lexicon.lexicon import Lexicon
-from text.markup.error import MarkupError
-from text.markup.kind import MarkupKind
-from text.markup.marked import Marked
+from text.markup.limits import MarkupError
+from text.markup.marked import Marked, MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline
-from text.prosody import Pauses
+from text.units.prosody import Pauses
 from text.words.segment import Cut, Notation, Unit
 from text.words.word import PhonemeSource
 

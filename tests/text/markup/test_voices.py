@@ -16,8 +16,8 @@ from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from shm.engine_info import EngineInfo
 from text.g2p import G2P
-from text.markup.error import MarkupError
-from text.markup.kind import MarkupKind
+from text.markup.limits import MarkupError
+from text.markup.marked import MarkupKind
 from text.pipeline import TextPipeline
 from text.words.performer import DialogueTurn, Performer
 from text.words.segment import Cut, Segment

@@ -10,12 +10,11 @@ from itertools import pairwise
 import pytest
 from num2words import num2words
 
-from text.locales.calendar_names import MONTH_NAMES
-from text.locales.locale import LOCALES
+from text.locales.locale import LOCALES, MONTH_NAMES
 from text.normalization.normalize import normalized_sentences
 from text.normalization.settings import Normalization
 from text.words.sanitize import sanitize
-from text.words.word_list import word_list
+from text.words.word import word_list
 
 SETTINGS = Normalization(normalize_emoji=False, normalize_markdown=False)
 NUMBERS = re.split(

@@ -1,16 +1,88 @@
-"""Sentence under normalisation: characters that one rule has rewritten are hidden from later rules."""
+"""Sentence under normalisation: characters that one rule has rewritten are hidden from later rules.
+
+The patterns that rules share are here too: all repetitions are bounded or possessive, so matching takes linear time.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple
 
-from text.normalization.draft.patterns import MASK
-from text.normalization.draft.rewritten import Replacement, Rewritten
 from text.words.language import EAST_ASIAN
+
+
+class Replacement(NamedTuple):
+    """Replacement of a span of the original."""
+
+    start: int
+    end: int
+    said: str
+    verbatim: bool = False
+
+    @classmethod
+    def kept(cls, original: str, start: int, end: int) -> Replacement:
+        """A span that stays as it is; its characters know their own places."""
+        return cls(start, end, original[start:end], verbatim=True)
+
+
+class Rewritten:
+    """Text composed of pieces, whose spans must rise."""
+
+    def __init__(self, pieces: Iterable[Replacement]) -> None:
+        self._pieces = [piece for piece in pieces if piece.said]
+        self._starts: list[int] = []
+        length = 0
+        for piece in self._pieces:
+            self._starts.append(length)
+            length += len(piece.said)
+        self.verbatim = len(self._pieces) == 1 and self._pieces[0].verbatim and self._pieces[0].start == 0
+        """True if the text is the original's beginning, unchanged."""
+        self.text = "".join(piece.said for piece in self._pieces)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Span of the original that a span of the new text (not empty) stands for."""
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1) - 1
+        origin_start, origin_end = self._pieces[first].start, self._pieces[last].end
+        if self._pieces[first].verbatim:
+            origin_start += start - self._starts[first]
+        if self._pieces[last].verbatim:
+            origin_end = self._pieces[last].start + end - self._starts[last]
+        return origin_start, origin_end
+
+
+MASK = "\ufdd0"
+"""Placeholder for each character that a rule has rewritten: a noncharacter, which sanitised text never contains."""
+
+START = rf"(?<![\w{MASK}])"
+"""Position at which a word can begin."""
+
+END = rf"(?![\w{MASK}])"
+"""Position at which a word can end."""
+
+NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<!\^)(?<!\^[-−])(?<![^\s(\[\"“‘'—]\.)"
+"""Position at which a number can begin: outside addresses, versions, exponents, model names (F-16), other numbers."""
+
+NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
+
+NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
+    r"(?:\.\d{1,15})?"
+)
+"""Cardinal or decimal number with its digits grouped by commas in thousands, as in India (2,50,000) or in Switzerland
+(1'950), or ungrouped.
+"""
+
+MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
+"""Minus sign that belongs to the number after it."""
+
+DASH = r"(?: ?[–—] ?|[-‐‑−])"
+"""Dash between a range's ends."""
+
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, START
+from text.normalization.draft.draft import END, START, Draft
 from text.normalization.draft.words import cardinal, ordinal
 
 _NUMERAL = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"

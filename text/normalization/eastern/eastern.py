@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import MASK
-from text.normalization.draft.plain_addresses import ADDRESS, spoken_address
+from text.normalization.draft.draft import MASK, Draft
+from text.normalization.draft.words import ADDRESS, spoken_address
 from text.normalization.eastern.eastern_numbers import Numerals
 from text.normalization.eastern.eastern_words import JAPANESE, MANDARIN, EasternWords
 from text.normalization.western.western import Rule

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, MASK
-from text.normalization.draft.plain_addresses import ADDRESS, spoken_address
+from text.normalization.draft.draft import DASH, END, MASK, Draft
+from text.normalization.draft.words import ADDRESS, spoken_address
 from text.normalization.western.western import Rule
 
 _MONTHS = ("जनवरी", "फ़रवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from text.locales.calendar_names import MONTH_NAMES
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, START
+from text.locales.locale import MONTH_NAMES
+from text.normalization.draft.draft import END, MASK, START, Draft
 from text.sentences.abbreviations import ANYWHERE, LABELS, STREETS, TITLES
 
 _PHRASES = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, NUMBER_START
+from text.normalization.draft.draft import END, NUMBER_START, Draft
 from text.normalization.draft.words import in_pairs, ohs
 
 _STREETS = {

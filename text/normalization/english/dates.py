@@ -7,9 +7,8 @@ from __future__ import annotations
 import datetime
 import re
 
-from text.locales.calendar_names import DAY, DAY_NAMES, MONTH, MONTH_NAMES, month_name
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, MASK, NUMBER_END, NUMBER_START, START
+from text.locales.locale import DAY, DAY_NAMES, MONTH, MONTH_NAMES, month_name
+from text.normalization.draft.draft import DASH, END, MASK, NUMBER_END, NUMBER_START, START, Draft
 from text.normalization.draft.words import ordinal, year
 from text.normalization.english.times import clock
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, NUMBER_END, NUMBER_START
+from text.normalization.draft.draft import END, MASK, NUMBER_END, NUMBER_START, Draft
 from text.normalization.draft.words import cardinal, ordinal
 from text.normalization.english.unit_names import UNITS
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, NUMBER, START
+from text.normalization.draft.draft import END, MASK, NUMBER, START, Draft
 from text.normalization.draft.words import cardinal, number, ordinal
 from text.words.spoken_signs import SIGNS
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
+from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
 from text.normalization.draft.words import cardinal, is_one, number, ungrouped
 
 

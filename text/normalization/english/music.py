@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, START
+from text.normalization.draft.draft import END, MASK, START, Draft
 from text.normalization.draft.words import cardinal
 
 _QUALITIES = {"maj": "major", "M": "major", "min": "minor", "m": "minor", "dim": "diminished", "aug": "augmented"} | {

@@ -1,12 +1,11 @@
-"""Rules for numbers that engines misread: -5, .5, 007, 10k, 1e6, #5, twenty digits."""
+"""Rules for numbers that engines misread: -5, .5, 007, 10k, 1e6, #5, twenty digits, and for ordinals: 22nd."""
 
 from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
-from text.normalization.draft.words import cardinal, digits, number
+from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, START, Draft
+from text.normalization.draft.words import cardinal, digits, number, ordinal
 
 _LARGE = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion", "T": "trillion"}
 
@@ -61,3 +60,19 @@ def _magnitude(match: re.Match[str], british: bool) -> str | None:
     if match["last"]:
         said += f" to {number(match['last'], british)}"
     return f"{said} {_LARGE[match['large']]}" + (" plus" if match["plus"] else "")
+
+
+_ENDING = "(?:st|nd|rd|th|ST|ND|RD|TH|ˢᵗ|ⁿᵈ|ʳᵈ|ᵗʰ)"
+_ORDINAL = re.compile(
+    rf"{START}(?<!\d[.,])(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,4}}|\d{{1,15}}){_ENDING}"
+    rf"(?:{DASH}(?P<last>\d{{1,6}}){_ENDING})?{END}"
+)
+
+
+def apply_ordinals(draft: Draft) -> None:
+    draft.replace_numbers(_ORDINAL, lambda match: _said_ordinal(match, draft.british))
+
+
+def _said_ordinal(match: re.Match[str], british: bool) -> str:
+    said = ordinal(int(match["number"].replace(",", "")), british)
+    return f"{said} to {ordinal(int(match['last']), british)}" if match["last"] else said

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import MASK
+from text.normalization.draft.draft import MASK, Draft
 from text.normalization.draft.words import digits
 
 _START = rf"(?<![\w{MASK}$£€])(?<!\d[.,:/ -])(?<![^\W\d]-)"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, MASK, MINUS, NUMBER, NUMBER_START
+from text.normalization.draft.draft import DASH, MASK, MINUS, NUMBER, NUMBER_START, Draft
 from text.normalization.draft.words import number, ungrouped
 
 _RANGE = re.compile(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, NUMBER_END, NUMBER_START, START
+from text.normalization.draft.draft import DASH, END, NUMBER_END, NUMBER_START, START, Draft
 from text.normalization.draft.words import cardinal, in_pairs, number, two_digits
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import START
+from text.normalization.draft.draft import START, Draft
 from text.normalization.draft.words import cardinal
 
 _COMMAND = re.compile(

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, START
+from text.normalization.draft.draft import END, START, Draft
 from text.normalization.draft.words import number, ordinal
 
 _MATH = re.compile(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, NUMBER_END, NUMBER_START
+from text.normalization.draft.draft import DASH, END, NUMBER_END, NUMBER_START, Draft
 from text.normalization.draft.words import cardinal, two_digits
 
 _HALF = r"(?: ?(?P<half>[ap])\.?m(?![\w'’])\.?| ?(?P<capital>[AP])\.?M(?![\w'’])\.?)"

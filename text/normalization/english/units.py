@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
+from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
 from text.normalization.draft.words import cardinal, in_pairs, is_one, number, ungrouped, year
 from text.normalization.english.maths import EXPONENT, power
 from text.normalization.english.unit_names import (

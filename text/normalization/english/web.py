@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, START
+from text.normalization.draft.draft import END, START, Draft
 from text.normalization.draft.words import cardinal, digits
 from text.words.spoken_signs import ADDRESS_PART, ADDRESS_SIGNS
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from text.locales.calendar_names import MONTH
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, NUMBER_END, NUMBER_START, START
+from text.locales.locale import MONTH
+from text.normalization.draft.draft import DASH, END, NUMBER_END, NUMBER_START, START, Draft
 from text.normalization.draft.words import cardinal, decade, two_digits, year
 
 _YEAR = r"(?:1\d|20)\d\d"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END
+from text.normalization.draft.draft import END, Draft
 
 _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\U0001f000-\U0001faff"

@@ -14,10 +14,9 @@ from functools import cache
 
 from markdown_it.token import Token
 
-from text.normalization.draft.rewritten import Replacement
+from text.normalization.draft.draft import Replacement
 from text.normalization.draft.words import cardinal
-from text.normalization.page.html_markup import hides, said_for
-from text.normalization.page.markdown_parser import markdown_parser
+from text.normalization.page.markdown_parser import hides, markdown_parser, said_for
 
 _SIGN = re.compile(
     r"[*`~\[<\\|]|(?<!\w)_|_(?!\w)|&[#\w]{2,32};|\$\$|^(?:[-+] |#{1,6} |>|={2,}+$|-{2,}+$|(?:[-*_] ?){3,}$)",

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from text.locales.locale import LOCALES, Locale
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import DASH, END, MASK, START
+from text.normalization.draft.draft import DASH, END, MASK, START, Draft
 from text.normalization.western import western_forms as forms
 from text.normalization.western.western_labels import ROMAN, Labelled
 from text.normalization.western.western_numbers import spoken_number

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from text.locales.locale import Locale
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.patterns import END, MASK, START
+from text.normalization.draft.draft import END, MASK, START, Draft
 from text.normalization.draft.roman import value
 from text.normalization.western.western_numbers import cardinal, nth, spoken_number
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from text.cuts import CLAUSE_COST, WORD_COST, balanced_ends, divided
-from text.english.phrase_words import begins_phrase, clings
+from text.units.cuts import CLAUSE_COST, WORD_COST, balanced_ends, begins_phrase, clings, divided
+from text.words.punctuation import is_phone, is_spoken
 from text.words.segment import Cut, Notation, Sentence, SpokenWord, Unit
-from text.words.speakable import is_phone, is_spoken
 from text.words.word import Word
 
 TOGETHER = 30

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from text.segmentation import pronounceable
 from text.sentences.lines import LIST_MARKER
+from text.units.segmentation import pronounceable
 from text.words.segment import Cut, Notation, Sentence
 from text.words.word import Word
 

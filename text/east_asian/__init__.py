@@ -1,1 +1,0 @@
-"""Japanese and Mandarin, read by misaki's own readers."""
