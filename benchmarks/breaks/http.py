@@ -7,8 +7,8 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "cut-on-error",
-        "frontend/http/speech/streamed.py",
-        "            cut(request)\n",
+        "frontend/http/answers/answer.py",
+        "            cut(self.request)\n",
         "            pass\n",
         ("tests/frontend/http/test_speech_stream.py",),
     ),

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from frontend.audio.encoder import Encoder
-from frontend.audio.formats import AudioFormat, bytes_per_second, make_encoder, needs_thread
-from frontend.audio.raw import RawFormat
+from frontend.audio.formats import OutputFormat, make_encoder
 from frontend.contract import in_flight
 from shm.audio import Pcm
 
@@ -43,15 +42,12 @@ class Encoders:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
 
-    def open(
-        self, audio_format: AudioFormat | RawFormat, sample_rate: int, *, whole: bool, bit_rate: int | None = None
-    ) -> Encoding:
+    def open(self, output: OutputFormat, *, whole: bool) -> Encoding:
         """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments."""
-        make = partial(make_encoder, audio_format, sample_rate, whole=whole, bit_rate=bit_rate)
-        rate = bytes_per_second(audio_format, sample_rate, bit_rate)
-        if needs_thread(audio_format, sample_rate):
-            return ThreadEncoding(self._threads, make, rate)
-        return LoopEncoding(make(), rate)
+        make = partial(make_encoder, output, whole=whole)
+        if output.needs_thread:
+            return ThreadEncoding(self._threads, make, output.bytes_per_second)
+        return LoopEncoding(make(), output.bytes_per_second)
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

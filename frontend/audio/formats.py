@@ -90,42 +90,63 @@ FORMATS = {
 }
 
 
-def make_encoder(
-    audio_format: AudioFormat | RawFormat, sample_rate: int, *, whole: bool, bit_rate: int | None = None
-) -> Encoder:
-    """An encoder of 24 kHz samples into `audio_format` at `sample_rate`, which must be one of the format's.
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """The form in which a speech leaves: an audio format, at a rate that it has."""
+
+    format: AudioFormat | RawFormat = AudioFormat.PCM
+    sample_rate: int = SAMPLE_RATE
+    bit_rate: int | None = None
+    """Bits per second of a lossy format; None: the format's own."""
+
+    @property
+    def content_type(self) -> str:
+        """The format's MIME type; bare samples name their rate."""
+        if isinstance(self.format, RawFormat):
+            kind = {RawFormat.MULAW: "basic", RawFormat.ALAW: "x-alaw-basic"}.get(self.format, "x-f32")
+            return f"audio/{kind};rate={self.sample_rate}"
+        return FORMATS[self.format].content_type
+
+    @property
+    def has_bit_rate(self) -> bool:
+        """True if a bit rate changes the audio: the codec is lossy."""
+        codec = None if isinstance(self.format, RawFormat) else FORMATS[self.format].codec
+        return codec is not None and codec.bit_rate is not None
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Bytes that a second of audio takes; for FLAC the most, those of its samples."""
+        if isinstance(self.format, RawFormat):
+            return float(SAMPLE_SIZES[self.format] * self.sample_rate)
+        codec = FORMATS[self.format].codec
+        if codec is None or not codec.bit_rate:
+            return float(SAMPLE_BYTES * self.sample_rate)
+        above = codec.bit_rate_above_24k if self.sample_rate > SAMPLE_RATE else 0
+        return (self.bit_rate or above or codec.bit_rate) / 8
+
+    @property
+    def needs_thread(self) -> bool:
+        """True where encoding takes long enough to be kept off the event loop."""
+        if isinstance(self.format, RawFormat):
+            return self.format is not RawFormat.FLOAT32 or self.sample_rate != SAMPLE_RATE
+        return FORMATS[self.format].codec is not None or self.sample_rate != SAMPLE_RATE
+
+
+def make_encoder(output: OutputFormat, *, whole: bool) -> Encoder:
+    """An encoder of 24 kHz samples.
 
     Args:
         whole: made to be sent at once, with exact lengths, instead of while it grows.
-        bit_rate: bits per second of a lossy codec; None: the format's own.
     """
     encoder: Encoder
-    if isinstance(audio_format, RawFormat):
-        encoder = make_raw_encoder(audio_format, sample_rate)
-    elif codec := FORMATS[audio_format].codec:
-        if bit_rate is not None and codec.bit_rate is not None:
-            codec = replace(codec, bit_rate=bit_rate, bit_rate_above_24k=None)
-        encoder = AvEncoder(codec, sample_rate, whole=whole)
-    elif audio_format is AudioFormat.PCM:
-        encoder = PcmEncoder(sample_rate)
+    if isinstance(output.format, RawFormat):
+        encoder = make_raw_encoder(output.format, output.sample_rate)
+    elif codec := FORMATS[output.format].codec:
+        if output.bit_rate is not None and codec.bit_rate is not None:
+            codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
+        encoder = AvEncoder(codec, output.sample_rate, whole=whole)
+    elif output.format is AudioFormat.PCM:
+        encoder = PcmEncoder(output.sample_rate)
     else:
-        encoder = WholeWavEncoder(sample_rate) if whole else WavEncoder(sample_rate)
-    return encoder if sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, sample_rate)
-
-
-def bytes_per_second(audio_format: AudioFormat | RawFormat, sample_rate: int, bit_rate: int | None = None) -> float:
-    """Bytes that a second of audio takes; for FLAC the most, those of its samples."""
-    if isinstance(audio_format, RawFormat):
-        return float(SAMPLE_SIZES[audio_format] * sample_rate)
-    codec = FORMATS[audio_format].codec
-    if codec is None or not codec.bit_rate:
-        return float(SAMPLE_BYTES * sample_rate)
-    above = codec.bit_rate_above_24k if sample_rate > SAMPLE_RATE else 0
-    return (bit_rate or above or codec.bit_rate) / 8
-
-
-def needs_thread(audio_format: AudioFormat | RawFormat, sample_rate: int) -> bool:
-    """True where encoding takes long enough to be kept off the event loop."""
-    if isinstance(audio_format, RawFormat):
-        return audio_format is not RawFormat.FLOAT32 or sample_rate != SAMPLE_RATE
-    return FORMATS[audio_format].codec is not None or sample_rate != SAMPLE_RATE
+        encoder = WholeWavEncoder(output.sample_rate) if whole else WavEncoder(output.sample_rate)
+    return encoder if output.sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, output.sample_rate)

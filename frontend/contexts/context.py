@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context_audio import ContextAudio
 from frontend.contexts.events import Event
 from frontend.contexts.flushes import Flushes
 from frontend.contexts.pending import PendingText
 from frontend.contexts.services import Services
-from frontend.contexts.voicing import Voicing
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
+from frontend.contract.stages import Stages
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
 
@@ -31,16 +33,32 @@ class Context:
     spoken and no more has come for a while (`IDLE_AFTER`); later text gets another stream, whose audio follows.
     """
 
-    def __init__(self, services: Services, voicing: Voicing, *, whole: bool = False) -> None:
-        """`whole`: all of the text comes in one piece. It is then left to the reader, whose thread doesn't keep the
-        event loop from other clients."""
-        self.voicing = voicing
+    def __init__(
+        self,
+        services: Services,
+        asked: SpeechRequest,
+        output: OutputFormat,
+        *,
+        patience: float | None = None,
+        whole: bool = False,
+    ) -> None:
+        """
+        Args:
+            asked: the speech without its text. With markup, the text between two flushes is one document.
+            patience: seconds after which text is spoken although its sentence isn't complete; None: never before a
+                flush.
+            whole: all of the text comes in one piece. It is then left to the reader, whose thread doesn't keep the
+                event loop from other clients.
+        """
+        self.asked = asked
+        self.output = output
+        self.patience = patience
         self.finished = False
         """True once no more text is taken."""
         self._services = services
-        growth = Growth(voicing.language, whole=whole or voicing.markup is not MarkupKind.NONE)
+        growth = Growth(asked.language, whole=whole or asked.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
-        self._pending = PendingText(growth, services.in_flight, limit, voicing.patience, self._seconds_left)
+        self._pending = PendingText(growth, services.in_flight, limit, patience, self._seconds_left)
         self._stream: SpeechStream | None = None
         self._audio: ContextAudio | None = None
         self._flushes = Flushes()
@@ -62,11 +80,6 @@ class Context:
     def sounded(self) -> bool:
         """True once audio was given."""
         return self._audio is not None and self._audio.sounded
-
-    @property
-    def silent(self) -> bool:
-        """True once a silence takes the place of the text, which has no sound."""
-        return self._audio is not None and self._audio.silent
 
     def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
@@ -154,12 +167,11 @@ class Context:
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
         """The events of one stream, from its first part until it is idle or the text ends."""
-        started, request = self.voicing.asked_at, self._request(growing, first)
-        started = time.monotonic() if started is None else started
+        started, request = time.monotonic(), self._request(growing, first)
         flushed_before = self._flushes.reached
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
-            audio = self._audio = self._audio or ContextAudio(self._services, self.voicing, started, request.stages)
+            audio = self._audio = self._audio or ContextAudio(self._services, self.output, started, request.stages)
             audio.begins(started, request.stages)
             offset = audio.seconds
             self._look_for_idleness()
@@ -184,20 +196,9 @@ class Context:
             self._services.in_flight.clear(text)
 
     def _request(self, growing: GrowingText, first: TextPart) -> SpeechRequest:
-        voicing, engine = self.voicing, self._services.speaker.engine
-        return SpeechRequest(
-            request_id=voicing.request_id,
-            text=first.text,
-            voice=voicing.voice,
-            language=voicing.language,
-            speed=voicing.speed,
-            markup=voicing.markup,
-            rules_off=voicing.rules_off,
-            timestamps=voicing.timestamps and engine is not None and engine.marks,
-            client=voicing.client,
-            fresh=voicing.fresh,
-            growing=growing,
-        )
+        engine = self._services.speaker.engine
+        timestamps = self.asked.timestamps and engine is not None and engine.marks
+        return replace(self.asked, text=first.text, timestamps=timestamps, growing=growing, stages=Stages())
 
     def _seconds_left(self) -> float:
         return self._stream.seconds_left if self._stream is not None else 0.0

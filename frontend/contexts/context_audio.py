@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 
+from frontend.audio.formats import OutputFormat
 from frontend.audio.pieces import chunks
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
-from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import Interrupted
 from frontend.contract.stages import Stages
 from frontend.contract.word_timing import WordTiming
@@ -23,16 +23,12 @@ SILENCE = SAMPLE_RATE // 10
 class ContextAudio:
     """The encoder of all streams of a context, and the figures of its listener."""
 
-    def __init__(self, services: Services, voicing: Voicing, started: float, stages: Stages) -> None:
+    def __init__(self, services: Services, output: OutputFormat, started: float, stages: Stages) -> None:
         """Arguments are those of `begins`, for the first stream."""
         self.sounded = False
         """True once audio was given."""
-        self.silent = False
-        """True once a silence takes the place of a text that has no sound."""
         self._chunk_ms = services.settings.chunk_ms
-        self._encoding = services.encoders.open(
-            voicing.format, voicing.sample_rate, whole=False, bit_rate=voicing.bit_rate
-        )
+        self._encoding = services.encoders.open(output, whole=False)
         self._listening = Listening(services.metrics, started, stages)
         self._closed = False
 
@@ -75,7 +71,6 @@ class ContextAudio:
         """
         if not self._listening.samples:
             # Some clients take a text without any audio for a failure, and ask again.
-            self.silent = True
             async for event in self.encode(np.zeros(SILENCE, np.int16)):
                 yield event
         self._check_open()

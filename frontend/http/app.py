@@ -14,14 +14,14 @@ from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.gate import Gate
+from frontend.http.answers.answer import Answers
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
 from frontend.http.connections.protocol_log import quieten
 from frontend.http.description import Description
-from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
-from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, openai_errors
+from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
@@ -33,7 +33,7 @@ from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, query_of, streams_body
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
-from frontend.http.speech.handler import SpeechHandler
+from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
@@ -77,9 +77,10 @@ def make_app(
     metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
 
     metrics.readings.add(services.open.readings)
-    speech, dialects = SpeechHandler(services), Dialects(services)
+    answers = Answers(services)
+    speech, dialects = SpeechHandler(answers, settings.max_input_characters), Dialects(services, answers)
     app.on_shutdown.append(dialects.drain)
-    app.on_cleanup.append(speech.close)
+    app.on_cleanup.append(answers.close)
     description = Description(lambda: build(ROUTES), render)
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
@@ -87,11 +88,21 @@ def make_app(
     making = JobsHandler(jobs, speaker, settings) if jobs else None
     if jobs:
         metrics.readings.add(jobs.readings)
-    catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics, jobs.refresh if jobs else None)
-    translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
-    sentences = SentenceDivision(speaker, settings.max_input_characters, services.in_flight)
+    limit = settings.max_input_characters
     handlers = Handlers(
-        speech, catalog, health, scrape, description, translation, sentences, phonemizer, status, play, dialects, making
+        speech=speech,
+        downloads=answers.downloads,
+        catalog=Catalog(speaker),
+        health=Health(speaker),
+        scrape=Scrape(metrics, jobs.refresh if jobs else None),
+        description=description,
+        translation=SsmlTranslation(limit, services.in_flight),
+        sentences=SentenceDivision(speaker, limit, services.in_flight),
+        phonemizer=phonemizer,
+        status=status,
+        play=play,
+        dialects=dialects,
+        jobs=making,
     )
     mount(app, handlers)
     return app

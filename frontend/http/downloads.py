@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
-from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.audio.formats import AudioFormat, OutputFormat
 from frontend.contract.errors import ApiError
 from shm.audio import SAMPLE_RATE, Pcm
 
@@ -55,9 +55,11 @@ class Downloads:
     def begin(self, encoding: Encoding, audio_format: AudioFormat, sample_rate: int) -> Recording:
         """A stream's encoding that also encodes a whole file, in that format, for a download afterwards."""
         name = f"{secrets.token_urlsafe(16)}.{audio_format}"
-        whole = self._encoders.open(audio_format, sample_rate, whole=True)
-        content_type = FORMATS[audio_format].content_type
-        return Recording(name, encoding, whole, self._max_samples, lambda audio: self._keep(name, audio, content_type))
+        output = OutputFormat(audio_format, sample_rate)
+        whole = self._encoders.open(output, whole=True)
+        return Recording(
+            name, encoding, whole, self._max_samples, lambda audio: self._keep(name, output.content_type, audio)
+        )
 
     async def get(self, request: web.Request) -> web.Response:
         """Answer with a finished file; `?name=` sets the name under which a browser saves it.
@@ -79,7 +81,7 @@ class Downloads:
         }
         return web.Response(body=found.audio, headers=headers)
 
-    def _keep(self, name: str, audio: bytes, content_type: str) -> None:
+    def _keep(self, name: str, content_type: str, audio: bytes) -> None:
         self._drop_old()
         self._kept[name] = Download(audio, content_type, self._clock() + KEPT_SECONDS)
         while sum(len(each.audio) for each in self._kept.values()) > KEPT_BYTES:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 from aiohttp import hdrs, web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contract.errors import (
     Broken,
@@ -41,6 +41,15 @@ OVERLOADED, LISTENERS_FIRST = "overloaded", "listeners_first"
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
 log = logging.getLogger(__name__)
+
+
+class ErrorAnswer(msgspec.Struct):
+    """The body of an error over HTTP, in another service's shape."""
+
+    @classmethod
+    def of(cls, status: int, body: Mapping[str, str | None]) -> ErrorAnswer:
+        """The body for a status and an `error_body`."""
+        raise NotImplementedError
 
 
 def error_response(
@@ -166,3 +175,23 @@ def asked(request: web.Request) -> str:
     """The request's method and path, percent-encoded as received, so that a client's text can't break a line of the
     log."""
     return f"{request.method} {request.rel_url.raw_path[:200]}"
+
+
+def errors_in_form(form_of: Callable[[str], type[ErrorAnswer] | None]) -> Middleware:
+    """The middleware that gives errors their route's form; it stands around `openai_errors`.
+
+    Args:
+        form_of: the form by a route's template; None: OpenAI's.
+    """
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await handler(request)
+        resource = request.match_info.route.resource
+        body = response.get(ERROR_BODY)
+        form = form_of(resource.canonical) if body and resource else None
+        if form and body and isinstance(response, web.Response):
+            response.body = msgspec.json.encode(form.of(response.status, body))
+        return response
+
+    return middleware

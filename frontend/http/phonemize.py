@@ -11,8 +11,9 @@ from aiohttp import web
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
 from frontend.contract.speaker import Speaker
+from frontend.contract.voices import language_of_text
 from frontend.http.requests.json_body import read_json
-from frontend.http.requests.language import named_language
+from frontend.http.requests.speech_request import checked_text
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
 from shm.engine_info import EngineInfo
@@ -78,12 +79,9 @@ class Phonemizer:
         text = fields.text if fields.input is None else fields.input
         if text is None or not text.strip():
             raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
-        limit = self._max_input_characters
-        if len(text) > limit:
-            message = f"`input` has {len(text)} characters; at most {limit} are taken."
-            raise ApiError(400, message, param="input", code="string_above_max_length")
+        checked_text(text, self._max_input_characters, "input")
         engine = self._speaker.engine
-        language = named_language(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
+        language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
         with self._in_flight.answering(text):
             found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
         note_no_effect(request, [*unknown_in(body, PhonemizeBody), *_dead(fields)])

@@ -13,10 +13,11 @@ from aiohttp import hdrs, web
 from frontend.contract.errors import ApiError
 from frontend.contract.player import PlayerControl
 from frontend.contract.speaker import Speaker, engine_in_use
+from frontend.contract.voices import checked_language, checked_voice
 from frontend.http.answers import sse
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody, read_change, read_play
 from frontend.http.requests.schema import VoiceReference
-from frontend.http.requests.speech_request import checked_language, checked_voice
+from frontend.http.requests.speech_request import checked_text
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
 from frontend.settings.front import FrontSettings
@@ -122,11 +123,7 @@ class PlayHandler:
         text = fields.text if fields.input is None else fields.input
         if text is None:
             raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
-        if not text.strip():
-            raise ApiError(400, "`input` is blank: give something to play.", param="input", code="unspeakable")
-        if len(text) > (most := self._settings.max_input_characters):
-            message = f"`input` has {len(text)} characters; at most {most} are taken. Split it over requests."
-            raise ApiError(400, message, param="input", code="string_above_max_length")
+        checked_text(text, self._settings.max_input_characters, "input")
         voice, blend = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         checked_language(blend, fields.lang)
         return Item(

@@ -11,8 +11,8 @@ from aiohttp import web
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
 from frontend.contract.speaker import Speaker
+from frontend.contract.voices import language_of_text
 from frontend.http.requests.json_body import read_json
-from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
 from text.isolation.apart import apart
@@ -53,7 +53,7 @@ class SentenceDivision:
         if length > limit:
             message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
             raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
-        language = named_language(fields.lang, fields.voice, self._speaker.engine)
+        language = language_of_text(fields.lang, fields.voice, self._speaker.engine)
         with self._in_flight.answering("\n\n".join(fields.paragraphs)):
             found = await asyncio.to_thread(_divided, fields.paragraphs, language)
         dead = ["voice"] if fields.voice is not None and fields.lang else []

@@ -1,33 +1,31 @@
-"""The voicing that an event asks for."""
+"""The speech that an event asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from wyoming.tts import SynthesizeTextFormat
 
-from frontend.contexts.voices import find_voice
-from frontend.contexts.voicing import Voicing
+from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import Speaker
+from frontend.contract.request import SpeechRequest
 from frontend.http.dialects.clients import object_of, text_of
+from shm.engine_info import EngineInfo
 from text.markup.marked import MarkupKind
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import default_voice
 
 
-def voicing_of(speaker: Speaker, voicing: Voicing, data: Mapping[str, Any]) -> Voicing:
-    """The voicing for a `synthesize` or a `synthesize-start`. The `speaker` of its voice is ignored, because no voice
-    has several.
+def asked_by(data: Mapping[str, Any], engine: EngineInfo, **identity: Any) -> SpeechRequest:
+    """What a `synthesize` or a `synthesize-start` asks for, without its text. The `speaker` of its voice is ignored,
+    because no voice has several.
 
     Args:
-        voicing: the client's own identity.
+        identity: the request's id and its client.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
-        Unavailable: no engine can speak now.
     """
     form = text_of(data, "text_format") or SynthesizeTextFormat.TEXT
     if form not in list(SynthesizeTextFormat):
@@ -35,10 +33,10 @@ def voicing_of(speaker: Speaker, voicing: Voicing, data: Mapping[str, Any]) -> V
         raise ApiError(400, message, param="text_format", code="invalid_value")
     voice = object_of(data, "voice")
     name, language = text_of(voice, "name"), text_of(voice, "language")
-    if not name and language and speaker.engine is not None:
-        name = _native(speaker.engine.voices, language)
+    if not name and language:
+        name = _native(engine.voices, language)
     markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
-    return find_voice(speaker, replace(voicing, markup=markup), name or None, language or None)
+    return asked_speech(engine, name, language or None, markup=markup, **identity)
 
 
 def _native(voices: Sequence[str], language: str) -> str:

@@ -15,11 +15,10 @@ from wyoming.info import Info
 from wyoming.ping import Pong
 from wyoming.tts import SynthesizeStopped
 
-from frontend.audio.formats import AudioFormat, bytes_per_second
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
-from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.speaker import engine_in_use
 from frontend.http.answers.sent_ahead import bound_transport
@@ -28,7 +27,7 @@ from frontend.http.connections.interruptible_wait import InterruptibleWait
 from frontend.http.dialects.clients import text_of
 from frontend.http.errors import note_late_error
 from frontend.monitoring.metrics import Event as Counted
-from frontend.wyoming.asking import voicing_of
+from frontend.wyoming.asking import asked_by
 from frontend.wyoming.description import info
 from frontend.wyoming.reading import read_line, read_rest
 from shm import request_id
@@ -183,10 +182,11 @@ class Conversation:
             await asyncio.wait((self._speech,))
         name = request_id.choose(None)
         host, *_ = self._writer.get_extra_info("peername") or ("",)
-        identity = Voicing(name, f"wyoming/{host}/{request_id.current.get()}", (), "")
-        context = Context(self._services, voicing_of(self._services.speaker, identity, data), whole=not streamed)
-        ring = self._services.speaker.ring_seconds * bytes_per_second(AudioFormat.PCM, SAMPLE_RATE)
-        bound_transport(self._writer.transport, ring)
+        client = f"wyoming/{host}/{request_id.current.get()}"
+        asked = asked_by(data, engine_in_use(self._services.speaker), request_id=name, client=client)
+        output = OutputFormat()
+        context = Context(self._services, asked, output, whole=not streamed)
+        bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
         self._speech = group.create_task(self._speak(context, streamed))
         # A task that is cancelled before its first step runs none of its own `finally`.
         self._speech.add_done_callback(lambda _: context.close())
@@ -220,7 +220,7 @@ class Conversation:
         await self._send(AudioStop())
         if streamed:
             await self._send(SynthesizeStopped())
-        log.info("wyoming: %.1f s of speech %s", seconds, context.voicing.request_id)
+        log.info("wyoming: %.1f s of speech %s", seconds, context.asked.request_id)
 
     async def _send(self, event: Eventable) -> None:
         """Send an event; waits while the client reads too slowly.

@@ -120,9 +120,9 @@ def _encoded(name: str, path: Path) -> Iterator[Write]:
     """A sink that encodes as the server does, with exact lengths."""
     import numpy as np
 
-    from frontend.audio.formats import AudioFormat, make_encoder
+    from frontend.audio.formats import AudioFormat, OutputFormat, make_encoder
 
-    encoder = make_encoder(AudioFormat(name), SAMPLE_RATE, whole=True)
+    encoder = make_encoder(OutputFormat(AudioFormat(name)), whole=True)
     try:
         with path.open("xb") as file:
             rest = b""

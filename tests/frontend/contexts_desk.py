@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed, Spoken
 from frontend.contexts.services import Services
-from frontend.contexts.voicing import Voicing
+from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.settings.front import FrontSettings
@@ -21,7 +22,7 @@ from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
 from text.pipeline import TextPipeline
 from text.words.word import Word
 
-VOICING = Voicing("request", "client", (("af_heart", 1.0),), "en-us")
+ASKED = SpeechRequest("request", "", (("af_heart", 1.0),), "en-us", 1.0, client="client")
 
 
 class NoG2P:
@@ -44,8 +45,8 @@ class ContextDesk(Desk):
         """A worker whose rings hold any test's segment."""
         return super().worker(generation, **({"ring": 400_000} | options))
 
-    def context(self, voicing: Voicing = VOICING) -> Context:
-        return Context(self.services, voicing)
+    def context(self, output: OutputFormat | None = None, patience: float | None = None) -> Context:
+        return Context(self.services, ASKED, output or OutputFormat(), patience=patience)
 
     async def nothing_is_left(self) -> None:
         """Wait until no stream, ring, context or socket is open."""

@@ -4,68 +4,63 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Protocol
 
 import msgspec
 
-from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.audio.formats import OutputFormat
+from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers import sse
 
 
-class Framing(Protocol):
-    """A way to write a response that is sent while it is made."""
+class Framing:
+    """A way to write an answer's body. This one is the file's bytes and nothing else: only the connection's end can
+    show that they are incomplete."""
 
-    content_type: str
+    bare = True
+    """True if the body is the audio file and nothing else."""
 
-    def audio(self, audio: bytes) -> bytes: ...
+    def __init__(self, content_type: str) -> None:
+        self.content_type = content_type
 
-    def words(self, words: Sequence[WordTiming]) -> bytes:
-        """Frame word times; they precede the audio in which the words sound."""
-        ...
+    def begin(self, asked: SpeechRequest) -> None:
+        """Learn whose speech it is, before all other calls."""
 
-    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
-        """Frame a sentence's beginning; it precedes the audio in which the sentence begins."""
-        ...
-
-    def done(self, input_tokens: int, samples: int) -> bytes:
-        """Frame the end of whole audio. The arguments are those of `sse.done`."""
-        ...
-
-    def error(self, body: object) -> bytes:
-        """Frame the end of incomplete audio."""
-        ...
-
-
-class Plain:
-    """The file's bytes and nothing else: only the connection's end can show that they are incomplete."""
-
-    def __init__(self, audio_format: AudioFormat) -> None:
-        self.content_type = FORMATS[audio_format].content_type
-
-    def audio(self, audio: bytes) -> bytes:
+    def audio(self, audio: bytes, seconds: float) -> bytes:
+        """Frame a piece of audio. `seconds`: duration of all audio so far, this piece included."""
         return audio
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
+        """Frame word times; they precede the audio in which the words sound."""
         return b""
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        """Frame a sentence's beginning; it precedes the audio in which the sentence begins."""
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:
+        """Frame the end of whole audio. The arguments are those of `sse.done`."""
         return b""
 
     def error(self, body: object) -> bytes:
+        """Frame the end of incomplete audio."""
         return b""
 
+    def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
+        """The body of an answer that is sent at once."""
+        return audio
 
-class Events:
+
+class Events(Framing):
     """Server-sent events in the form of OpenAI's API, plus one event for words and one for SSML's marks."""
 
-    content_type = sse.CONTENT_TYPE
+    bare = False
 
-    def audio(self, audio: bytes) -> bytes:
+    def __init__(self) -> None:
+        super().__init__(sse.CONTENT_TYPE)
+
+    def audio(self, audio: bytes, seconds: float) -> bytes:
         return sse.delta(audio)
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
@@ -82,21 +77,28 @@ class Events:
         return sse.error(body)
 
 
-class CaptionLines:
-    """A JSON object a line, as Kokoro-FastAPI streams captioned speech: audio, and the words that begin in it."""
+class Captions(Framing):
+    """Kokoro-FastAPI's captioned speech: a JSON object with all audio and its words, or one a line while it is made."""
 
-    content_type = "application/x-ndjson"
+    bare = False
 
-    def __init__(self, audio_format: AudioFormat, voice: str = "") -> None:
+    def __init__(self, output: OutputFormat, *, streamed: bool, timed: bool, names_voices: bool) -> None:
         """Args:
-        voice: the voice of words that name no other; empty if no word names one.
+        timed: the words have times.
+        names_voices: words that name no voice are the performer's.
         """
-        self._type = FORMATS[audio_format].content_type
-        self._voice = voice
+        super().__init__("application/x-ndjson" if streamed else "application/json")
+        self._type = output.content_type
+        self._timed = timed
+        self._names_voices = names_voices
+        self._voice = ""
         self._words: list[dict[str, object]] = []
         self._marks: list[dict[str, object]] = []
 
-    def audio(self, audio: bytes) -> bytes:
+    def begin(self, asked: SpeechRequest) -> None:
+        self._voice = asked.performer.name if self._names_voices else ""
+
+    def audio(self, audio: bytes, seconds: float) -> bytes:
         words, self._words = self._words, []
         line = {"audio": base64.b64encode(audio).decode(), "audio_format": self._type, "timestamps": words}
         if self._marks:
@@ -108,14 +110,43 @@ class CaptionLines:
         self._marks += mark_times(words)
         return b""
 
-    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
-        return b""
-
     def done(self, input_tokens: int, samples: int) -> bytes:
-        return self.audio(b"") if self._words else b""
+        return self.audio(b"", 0.0) if self._words else b""
 
     def error(self, body: object) -> bytes:
         return msgspec.json.encode({"error": body}) + b"\n"
+
+    def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
+        captions = [caption(word, self._voice) for word in words] if self._timed else None
+        encoded = base64.b64encode(audio).decode()
+        return msgspec.json.encode(
+            {"audio": encoded, "audio_format": self._type, "timestamps": captions} | _marked(words)
+        )
+
+
+class TimedSpeech(Framing):
+    """The server's own JSON object with all audio and the times of its words."""
+
+    bare = False
+
+    def __init__(self, output: OutputFormat) -> None:
+        super().__init__("application/json")
+        self._output = output
+
+    def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
+        found = {
+            "audio": base64.b64encode(audio).decode(),
+            "format": str(self._output.format),
+            "sample_rate": self._output.sample_rate,
+            "duration": round(seconds, 3),
+            "words": [timing(word) for word in words],
+        }
+        return msgspec.json.encode(found | _marked(words))
+
+
+def _marked(words: Sequence[WordTiming]) -> dict[str, object]:
+    marks = mark_times(words)
+    return {"marks": marks} if marks else {}
 
 
 def timing(word: WordTiming) -> dict[str, object]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
+from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat, OutputFormat
 from frontend.audio.raw import RawFormat
 from frontend.contract.errors import ApiError
 
@@ -37,29 +36,6 @@ _ENCODINGS: Mapping[str, AudioFormat | RawFormat] = {
     "aac": AudioFormat.AAC,
     "wav": AudioFormat.WAV,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class OutputFormat:
-    """An audio format that the encoders have."""
-
-    format: AudioFormat | RawFormat
-    sample_rate: int
-    bit_rate: int | None = None
-
-    @property
-    def content_type(self) -> str:
-        """The format's MIME type; bare samples name their rate."""
-        if isinstance(self.format, RawFormat):
-            kind = {RawFormat.MULAW: "basic", RawFormat.ALAW: "x-alaw-basic"}.get(self.format, "x-f32")
-            return f"audio/{kind};rate={self.sample_rate}"
-        return FORMATS[self.format].content_type
-
-    @property
-    def has_bit_rate(self) -> bool:
-        """True if a bit rate changes the audio: the codec is lossy."""
-        codec = None if isinstance(self.format, RawFormat) else FORMATS[self.format].codec
-        return codec is not None and codec.bit_rate is not None
 
 
 def elevenlabs_output(name: str) -> OutputFormat:

@@ -5,21 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
-from frontend.contexts.voicing import Voicing
+from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError
-from frontend.http.access.identity import API_KEY
+from frontend.contract.urgency import Urgency
+from frontend.http.answers.answer import Answers, Delivery
+from frontend.http.requests.speech_request import checked_text, client_of, is_fresh
 from shm import request_id
 
 
-def new_voicing(request: web.Request, name: str) -> Voicing:
-    """A voicing whose request and client are known, and nothing else. Contexts of different names are different
+def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:
+    """The fields of a `SpeechRequest` that say who listens on a socket: contexts of different names are different
     listeners."""
-    user_agent = request.headers.get(hdrs.USER_AGENT, "")
-    client = "/".join((request.get(API_KEY, ""), request.remote or "", user_agent, request_id.current.get(), name))
-    fresh = "no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower()
-    return Voicing(request_id.current.get(), client, (), "", fresh=fresh)
+    client = "/".join((client_of(request), request_id.current.get(), context))
+    return {"client": client, "fresh": is_fresh(request)}
+
+
+async def speak(
+    request: web.Request,
+    answers: Answers,
+    text: tuple[str, str],
+    delivery: Delivery,
+    voice: str | None,
+    language: str | None,
+    **more: Any,
+) -> web.StreamResponse:
+    """Answer a one-shot call.
+
+    Args:
+        text: the text, and the field that it stands in.
+        voice: voice, language and `more` are those of `asked_speech`.
+
+    Raises:
+        TextError, SpeechError: nothing of the response has left yet.
+    """
+    spoken = checked_text(text[0], answers.max_input_characters, text[1])
+    listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
+    urgency = Urgency.LISTENING if delivery.streamed else Urgency.WHOLE
+    return await answers.speak(
+        request,
+        spoken,
+        delivery,
+        lambda engine: asked_speech(engine, voice, language, urgency=urgency, **listener, **more),
+    )
 
 
 def text_of(message: Mapping[str, Any], field: str) -> str:

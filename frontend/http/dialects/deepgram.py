@@ -1,4 +1,4 @@
-"""Deepgram's socket: one text, binary audio, and messages for flushes.
+"""Deepgram: a one-shot call, and a socket with one text, binary audio, and messages for flushes.
 
 Source: https://developers.deepgram.com/docs/tts-websocket
 """
@@ -8,40 +8,99 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from aiohttp import web
+from msgspec import Meta
 
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.services import Services
-from frontend.contexts.voices import find_voice
-from frontend.contexts.voicing import Voicing
+from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError
-from frontend.http.dialects.audio_formats import OutputFormat, named_output
-from frontend.http.dialects.clients import new_voicing, text_of
-from frontend.http.dialects.fields import DeepgramMessage
-from frontend.http.dialects.socket import Session
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import engine_in_use
+from frontend.http.answers.answer import Answers, Delivery
+from frontend.http.answers.framing import Framing
+from frontend.http.dialects.audio_formats import named_output
+from frontend.http.dialects.clients import listener_of, speak, text_of
+from frontend.http.dialects.dialect import Dialect, Post, Socket
+from frontend.http.dialects.socket import Session, Talk
+from frontend.http.errors import ErrorAnswer
+from frontend.http.requests.json_body import fields_of
+from frontend.http.requests.warning import note_no_effect
+from shm import request_id
 from text.errors import TextError
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
 """The encodings of the socket; the one-shot call has more."""
 
+_CONTAINERS = {"linear16": ("wav", "none"), "opus": ("ogg",), "wav": ("wav",)}
+"""The containers in which the encodings come; all others come in none."""
 
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{0,6})?")
+_MODEL = Meta(description="The voice.")
+_RATE = Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, where it is left out.")
+_SPEED = Meta(description="1 where it is left out.")
 
 
-class Deepgram:
-    """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
+class DeepgramSocketQuery(msgspec.Struct):
+    """The parameters of Deepgram's socket."""
 
-    name = "deepgram"
-    message_type = DeepgramMessage
+    model: Annotated[str, _MODEL] = ""
+    encoding: Annotated[str, Meta(description="`linear16` (the default), `mulaw` or `alaw`.")] = ""
+    sample_rate: Annotated[int | None, _RATE] = None
+    speed: Annotated[float | None, _SPEED] = None
+
+
+class DeepgramQuery(msgspec.Struct):
+    """The parameters of Deepgram's POST call."""
+
+    model: Annotated[str, _MODEL] = ""
+    encoding: Annotated[
+        str, Meta(description="`mp3` (the default), `opus`, `aac`, `flac`, `linear16`, `mulaw` or `alaw`.")
+    ] = ""
+    sample_rate: Annotated[int | None, _RATE] = None
+    speed: Annotated[float | None, _SPEED] = None
+    container: Annotated[str, Meta(description="`wav` (the default) or `none`, for linear16.")] = ""
+    bit_rate: Annotated[int | None, Meta(description="Bits per second of mp3, opus and aac.")] = None
+
+
+class DeepgramBody(msgspec.Struct):
+    """The body of Deepgram's POST call."""
+
+    text: Annotated[str | None, Meta(description="The text to speak.")] = None
+
+
+class DeepgramMessage(msgspec.Struct):
+    """A message on Deepgram's socket."""
+
+    type: str = ""
+    text: str = ""
+
+
+class DeepgramError(ErrorAnswer):
+    """An error in Deepgram's shape."""
+
+    err_code: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
+    err_msg: Annotated[str, Meta(description="The error, and a remedy.")]
+    request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
+
+    @classmethod
+    def of(cls, status: int, body: Mapping[str, str | None]) -> DeepgramError:
+        return cls(body["code"], body["message"] or "", request_id.current.get())
+
+
+class Deepgram(Talk):
+    """One socket."""
+
     idle_seconds = 3600.0
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._voicing = new_voicing(session.request, "")
+        self._asked: SpeechRequest | None = None
+        self._output = OutputFormat()
         self._texts = 0
         """Number of the text in hand; after a Clear, or after an error, another one begins."""
         self._sequence = 0
@@ -53,26 +112,26 @@ class Deepgram:
         Raises:
             ApiError, Unavailable: voice or encoding are none of the server's.
         """
-        query = self._session.request.query
+        query, request = self._session.request.query, self._session.request
         encoding = query.get("encoding", ENCODINGS[0])
         if encoding not in ENCODINGS:
             message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(ENCODINGS)}."
             raise ApiError(400, message, param="encoding", code="invalid_encoding")
-        services = self._session.services
-        self._voicing = deepgram_voicing(services, self._voicing, query, named_output(encoding, rate_of(query)))
-        engine = services.speaker.engine
+        self._output = named_output(encoding, _whole_number(query, "sample_rate"))
+        speed = _speed_of(query)
+        engine = engine_in_use(self._session.services.speaker)
+        self._asked = asked_speech(engine, query.get("model"), None, speed=speed, **listener_of(request))
         await self._session.send(
             {
                 "type": "Metadata",
-                "request_id": self._voicing.request_id,
+                "request_id": self._asked.request_id,
                 "model_name": query.get("model", ""),
-                "model_version": engine.model if engine else "",
-                "model_uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, engine.model_sha256 if engine else "")),
+                "model_version": engine.model,
+                "model_uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, engine.model_sha256)),
             }
         )
 
     async def hear(self, message: Any) -> None:
-        """Implements `Dialect.hear`."""
         context = self._session.contexts.get(str(self._texts))
         match text_of(message, "type"):
             case "Speak":
@@ -93,8 +152,9 @@ class Deepgram:
         if context is None:
             if not text.strip():
                 return
+            assert self._asked is not None  # `begin` came first
             self._texts += 1
-            context = self._session.contexts.open(str(self._texts), self._voicing)
+            context = self._session.contexts.open(str(self._texts), self._asked, self._output)
         try:
             context.write(text)
         except TextError as error:
@@ -109,17 +169,12 @@ class Deepgram:
             context.flush()
 
     async def tell(self, key: str, context: Context, event: Event) -> None:
-        """Implements `Dialect.tell`."""
         if isinstance(event, Flushed):
             await self._answer("Flushed")
         elif event.audio:
             await self._session.send_bytes(event.audio)
 
-    async def ended(self, key: str) -> None:
-        """Implements `Dialect.ended`: the socket's close says it."""
-
     def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
-        """Implements `Dialect.error`."""
         return {"type": "Error", "description": body["message"], "err_msg": body["message"], "code": body["code"]}
 
     async def _answer(self, kind: str) -> None:
@@ -127,36 +182,41 @@ class Deepgram:
         self._sequence += 1
 
     async def warn(self, message: str, code: str) -> None:
-        """Implements `Dialect.warn`. Clients read one field or the other."""
+        """Clients read one field or the other."""
         await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
-def deepgram_voicing(services: Services, voicing: Voicing, query: Mapping[str, str], output: OutputFormat) -> Voicing:
-    """The voicing that an address asks for; `model` names the voice.
+async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
+    """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
+    body, query = await fields_of(request, DeepgramBody), request.query
+    encoding = query.get("encoding", "mp3")
+    if encoding == "linear16" and query.get("container", "wav") == "wav":
+        encoding = "wav"
+    output = named_output(encoding, _whole_number(query, "sample_rate"), _whole_number(query, "bit_rate"))
+    speed = _speed_of(query)
+    note_no_effect(request, _without_effect(query, output))
+    delivery = Delivery(output, Framing(output.content_type))
+    return await speak(request, answers, (body.text or "", "text"), delivery, query.get("model"), None, speed=speed)
 
-    Raises:
-        ApiError: 400, naming the parameter that is wrong.
-        Unavailable: no engine can speak now.
-    """
-    speed = query.get("speed", "1")
-    if not _NUMBER.fullmatch(speed):
+
+def _without_effect(query: Mapping[str, str], output: OutputFormat) -> list[str]:
+    container = query.get("container")
+    known = _CONTAINERS.get(query.get("encoding", "mp3"), ("none",))
+    dead = {
+        "container": container is not None and container not in known,
+        "bit_rate": "bit_rate" in query and not output.has_bit_rate,
+    }
+    return [name for name, is_dead in dead.items() if is_dead]
+
+
+def _speed_of(query: Mapping[str, str]) -> float | None:
+    speed = query.get("speed")
+    if speed is not None and not _NUMBER.fullmatch(speed):
         raise ApiError(400, f"`speed`: {speed[:32]!r} is not a number.", param="speed", code="invalid_value")
-    voicing = replace(
-        voicing,
-        format=output.format,
-        sample_rate=output.sample_rate,
-        bit_rate=output.bit_rate,
-        speed=float(speed),
-    )
-    return find_voice(services.speaker, voicing, query.get("model") or None, None)
+    return None if speed is None else float(speed)
 
 
-def rate_of(query: Mapping[str, str], name: str = "sample_rate") -> float | None:
-    """A whole number of the address; None if it is absent.
-
-    Raises:
-        ApiError: 400, it is something else.
-    """
+def _whole_number(query: Mapping[str, str], name: str) -> float | None:
     value = query.get(name)
     if value is None:
         return None
@@ -165,6 +225,11 @@ def rate_of(query: Mapping[str, str], name: str = "sample_rate") -> float | None
     return float(value)
 
 
-def deepgram_socket(request: web.Request, services: Services) -> Session:
-    """A session, not served yet."""
-    return Session(request, services, Deepgram)
+DEEPGRAM = Dialect(
+    "deepgram",
+    DeepgramError,
+    (
+        Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
+        Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
+    ),
+)

@@ -1,63 +1,51 @@
-"""A dialect: the messages that one service's clients send over a socket and are sent."""
+"""A dialect: the protocol that one service's clients speak, declared in one object, from which its routes, their
+documentation, its errors and its switch follow."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
+from aiohttp import web
 
-from frontend.contexts.context import Context
-from frontend.contexts.events import Event
+from frontend.http.access.rules import Access
+from frontend.http.answers.answer import Answers
+from frontend.http.dialects.socket import Session, Talk
+from frontend.http.errors import ErrorAnswer
 
 
-class Dialect(Protocol):
-    """The messages of one service."""
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A call that is answered with a text's audio."""
+
+    path: str
+    speak: Callable[[web.Request, Answers], Awaitable[web.StreamResponse]]
+    body: type[msgspec.Struct]
+    example: Mapping[str, Any]
+    query: type[msgspec.Struct] | None = None
+    timed: bool = False
+    """The answer is JSON with audio and the times of its characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Socket:
+    """A WebSocket over contexts that take text piece by piece."""
+
+    path: str
+    talk: Callable[[Session], Talk]
+    messages: type[msgspec.Struct]
+    """The fields that messages may have."""
+    query: type[msgspec.Struct] | None = None
+    access: Access = Access.KEY
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One service's protocol."""
 
     name: str
-    """Label in metrics and in `/status`."""
-
-    @property
-    def message_type(self) -> type[msgspec.Struct]:
-        """The fields that messages may have."""
-        ...
-
-    @property
-    def idle_seconds(self) -> float:
-        """Seconds without a message, while nothing is spoken, after which the socket is closed."""
-        ...
-
-    async def begin(self) -> None:
-        """Check the address and greet, after the upgrade.
-
-        Raises:
-            ApiError, SpeechError: the socket ends with this error.
-        """
-        ...
-
-    async def hear(self, message: Any) -> None:
-        """Act on a decoded JSON message.
-
-        Raises:
-            ApiError, SpeechError: the message is wrong, or can't be followed.
-        """
-        ...
-
-    async def warn(self, message: str, code: str) -> None:
-        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
-        ...
-
-    async def tell(self, key: str, context: Context, event: Event) -> None:
-        """Send a context's event."""
-        ...
-
-    async def ended(self, key: str) -> None:
-        """Send the end of a context whose audio is whole."""
-        ...
-
-    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
-        """The message for an error of a context, or of the socket (`None`).
-
-        Args:
-            body: the error as `frontend.http.errors.late_error_body` gives it.
-        """
-        ...
+    """The setting that turns it off, and the label of its sockets in metrics and in `/status`."""
+    error: type[ErrorAnswer]
+    calls: tuple[Post | Socket, ...] = ()

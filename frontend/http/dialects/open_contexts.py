@@ -10,11 +10,11 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.audio.formats import bytes_per_second
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.services import Services
-from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
 from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer
 from frontend.http.connections.connection import connection_of
 
@@ -67,8 +67,8 @@ class OpenContexts:
         """The open context of that name."""
         return self._open.get(key)
 
-    def open(self, key: str, voicing: Voicing) -> Context:
-        """Open a context, and listen to it.
+    def open(self, key: str, asked: SpeechRequest, output: OutputFormat, patience: float | None = None) -> Context:
+        """Open a context, and listen to it. Arguments are those of `Context`.
 
         Raises:
             ApiError: 400, the name was used by a context that has ended, or the socket is closing; 429, too many.
@@ -85,7 +85,7 @@ class OpenContexts:
         if len(self._open) >= MAX_CONTEXTS:
             message = f"{MAX_CONTEXTS} contexts are open on this socket: close one first."
             raise ApiError(429, message, code="too_many_contexts")
-        context = self._open[key] = Context(self._services, voicing)
+        context = self._open[key] = Context(self._services, asked, output, patience=patience)
         self._bound()
         self.note_idleness()
         task = asyncio.create_task(self._listen(key, context))
@@ -136,8 +136,7 @@ class OpenContexts:
 
     def _bound(self) -> None:
         """Bound the audio that has left for a client that doesn't read: the open contexts share the send buffer."""
-        voicings = [context.voicing for context in self._open.values()]
-        rate = sum(bytes_per_second(each.format, each.sample_rate, each.bit_rate) for each in voicings)
+        rate = sum(context.output.bytes_per_second for context in self._open.values())
         bound_send_buffer(self._request, rate * FRAMED)
 
     def _listened(self, task: asyncio.Task[None]) -> None:

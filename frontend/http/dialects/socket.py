@@ -10,11 +10,11 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from frontend.contexts.context import Context
+from frontend.contexts.events import Event
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.http.answers.sent_ahead import taken
 from frontend.http.connections.interruptible_wait import InterruptibleWait
-from frontend.http.dialects.dialect import Dialect
 from frontend.http.dialects.message_socket import MessageSocket
 from frontend.http.dialects.open_contexts import OpenContexts
 from frontend.http.errors import late_error_body, note_late_error
@@ -31,20 +31,74 @@ _MOST_NAMED = 64
 """Fields without effect that are named on one socket; a client could send new names for ever."""
 
 
+class Talk:
+    """One client's socket: what its messages mean, and the messages that it is sent."""
+
+    idle_seconds: float
+    """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+
+    async def begin(self) -> None:
+        """Check the address and greet, after the upgrade.
+
+        Raises:
+            ApiError, SpeechError: the socket ends with this error.
+        """
+
+    async def hear(self, message: Any) -> None:
+        """Act on a decoded JSON message.
+
+        Raises:
+            ApiError, SpeechError: the message is wrong, or can't be followed.
+        """
+        raise NotImplementedError
+
+    async def warn(self, message: str, code: str) -> None:
+        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
+
+    async def tell(self, key: str, context: Context, event: Event) -> None:
+        """Send a context's event."""
+        raise NotImplementedError
+
+    async def ended(self, key: str) -> None:
+        """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
+
+    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+        """The message for an error of a context, or of the socket (`None`).
+
+        Args:
+            body: the error as `frontend.http.errors.late_error_body` gives it.
+        """
+        raise NotImplementedError
+
+
 class Session:
     """One socket. `serve` runs until it is closed; the dialect opens contexts on it."""
 
-    def __init__(self, request: web.Request, services: Services, dialect: Callable[[Session], Dialect]) -> None:
+    def __init__(
+        self,
+        request: web.Request,
+        services: Services,
+        name: str,
+        messages: type[msgspec.Struct],
+        talk: Callable[[Session], Talk],
+    ) -> None:
+        """
+        Args:
+            name: the dialect's, for log and metrics.
+            messages: the fields that messages may have.
+        """
         self.request = request
         self.services = services
         self.contexts = OpenContexts(request, services, self._listen, self._wake_if_over)
         self._waiting = InterruptibleWait()
         self._goodbye: tuple[WSCloseCode, str] | None = None
         """Code and reason of the close frame, once the socket is to end before its client ends it."""
-        self._dialect = dialect(self)
+        self._name = name
+        self._known = messages
+        self._talk = talk(self)
         self._named: set[str] = set()
         """Fields of messages that were named because they change nothing."""
-        self._messages = MessageSocket(lambda error: self._dialect.error(None, late_error_body(error), error.status))
+        self._messages = MessageSocket(lambda error: self._talk.error(None, late_error_body(error), error.status))
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -53,9 +107,9 @@ class Session:
             ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
         """
         await self._messages.upgrade(self.request)
-        with self.services.socket(self._dialect.name):
+        with self.services.socket(self._name):
             try:
-                await self._dialect.begin()
+                await self._talk.begin()
                 self.contexts.note_idleness()
                 await self._converse()
             except (TextError, SpeechError) as error:
@@ -70,11 +124,11 @@ class Session:
     async def _converse(self) -> None:
         while not (self._messages.closed or self._is_over):
             try:
-                message = await self._waiting.of(self._messages.receive(), self._dialect.idle_seconds)
+                message = await self._waiting.of(self._messages.receive(), self._talk.idle_seconds)
             except TimeoutError:
                 if self._is_over or self.contexts.speaking:
                     continue
-                reason = f"no message has come for {self._dialect.idle_seconds:g} seconds"
+                reason = f"no message has come for {self._talk.idle_seconds:g} seconds"
                 await self.fail(None, ApiError(408, reason, code="inactivity"))
                 return
             if message.type is WSMsgType.TEXT:
@@ -93,17 +147,17 @@ class Session:
             raise ApiError(400, f"The message is not JSON: {error}.", code="invalid_json") from error
         if not isinstance(message, dict):
             raise ApiError(400, "The message is not a JSON object.", code="invalid_message")
-        await self._dialect.hear(message)
+        await self._talk.hear(message)
         await self._name_dead_fields(text)
 
     async def _name_dead_fields(self, text: str) -> None:
         """Name the message's fields that no earlier message of the socket had, and that change nothing."""
         if len(self._named) >= _MOST_NAMED:
             return
-        if new := [name for name in unknown_in(text.encode(), self._dialect.message_type) if name not in self._named]:
+        if new := [name for name in unknown_in(text.encode(), self._known) if name not in self._named]:
             self._named.update(new)
-            log.info("%s: %s: %s", request_id.current.get(), self._dialect.name, no_effect(new))
-            await self._dialect.warn(no_effect(new), "NO_EFFECT")
+            log.info("%s: %s: %s", request_id.current.get(), self._name, no_effect(new))
+            await self._talk.warn(no_effect(new), "NO_EFFECT")
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send a JSON message; waits while the client reads too slowly."""
@@ -132,7 +186,7 @@ class Session:
     async def _listen(self, key: str, context: Context) -> None:
         try:
             async for event in context:
-                await self._dialect.tell(key, context, event)
+                await self._talk.tell(key, context, event)
         except ConnectionError:
             self.contexts.drop(key, only=context)
         except Exception as error:
@@ -145,7 +199,7 @@ class Session:
         else:
             if self.contexts.drop(key, only=context, remember=False):
                 try:
-                    await self._dialect.ended(key)
+                    await self._talk.ended(key)
                 except ConnectionError:
                     log.info("%s: the client left", request_id.current.get())
 
@@ -169,8 +223,8 @@ class Session:
 
     async def _send_error(self, key: str | None, error: Exception) -> None:
         body, status = note_late_error(self.services.metrics, error)
-        log.info("%s: %s: %s", request_id.current.get(), self._dialect.name, body["message"])
+        log.info("%s: %s: %s", request_id.current.get(), self._name, body["message"])
         try:
-            await self.send(self._dialect.error(key, body, status))
+            await self.send(self._talk.error(key, body, status))
         except ConnectionError:
             log.info("%s: the client left before it heard so", request_id.current.get())

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from frontend.contract.errors import ApiError
+from frontend.contract.voices import checked_language, checked_voice
 from frontend.http.requests.json_body import of_validation
-from frontend.http.requests.speech_request import checked_language, checked_voice
 from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
 from shm.engine_info import EngineInfo
 from shm.hours import Hours

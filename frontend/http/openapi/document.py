@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from frontend.http.access.rules import Access
-from frontend.http.dialects.error_forms import ErrorForm, cartesia_error, deepgram_error, elevenlabs_error
+from frontend.http.dialects.all import DIALECTS
 from frontend.http.errors import REFUSAL_STATUS
 from frontend.http.openapi.fields import FIELDS
 from frontend.http.requests import warning
@@ -67,12 +67,7 @@ _REQUEST_HEADERS = {
 
 _SCHEMAS = "#/components/schemas/"
 
-_ERROR_SHAPES: Mapping[ErrorForm | None, type] = {
-    None: answer_types.Error,
-    elevenlabs_error: answer_types.ElevenLabsError,
-    cartesia_error: answer_types.CartesiaError,
-    deepgram_error: answer_types.DeepgramError,
-}
+_ERROR_SHAPES: tuple[type, ...] = (answer_types.Error, *(dialect.error for dialect in DIALECTS))
 
 _KEYED: dict[str, list[str]] = {"key": []}
 _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
@@ -88,7 +83,7 @@ _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
 def build(routes: Sequence[Route]) -> dict[str, Any]:
     """The document of the routes that have documentation, as JSON's types."""
     documented = [(route, route.operation) for route in routes if route.operation is not None]
-    kinds = [*_ERROR_SHAPES.values(), *_kinds([operation for _, operation in documented])]
+    kinds = [*_ERROR_SHAPES, *_kinds([operation for _, operation in documented])]
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
@@ -111,9 +106,7 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
             "schemas": schemas,
             "headers": {name: {"description": says, "schema": of} for name, (says, of) in _HEADERS.items()},
             "responses": {
-                _error_name(status, shape): _error(status, shape)
-                for shape in _ERROR_SHAPES.values()
-                for status in _ERRORS
+                _error_name(status, shape): _error(status, shape) for shape in _ERROR_SHAPES for status in _ERRORS
             },
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
@@ -130,7 +123,7 @@ def _kinds(operations: Sequence[Operation]) -> list[Any]:
 
 def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     errors = sorted({*operation.errors, *((401,) if route.access is not Access.OPEN else ())} - {*operation.answers})
-    shape = _ERROR_SHAPES[route.error_form]
+    shape = route.error_form or answer_types.Error
     described: dict[str, Any] = {
         "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
         "tags": [operation.tag],

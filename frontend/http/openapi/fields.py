@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.http.openapi.dialect_fields import DIALECT_FIELDS
 from frontend.http.requests.model_names import MODELS
 from text.words.voice_spec import OPENAI_VOICES
 
@@ -170,7 +169,6 @@ _IN_TURNS = {"description": "Not taken: a dialogue's text stands in its `turns`.
 
 FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     **_FIELDS,
-    **DIALECT_FIELDS,
     "DialogueBody": {
         **_FIELDS["SpeechBody"],
         **dict.fromkeys(("input", "text", "phonemes"), _IN_TURNS),

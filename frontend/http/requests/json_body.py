@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
+from aiohttp import web
 
 from frontend.contract.errors import ApiError
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import note_no_effect
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """The form in which msgspec names the place of an error in a document."""
 
 Fields = TypeVar("Fields")
+Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
@@ -31,6 +36,24 @@ def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
     except (msgspec.DecodeError, RecursionError) as error:
         message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
         raise ApiError(400, message, code="invalid_json") from error
+
+
+async def fields_of(request: web.Request, kind: type[Body]) -> Body:
+    """The fields of the request's JSON body; X-Warning will name those that its type doesn't have.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    body = await request.read()
+    fields = read_json(_decoder(kind).decode, body)
+    note_no_effect(request, unknown_in(body, kind))
+    assert isinstance(fields, kind)
+    return fields
+
+
+@functools.cache
+def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
+    return msgspec.json.Decoder(kind)
 
 
 def read_query(query: Mapping[str, str], kind: type[Fields]) -> Fields:

@@ -33,6 +33,8 @@ def _unknown(value: bytes | msgspec.Raw, kind: inspect.Type, path: str) -> Itera
     """
     opening = bytes(memoryview(value)[:1])
     match kind:
+        case inspect.Metadata():
+            yield from _unknown(value, kind.type, path)
         case inspect.UnionType():
             for each in kind.types:
                 yield from _unknown(value, each, path)

@@ -25,37 +25,6 @@ class Error(msgspec.Struct):
     error: ErrorDetail
 
 
-class ElevenLabsDetail(msgspec.Struct):
-    """The reason for an error, as ElevenLabs' clients read it."""
-
-    status: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
-    message: Annotated[str, Meta(description="The error, and a remedy.")]
-
-
-class ElevenLabsError(msgspec.Struct):
-    """An error in ElevenLabs' shape."""
-
-    detail: ElevenLabsDetail
-
-
-class CartesiaError(msgspec.Struct):
-    """An error in Cartesia's shape."""
-
-    title: str
-    message: Annotated[str, Meta(description="The error, and a remedy.")]
-    error_code: Annotated[str | None, Meta(description="The same reason for programs; it doesn't change.")]
-    status_code: Annotated[int, Meta(description="The answer's status.")]
-    request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
-
-
-class DeepgramError(msgspec.Struct):
-    """An error in Deepgram's shape."""
-
-    err_code: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
-    err_msg: Annotated[str, Meta(description="The error, and a remedy.")]
-    request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
-
-
 class Model(msgspec.Struct):
     """OpenAI's shape."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from frontend.http.access.rules import Access
-from frontend.http.requests.dialogue import DialogueBody
-from frontend.http.requests.schema import SpeechBody
+from frontend.http.requests.schema import DialogueBody, SpeechBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.routes.speech import FILES, SPEECH_CONTENT, SPEECH_HEADERS, SPEECH_REQUEST_HEADERS, WITH_BODY
@@ -70,7 +69,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         "get",
         "/v1/download/{name}",
         Access.KEY,
-        lambda handlers: handlers.speech.downloads.get,
+        lambda handlers: handlers.downloads.get,
         Operation(
             "Kokoro-FastAPI",
             "The audio of a response that has ended",

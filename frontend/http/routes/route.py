@@ -11,15 +11,16 @@ from aiohttp import web
 from frontend.http.access.rules import Access
 from frontend.http.catalog import Catalog
 from frontend.http.description import Description
-from frontend.http.dialects.error_forms import ErrorForm
 from frontend.http.dialects.handlers import Dialects
+from frontend.http.downloads import Downloads
+from frontend.http.errors import ErrorAnswer
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
-from frontend.http.speech.handler import SpeechHandler
+from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status_handler import StatusHandler
 
@@ -33,6 +34,7 @@ class Handlers:
     """The objects whose methods answer requests. If one of the last five is absent, its routes are too."""
 
     speech: SpeechHandler
+    downloads: Downloads
     catalog: Catalog
     health: Health
     scrape: Scrape
@@ -93,7 +95,7 @@ class Route:
     """True if the handler reads the body itself, piece by piece, with limits of its own."""
     id_pattern: str = "[^/]+"
     """The regular expression of the ids that stand for `{id}` in the path."""
-    error_form: ErrorForm | None = None
+    error_form: type[ErrorAnswer] | None = None
     """The form of the route's errors; None: OpenAI's."""
 
     @property

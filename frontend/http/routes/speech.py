@@ -7,8 +7,7 @@ from frontend.http.access.rules import Access
 from frontend.http.answers import sse
 from frontend.http.errors import REFUSAL_STATUS
 from frontend.http.phonemize import PhonemizeBody
-from frontend.http.requests.dialogue import DialogueBody
-from frontend.http.requests.schema import SpeechBody
+from frontend.http.requests.schema import DialogueBody, SpeechBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.sentences import SentencesBody

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from aiohttp import hdrs, web
 
 from frontend.http.access.rules import Access
-from frontend.http.dialects.error_forms import ErrorForm
+from frontend.http.errors import ErrorAnswer
 from frontend.http.requests.unknown_fields import names_of
-from frontend.http.routes.dialects import DIALECTS
+from frontend.http.routes.dialects import DIALECT_ROUTES
 from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
 from frontend.http.routes.lists import LISTS
@@ -20,7 +20,7 @@ from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECTS, *PLAY, *JOBS, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECT_ROUTES, *PLAY, *JOBS, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:
@@ -73,10 +73,10 @@ def streams_body(method: str, template: str) -> bool:
 
 
 @functools.cache
-def _error_forms() -> Mapping[str, ErrorForm]:
+def _error_forms() -> Mapping[str, type[ErrorAnswer]]:
     return {path: route.error_form for route in ROUTES if route.error_form for path in route.paths}
 
 
-def error_form_of(template: str) -> ErrorForm | None:
+def error_form_of(template: str) -> type[ErrorAnswer] | None:
     """The form of the errors on a path, by its template; None: OpenAI's."""
     return _error_forms().get(template)

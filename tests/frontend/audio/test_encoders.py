@@ -13,7 +13,7 @@ import pytest
 import soxr
 from numpy.typing import NDArray
 
-from frontend.audio.formats import FORMATS, AudioFormat, make_encoder
+from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat, make_encoder
 from frontend.audio.wav import header
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
@@ -34,7 +34,7 @@ CUTS: Sequence[Sequence[int]] = ([2400], [1, 7, 2400, 999, 48_000], [10**6])
 def encoded(
     audio_format: AudioFormat, pcm: Pcm, rate: int, sizes: Sequence[int] = (2400,), whole: bool = False
 ) -> bytes:
-    encoder = make_encoder(audio_format, rate, whole=whole)
+    encoder = make_encoder(OutputFormat(audio_format, rate), whole=whole)
     parts = []
     position = 0
     for size in cycle(sizes):
@@ -137,7 +137,7 @@ def test_a_whole_flac_states_its_length_and_checksum() -> None:
 def test_no_room_for_tags_delays_the_first_sound() -> None:
     """FFmpeg's muxers put up to 8 KiB before it."""
     for audio_format in AudioFormat:
-        encoder = make_encoder(audio_format, SAMPLE_RATE, whole=False)
+        encoder = make_encoder(OutputFormat(audio_format, SAMPLE_RATE), whole=False)
         assert len(encoder.encode(vowels(1 / SAMPLE_RATE))) < 200
         encoder.close()
 
@@ -146,7 +146,7 @@ def test_no_room_for_tags_delays_the_first_sound() -> None:
 def test_a_codec_holds_back_no_more_than_it_must(audio_format: str, milliseconds: float) -> None:
     """The bytes that have left, decoded on their own, are the stream but for its last `milliseconds`."""
     pcm = vowels(2.0)
-    encoder = make_encoder(AudioFormat(audio_format), SAMPLE_RATE, whole=False)
+    encoder = make_encoder(OutputFormat(AudioFormat(audio_format), SAMPLE_RATE), whole=False)
     left = b""
     for start in range(0, len(pcm), 240):
         left += encoder.encode(pcm[start : start + 240])
@@ -164,7 +164,7 @@ def test_the_bytes_given_out_are_counted_to_the_end() -> None:
     pcm = vowels(0.5)
     for audio_format in AudioFormat:
         for rate in RATES:
-            encoder = make_encoder(audio_format, rate, whole=False)
+            encoder = make_encoder(OutputFormat(audio_format, rate), whole=False)
             encoder.encode(pcm)
             encoder.finish()
             assert encoder.given_out == pytest.approx(0.5, abs=1 / rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.audio.formats import AudioFormat, bytes_per_second, make_encoder
+from frontend.audio.formats import AudioFormat, OutputFormat, make_encoder
 from frontend.audio.raw import RawFormat
 from tests.frontend.audio.hearing import vowels
 
@@ -20,7 +20,7 @@ def expanded(code: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("sizes", [240, 2400])
 def test_mulaw_is_what_g711_says(sizes: int) -> None:
     pcm = vowels(0.5)
-    encoder = make_encoder(RawFormat.MULAW, 24_000, whole=False)
+    encoder = make_encoder(OutputFormat(RawFormat.MULAW, 24_000), whole=False)
     parts = [encoder.encode(pcm[start : start + sizes]) for start in range(0, len(pcm), sizes)]
     assert all(len(part) == sizes for part in parts), "nothing is held back"
     data = b"".join(parts) + encoder.finish()
@@ -33,27 +33,27 @@ def test_mulaw_is_what_g711_says(sizes: int) -> None:
 @pytest.mark.parametrize(("raw", "bytes_each"), [(RawFormat.MULAW, 1), (RawFormat.ALAW, 1), (RawFormat.FLOAT32, 4)])
 @pytest.mark.parametrize("rate", [8_000, 24_000, 44_100])
 def test_every_raw_format_has_every_rate(raw: RawFormat, bytes_each: int, rate: int) -> None:
-    encoder = make_encoder(raw, rate, whole=False)
+    encoder = make_encoder(OutputFormat(raw, rate), whole=False)
     data = encoder.encode(vowels(0.5)) + encoder.finish()
     assert len(data) / bytes_each == pytest.approx(0.5 * rate, abs=1)
 
 
 def test_floats_are_the_samples_by_full_scale() -> None:
     pcm = vowels(0.1)
-    data = make_encoder(RawFormat.FLOAT32, 24_000, whole=False).encode(pcm)
+    data = make_encoder(OutputFormat(RawFormat.FLOAT32, 24_000), whole=False).encode(pcm)
     assert np.array_equal(np.frombuffer(data, "<f4") * 32_768, pcm)
 
 
 def test_a_bit_rate_is_kept() -> None:
     lengths = []
     for bit_rate in (32_000, 128_000):
-        encoder = make_encoder(AudioFormat.MP3, 44_100, whole=False, bit_rate=bit_rate)
+        encoder = make_encoder(OutputFormat(AudioFormat.MP3, 44_100, bit_rate), whole=False)
         lengths.append(len(encoder.encode(vowels(2.0)) + encoder.finish()))
     assert lengths[1] / lengths[0] == pytest.approx(4, rel=0.1)
 
 
 @pytest.mark.parametrize("raw", list(RawFormat))
 def test_a_second_takes_as_many_bytes_as_are_told(raw: RawFormat) -> None:
-    encoder = make_encoder(raw, 24_000, whole=False)
+    encoder = make_encoder(OutputFormat(raw, 24_000), whole=False)
     data = encoder.encode(np.zeros(24_000, np.int16)) + encoder.finish()
-    assert len(data) == bytes_per_second(raw, 24_000)
+    assert len(data) == OutputFormat(raw, 24_000).bytes_per_second

@@ -7,12 +7,11 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from frontend.audio.formats import AudioFormat
+from frontend.audio.formats import AudioFormat, OutputFormat
 from frontend.contexts import context as context_module
 from frontend.contexts import pending
 from frontend.contexts.context import Context
@@ -21,7 +20,7 @@ from frontend.contract.errors import ApiError, Overloaded
 from frontend.settings.front import FrontSettings
 from shm.in_flight import BOARD_BYTES, Board
 from shm.memory import reserve
-from tests.frontend.contexts_desk import VOICING, ContextDesk, Heard, scripts, speak_all
+from tests.frontend.contexts_desk import ASKED, ContextDesk, Heard, scripts, speak_all
 from tests.frontend.scripted_worker import samples_of
 
 TEXT = (
@@ -150,7 +149,7 @@ async def test_a_pause_of_the_writer_ends_no_wait_while_the_listener_has_enough(
 async def test_patience_has_an_incomplete_sentence_spoken(desk: ContextDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pending, "PAUSE", 0.01)
     worker = desk.worker(1)
-    heard = Heard(desk.context(replace(VOICING, patience=0.02)))
+    heard = Heard(desk.context(patience=0.02))
     heard.context.write("and so on and")
     assert await scripts(worker, 1) == ["and so on and"]
     heard.context.close()
@@ -260,7 +259,7 @@ async def test_a_refusal_comes_before_any_audio(desk: ContextDesk) -> None:
 async def test_a_text_in_one_piece_is_left_to_the_reader(desk: ContextDesk) -> None:
     worker = desk.worker(1)
     speaking = asyncio.create_task(speak_all(worker))
-    heard = Heard(Context(desk.services, VOICING, whole=True))
+    heard = Heard(Context(desk.services, ASKED, OutputFormat(), whole=True))
     heard.context.write(TEXT)
     assert heard.context._pending.growing.first is None, "its sentences aren't looked for on the event loop"
     heard.context.finish()
@@ -309,7 +308,7 @@ async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: Conte
     """A closed codec must not be touched again: FFmpeg's crash the process."""
     worker = desk.worker(1)
     speaking = asyncio.create_task(speak_all(worker))
-    context = desk.context(replace(VOICING, format=form))
+    context = desk.context(OutputFormat(form))
     context.write(TEXT)
     context.finish()
     events = []

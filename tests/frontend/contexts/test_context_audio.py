@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context_audio import SILENCE, ContextAudio
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
@@ -16,7 +17,6 @@ from frontend.contract.stages import Stages
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
-from tests.frontend.contexts_desk import VOICING
 from tests.frontend.http_fakes import FakeSpeaker, speech
 
 CHUNK = 240
@@ -27,7 +27,7 @@ WORDS = (WordTiming("Hi", "Hi", 0.0, 0.1),)
 @pytest.fixture
 async def audio() -> AsyncIterator[ContextAudio]:
     services = Services(FakeSpeaker(), FrontSettings(chunk_ms=10), Metrics())
-    made = ContextAudio(services, VOICING, time.monotonic(), Stages())
+    made = ContextAudio(services, OutputFormat(), time.monotonic(), Stages())
     yield made
     made.close()
     services.encoders.close()

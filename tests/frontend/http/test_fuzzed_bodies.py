@@ -9,11 +9,15 @@ import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frontend.audio.formats import FORMATS
+from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.contract.errors import ApiError
-from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, speech_call
+from frontend.http.answers.answer import Delivery
+from frontend.http.requests.json_body import read_json
+from frontend.http.requests.schema import SpeechBody
+from frontend.http.requests.speech_request import delivery_of, text_of
 
 LONGEST = 200
+DECODE = msgspec.json.Decoder(SpeechBody).decode
 
 FIELDS = [field.encode_name for field in msgspec.structs.fields(SpeechBody)]
 ANYTHING = st.recursive(
@@ -46,19 +50,22 @@ BODIES = st.fixed_dictionaries(
 )
 
 
-def check(body: bytes) -> SpeechCall | ApiError:
+def check(body: bytes) -> tuple[str, Delivery] | ApiError:
     try:
-        call = speech_call(read_body(body), LONGEST)
+        fields = read_json(DECODE, body)
+        text, delivery = text_of(fields, LONGEST), delivery_of(fields)
     except ApiError as error:
         assert error.status == 400 and error.code
         assert 0 < len(error.message) < 700
         error.message.encode()
         return error
-    assert call.text.strip() and len(call.text) <= LONGEST
-    assert 0.25 <= call.speed <= 4
-    assert not FORMATS[call.format].rates or call.sample_rate in FORMATS[call.format].rates
-    assert 8000 <= call.sample_rate <= 48000
-    return call
+    output = delivery.output
+    assert text.strip() and len(text) <= LONGEST
+    assert fields.speed is None or 0.25 <= fields.speed <= 4
+    assert isinstance(output.format, AudioFormat)
+    assert not FORMATS[output.format].rates or output.sample_rate in FORMATS[output.format].rates
+    assert 8000 <= output.sample_rate <= 48000
+    return text, delivery
 
 
 @settings(max_examples=60)
@@ -93,4 +100,4 @@ def test_any_text_arrives_as_it_was_sent(text: str) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
         assert isinstance(call, ApiError)
     else:
-        assert isinstance(call, SpeechCall) and call.text == text
+        assert isinstance(call, tuple) and call[0] == text

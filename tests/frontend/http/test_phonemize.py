@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from frontend.contract.errors import ApiError
 from frontend.http.errors import openai_errors
 from frontend.http.phonemize import Phonemizer
-from frontend.http.requests.phonemes import check_phonemes
+from frontend.http.requests.speech_request import check_phonemes
 from frontend.http.requests.warning import warn
 from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker

@@ -102,7 +102,7 @@ async def test_cartesia_sends_no_chunk_after_the_end_of_a_context_that_is_cancel
         async def cancelling(self: Session, message: dict[str, Any]) -> None:
             await send(self, message)
             if message["type"] == "timestamps":
-                await self._dialect.hear({"context_id": "a", "cancel": True})
+                await self._talk.hear({"context_id": "a", "cancel": True})
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Session, "send", cancelling)

@@ -8,7 +8,9 @@ import aiohttp
 import msgspec
 import pytest
 
-from frontend.http.routes import answer_types
+from frontend.http.dialects.cartesia import CartesiaError
+from frontend.http.dialects.deepgram import DeepgramError
+from frontend.http.dialects.elevenlabs import ElevenLabsError
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import closed, office, until
 from tests.frontend.http.dialects_messages import (
@@ -41,14 +43,14 @@ async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> 
 def http_code_of(path: str, body: Any) -> str:
     """The code of an error over HTTP, in the dialect's own form."""
     schema = {
-        ELEVENLABS: answer_types.ElevenLabsError,
-        CARTESIA: answer_types.CartesiaError,
-        DEEPGRAM: answer_types.DeepgramError,
+        ELEVENLABS: ElevenLabsError,
+        CARTESIA: CartesiaError,
+        DEEPGRAM: DeepgramError,
     }
     error = msgspec.convert(body, schema[path])
-    if isinstance(error, answer_types.ElevenLabsError):
+    if isinstance(error, ElevenLabsError):
         return str(error.detail.status)
-    return str(error.error_code if isinstance(error, answer_types.CartesiaError) else error.err_code)
+    return str(error.error_code if isinstance(error, CartesiaError) else error.err_code)
 
 
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}

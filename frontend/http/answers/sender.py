@@ -1,4 +1,4 @@
-"""Delivers a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once."""
+"""Sends a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AudioResponse(web.StreamResponse):
     _send_headers_immediately = False
 
 
-class Delivery:
+class Sender:
     """Sends pieces while more are being made. The response begins with the encoder's first bytes."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Delivery:
 
     async def _give(self, audio: bytes) -> None:
         if audio:
-            await self._write(self._framing.audio(audio))
+            await self._write(self._framing.audio(audio, self._encoding.given_out))
             killpoint("chunk")
             self._listening.given(self._encoding.given_out)
 

@@ -1,1 +1,0 @@
-"""The answers to requests for speech, streamed or whole."""
