@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
-from tests.page.visit import LONG, SHORT, SHORTER, Visit, needs_chromium
+from tests.page.visit import LONG, SHORT, SHORTER, VERY_LONG, Visit, needs_chromium
 from tests.system.server import Server
 
 pytestmark = needs_chromium
@@ -34,7 +34,7 @@ def test_what_is_played_is_the_speech_and_its_words_light_up_in_order(visit: Vis
 
 def test_it_is_heard_while_it_is_made_and_escape_ends_it(visit: Visit, espeak: Server) -> None:
     start = len(espeak.log)
-    visit.speak(LONG)
+    visit.speak(VERY_LONG)
     visit.reading(words=3)
     assert re.fullmatch(r"First sound after \d+\.\d\d s", visit.page.inner_text("#said"))
     assert active_streams(espeak) == 1
@@ -50,7 +50,7 @@ def test_it_is_heard_while_it_is_made_and_escape_ends_it(visit: Visit, espeak: S
 def test_who_leaves_leaves_nothing_behind(chromium: Browser, espeak: Server, how: str) -> None:
     start = len(espeak.log)
     with Visit(chromium, espeak) as visit:
-        visit.speak(LONG)
+        visit.speak(VERY_LONG)
         visit.reading()
         if how == "navigation":
             visit.page.goto(f"{visit.origin}/health")
@@ -62,7 +62,7 @@ def test_who_leaves_leaves_nothing_behind(chromium: Browser, espeak: Server, how
 
 def test_another_text_takes_the_place_of_the_first(visit: Visit, espeak: Server) -> None:
     start = len(espeak.log)
-    visit.speak(LONG)
+    visit.speak(VERY_LONG)
     visit.reading()
     visit.speak("Short.")
     visit.ends()
