@@ -24,9 +24,9 @@ from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
-from worker.split.crew import Crew
-from worker.tuning.measure import FIRSTS, EngineMeasurement
+from worker.split.speech import Crew
 from worker.tuning.messages import Round
+from worker.tuning.process import FIRSTS, EngineMeasurement
 from worker.voices.voice_bank import VoiceBank
 
 

@@ -36,6 +36,7 @@ from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
 from worker.split.cuts import find_cuts
+from worker.split.dequantize import replace_nodes
 from worker.split.dynamic_int8 import DynamicProduct, along, constant_of, product_of
 from worker.split.graph import Graph
 from worker.split.loading import load_graph
@@ -43,7 +44,6 @@ from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
 from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
-from worker.split.surgery import replace_nodes
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

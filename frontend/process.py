@@ -30,9 +30,8 @@ from frontend.monitoring.status.processes import helper_memory_readings, memory_
 from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
-from frontend.playing.desk import PlayDesk
+from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
-from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings

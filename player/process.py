@@ -4,11 +4,13 @@ while."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
 import sys
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from functools import partial
 
 from setproctitle import setproctitle
@@ -19,9 +21,7 @@ from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
 from player.playback import ItemPlayback
-from player.priority import come_first
 from player.settings import PlayerSettings
-from player.sleep import SleepWatch
 from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
@@ -42,6 +42,57 @@ from shm.playing import (
     ToPlayer,
     Welcome,
 )
+
+# Notices that the machine has slept.
+
+_LEAST = 2.0
+"""Seconds of sleep that count: clocks that are corrected may differ by less."""
+
+_WITH_SLEEP = time.CLOCK_BOOTTIME if hasattr(time, "CLOCK_BOOTTIME") else time.CLOCK_MONOTONIC
+"""The clock that runs on during sleep: on Linux CLOCK_BOOTTIME, on macOS CLOCK_MONOTONIC, where Python's own monotonic
+clock stands still."""
+
+
+def seconds_asleep() -> float:
+    """Seconds that the machine has slept, since some fixed moment."""
+    return time.clock_gettime(_WITH_SLEEP) - time.monotonic()
+
+
+class SleepWatch:
+    """Compares the time asleep between two looks."""
+
+    def __init__(self, asleep: Callable[[], float] = seconds_asleep) -> None:
+        self._asleep = asleep
+        self._known = asleep()
+
+    def slept(self) -> bool:
+        """True if the machine has slept since the last look."""
+        known, self._known = self._known, self._asleep()
+        return self._known - known > _LEAST
+
+
+# The player's priority: on a busy machine its few milliseconds of work must not wait for other programs.
+
+_NICE = -11
+"""PulseAudio's own nice value, where real-time scheduling isn't permitted and this is."""
+
+
+def come_first() -> str:
+    """Take real-time scheduling, or else a better nice value, where that is permitted; returns what was taken.
+
+    Every thread is meant: the output's thread waits for the interpreter, which a thread that is kept waiting may hold.
+    On a busy machine ordinary scheduling keeps the output waiting for longer than its buffer lasts
+    (`python -m benchmarks.playing` counts such gaps).
+    """
+    if hasattr(os, "sched_setscheduler"):
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+            return "real-time"
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+        return f"nice {_NICE}"
+    return "ordinary"
+
 
 IDLE_SECONDS = 60.0
 """Seconds without anything to play after which the process ends; the next text starts another one."""

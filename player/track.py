@@ -9,11 +9,109 @@ from threading import RLock
 
 from player.assembly import Assembly
 from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher
-from player.prebuffer import needed, room
 from player.reel import Reel, ReelPlace
-from player.timeline import Timeline
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item
+
+# The timeline of a text: how long its sentences are, as far as that is known, and how long it will be.
+
+_SECONDS_PER_CHARACTER = 1 / 15
+"""Pace of speech at speed 1, until a sentence of the text was measured."""
+
+
+class Timeline:
+    """Lengths of sentences. They are kept at speed 1, so that they survive a change of speed."""
+
+    def __init__(self, characters: int) -> None:
+        """`characters`: length of the text."""
+        self._characters = characters
+        self._seconds: dict[int, float] = {}
+        self._lengths: dict[int, int] = {}
+        self.last: int | None = None
+        """Number of the text's last sentence, once it is known."""
+
+    def note(self, number: int, text: str, seconds: float, speed: float) -> None:
+        """Note a whole sentence's length at that speed."""
+        self._seconds[number] = seconds * speed
+        self._lengths[number] = len(text) + 1
+
+    def before(self, number: int, speed: float) -> float:
+        """Seconds of the sentences before that one; an unknown sentence counts as an average one."""
+        average = self._average
+        return sum(self._seconds.get(each, average) for each in range(number)) / speed
+
+    def total(self, speed: float) -> float:
+        """Expected seconds of the text."""
+        known = sum(self._seconds.values())
+        if self.last is not None and len(self._seconds) > self.last:
+            return known / speed
+        unknown = max(self._characters - sum(self._lengths.values()), 0)
+        return (known + unknown * self._pace) / speed
+
+    def number_at(self, seconds: float, speed: float) -> int | None:
+        """Number of the sentence that sounds at that time; None if the text is expected to have ended before."""
+        if seconds >= self.total(speed):
+            return None
+        number, passed, average = 0, 0.0, self._average
+        while self.last is None or number < self.last:
+            passed += self._seconds.get(number, average) / speed
+            if passed > seconds:
+                break
+            number += 1
+        return number
+
+    @property
+    def _pace(self) -> float:
+        """Seconds per character."""
+        heard = sum(self._lengths.values())
+        return sum(self._seconds.values()) / heard if heard else _SECONDS_PER_CHARACTER
+
+    @property
+    def _average(self) -> float:
+        known = len(self._seconds)
+        return sum(self._seconds.values()) / known if known else 60 * _SECONDS_PER_CHARACTER
+
+
+# The adaptive pre-buffer: the audio that must be there before playback begins, so that playback never runs dry.
+
+AT_LEAST = SAMPLE_RATE // 10
+"""Samples before playback begins where the engine is faster than speech: 100 ms."""
+
+AFTER_A_GAP = SAMPLE_RATE // 2
+"""Samples before playback continues after it ran dry: the prediction was wrong, and one gap is better than several."""
+
+ORDINARY = 20 * SAMPLE_RATE
+"""Samples fetched ahead where the engine is faster than speech."""
+
+MOST = 600 * SAMPLE_RATE
+"""Most samples waited for: ten minutes, 29 MB."""
+
+_MARGIN = 1.1
+"""Factor on the predicted work: a prediction may be off by a tenth without a gap."""
+
+
+def needed(real_time_factor: float | None, remaining: float, ran_dry: bool) -> int:
+    """Samples that must be there before playback begins.
+
+    The engine makes the A - B samples that are missing in f * (A - B) sample times. Playback lasts for the B samples
+    that are there and for those that are made meanwhile, so it doesn't run dry if B >= A * (f - 1) / f.
+
+    Args:
+        real_time_factor: predicted seconds of work for a second of audio; None if nothing is predicted.
+        remaining: expected samples from the place to the text's end, those that are there included.
+        ran_dry: playback ran dry before.
+    """
+    least = AFTER_A_GAP if ran_dry else AT_LEAST
+    factor = (real_time_factor or 0.0) * _MARGIN
+    if factor <= 1:
+        return least
+    return min(max(least, round(remaining * (factor - 1) / factor)), MOST)
+
+
+def room(wanted: int) -> int:
+    """Samples that may be fetched ahead of the place, where `wanted` are needed to begin."""
+    return max(ORDINARY, wanted + ORDINARY // 4)
+
 
 MOST_TRIES = 5
 """Requests for one sentence that may end early before the text is given up."""

@@ -32,9 +32,8 @@ from shm.messages import (
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.machine.free_memory import return_free_memory
 from worker.machine.priority import place_process, place_thread, read_back
-from worker.machine.share import MachineShare
+from worker.machine.share import MachineShare, return_free_memory
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings

@@ -7,7 +7,7 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "word-times-without-the-lead",
-        "frontend/streams/word_times.py",
+        "frontend/streams/stream.py",
         "max(sample - own, 0)",
         "sample",
         ("tests/frontend/streams/test_word_times.py",),
@@ -21,14 +21,14 @@ BREAKS = (
     ),
     Mutation(
         "clock-stops",
-        "frontend/streams/playback_clock.py",
+        "frontend/streams/playback.py",
         "self.since = max(self.since, _begun_to_have_heard(position))",
         "pass",
         ("tests/frontend/streams/test_playback_clock.py", "tests/frontend/streams/test_stream_meetings.py"),
     ),
     Mutation(
         "gap-moves-the-clock",
-        "frontend/streams/playback_clock.py",
+        "frontend/streams/playback.py",
         "        self.since = now\n        return True",
         "        return True",
         ("tests/frontend/streams/test_playback_clock.py", "tests/frontend/scheduling/test_admission.py"),
@@ -84,14 +84,14 @@ BREAKS = (
     ),
     Mutation(
         "cache-bound",
-        "frontend/streams/cache/memory.py",
+        "frontend/streams/cache/segments.py",
         "while self.bytes > self._max_bytes:",
         "while False:",
         ("tests/frontend/streams/cache",),
     ),
     Mutation(
         "least-recently-used",
-        "frontend/streams/cache/memory.py",
+        "frontend/streams/cache/segments.py",
         "self._segments.move_to_end(key)",
         "pass",
         ("tests/frontend/streams/cache",),
@@ -119,7 +119,7 @@ BREAKS = (
     ),
     Mutation(
         "prebuffer-after-gap",
-        "player/prebuffer.py",
+        "player/track.py",
         "AFTER_A_GAP = SAMPLE_RATE // 2",
         "AFTER_A_GAP = SAMPLE_RATE // 20",
         ("tests/player/test_figures.py",),

@@ -14,21 +14,21 @@ BREAKS = (
     ),
     Mutation(
         "eof-of-commits",
-        "supervisor/processes/channels.py",
+        "supervisor/processes/fronts.py",
         "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
         "for fd in (arena, orders_read, orders_write, commits_read):",
         ("tests/supervisor/processes/test_channels.py",),
     ),
     Mutation(
         "eof-of-orders",
-        "supervisor/processes/channels.py",
+        "supervisor/processes/fronts.py",
         "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
         "for fd in (arena, orders_read, commits_read, commits_write):",
         ("tests/supervisor/processes/test_channels.py",),
     ),
     Mutation(
         "an-arena-per-generation",
-        "supervisor/processes/channels.py",
+        "supervisor/processes/fronts.py",
         "    arena = reserve(rings * ring_samples * SAMPLE_BYTES)\n",
         "    kept = globals().setdefault('KEPT', [])\n"
         "    kept[:] = kept or [reserve(rings * ring_samples * SAMPLE_BYTES)]\n"

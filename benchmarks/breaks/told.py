@@ -70,7 +70,7 @@ BREAKS = (
     ),
     Mutation(
         "windows-in-the-cache-key",
-        "frontend/scheduling/fingerprint.py",
+        "frontend/scheduling/planned_segment.py",
         "engine.voices_sha256, engine.rendering)",
         "engine.voices_sha256)",
         ("tests/frontend/streams/cache/test_segment_cache.py",),
@@ -126,7 +126,7 @@ BREAKS = (
     ),
     Mutation(
         "workers-rest",
-        "frontend/scheduling/idle_unload.py",
+        "frontend/scheduling/standing.py",
         "    def _expired(self) -> None:\n        self._send(False)\n",
         "    def _expired(self) -> None:\n",
         ("tests/frontend/scheduling/test_idle_unload.py",),

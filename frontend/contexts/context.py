@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import closing
 from dataclasses import replace
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context_audio import ContextAudio
-from frontend.contexts.events import Event
-from frontend.contexts.flushes import Flushes
+from frontend.contexts.events import Event, Flushed
 from frontend.contexts.pending import PendingText
 from frontend.contexts.services import Services
 from frontend.contract.countdown import Countdown
@@ -21,6 +21,32 @@ from frontend.contract.speaker import SpeechStream
 from frontend.contract.stages import Stages
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
+
+# A context's flushes, whose reports follow the audio before them.
+
+
+class Flushes:
+    """Call `add` for each flush of the client, in order, and `reach` as the audio before them is given."""
+
+    def __init__(self) -> None:
+        self.reached = 0
+        """Flushes whose audio was given."""
+        self._reports: deque[bool] = deque()
+        """Flushes whose audio wasn't given yet: True for each that is reported."""
+        self._reported = 0
+
+    def add(self, report: bool) -> None:
+        """Note a flush. `report`: a `Flushed` follows its audio."""
+        self._reports.append(report)
+
+    def reach(self, count: int) -> Iterator[Flushed]:
+        """Note that the audio before the first `count` flushes was given; the events of those that are reported."""
+        while self.reached < count:
+            self.reached += 1
+            if self._reports.popleft():
+                self._reported += 1
+                yield Flushed(self._reported)
+
 
 IDLE_AFTER = 1.0
 """Seconds for which a listener has heard nothing and no text has come, after which a context gives back its ring."""

@@ -7,6 +7,7 @@ import logging
 import time
 
 from aiohttp import hdrs, web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
@@ -18,7 +19,6 @@ from frontend.http.answers.answer import Answers
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
-from frontend.http.connections.protocol_log import quieten
 from frontend.http.description import Description
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form, openai_errors
@@ -40,6 +40,34 @@ from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from shm import request_id
+
+# The log of aiohttp's own protocol, in which anybody who sends nonsense could otherwise write pages.
+
+PROTOCOL_LOG = logging.getLogger("aiohttp.server")
+"""The logger that aiohttp's server uses."""
+
+
+class _MalformedRequests(logging.Filter):
+    """Makes one line at debug level of each malformed request: a traceback at error level would tell nothing more, and
+    a port scanner would fill the disk."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        if not isinstance(error, HttpProcessingError):
+            return True
+        if not PROTOCOL_LOG.isEnabledFor(logging.DEBUG):
+            return False
+        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        record.msg, record.args = "a malformed request: %a", (" ".join(error.message.split())[:100],)
+        record.exc_info = record.exc_text = None
+        return True
+
+
+def quieten() -> None:
+    """Let malformed requests cost one line at debug level. Idempotent."""
+    if not any(isinstance(each, _MalformedRequests) for each in PROTOCOL_LOG.filters):
+        PROTOCOL_LOG.addFilter(_MalformedRequests())
+
 
 CLIENT_LEFT = 499
 """Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -14,10 +16,33 @@ from prometheus_client.exposition import choose_encoder
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.instruments import Instruments
 from frontend.monitoring.readings import Readings
-from frontend.monitoring.status.recent_errors import RecentErrors
+from frontend.monitoring.status.report import RecentError
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
+
+# The last requests that failed on the server's side: time, request and kind of error; never their text.
+
+KEPT = 20
+
+
+class RecentErrors:
+    """The latest errors of this front."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives Unix time."""
+        self._clock = clock
+        self._errors: deque[RecentError] = deque(maxlen=KEPT)
+
+    def add(self, request_id: str, kind: str) -> None:
+        """`kind` is an error's code, or a status."""
+        at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
+        self._errors.append(RecentError(at, request_id, kind))
+
+    def latest(self) -> list[RecentError]:
+        """The latest errors, the newest first."""
+        return list(reversed(self._errors))
+
 
 FALLBACKS = ("espeak", "letters")
 """The sources of phonemes for words that no lexicon has (`text.words.word.PhonemeSource`)."""

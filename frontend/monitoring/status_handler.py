@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import UNSET
 
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.selfcheck import SelfChecker
+from frontend.monitoring.status import report
 from frontend.monitoring.status.engine import speaking
 from frontend.monitoring.status.processes import processes
 from frontend.monitoring.status.recommendations import recommendations
@@ -29,12 +31,29 @@ from frontend.monitoring.status.report import (
 )
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.monitoring.status.sockets import OpenSockets
-from frontend.monitoring.status.tuning import tuning
 from frontend.planning.ledger import Account
 from frontend.settings.front import FrontSettings
 from frontend.streams.stream import Stream
+from shm import situation
 from shm.audio import SAMPLE_RATE
 from text.english.taggers import tagger_name
+
+# The tuning profile in use, or the reason why there is none, as `/status` shows it.
+
+
+def tuning(told: situation.TuningState, now: float) -> report.Tuning:
+    """
+    Args:
+        told: the supervisor's, of the start or the last reload.
+        now: seconds since 1970.
+    """
+    if told.created is None:
+        return report.Tuning(False, told.reason)
+    made_at = datetime.fromtimestamp(told.created, UTC).isoformat(timespec="seconds")
+    return report.Tuning(
+        True, chosen=told.chosen, verdict=told.verdict, made_at=made_at, age_seconds=round(now - told.created)
+    )
+
 
 SETTINGS = (
     "max_streams",

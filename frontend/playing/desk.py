@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -12,7 +13,17 @@ from frontend.contract.errors import ApiError
 from frontend.monitoring.status.report import Player
 from frontend.playing.line import PlayerLine, unavailable
 from frontend.playing.unanswered import Asking
+from shm.listeners import own_address
 from shm.playing import Change, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
+
+# The address at which processes of this machine reach the server.
+
+
+def reachable(listener: socket.socket) -> str:
+    """The URL of the server that accepts connections from this socket."""
+    host, port, *_ = own_address(listener)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
 
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""

@@ -3,24 +3,195 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from frontend.contract.errors import Broken, Unavailable
+from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event
-from frontend.planning.planner import Limits
-from frontend.scheduling import turns
+from frontend.planning.ledger import Account
+from frontend.planning.planner import Limits, replan
+from frontend.scheduling import dispatcher as turns
 from frontend.scheduling.isolation import Isolation, isolate
-from frontend.scheduling.orders import Orders
 from frontend.scheduling.placement import Placement
 from frontend.scheduling.planned_segment import planned_segment
-from frontend.scheduling.replanning import plan_again
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.streams.link import Link
 from frontend.streams.links import sound_alike
-from frontend.streams.planned import PlannedSegment
+from frontend.streams.loss import Loss
+from frontend.streams.planned import PlannedSegment, SegmentState
+from frontend.streams.ring_room import has_room, stuck_after, take_out
+from frontend.streams.rings import Lease
+from frontend.streams.segment_queue import SegmentQueue
 from frontend.streams.stream import Stream
+from shm.killpoint import killpoint
+from shm.messages import SegmentOrder
+from text.words.segment import Notation, Segment, Unit
+
+# Plans a stream's remaining segments again when its listener is about to run out of audio.
+#
+# Replanning is the one case in which a request's cuts depend on more than its text, voice, speed and stored profile: a
+# gap is worse than another cut.
+
+AT_ONCE = 2
+"""Segments that are cut again at a time: more would block the event loop when it is busiest."""
+
+
+def plan_again(
+    stream: Stream, now: float, account: Account, concurrency: int, limits: Limits
+) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
+    """The stream's undispatched segments and their replacements; None if the present cuts are right.
+
+    Args:
+        now: monotonic seconds.
+        account: the costs of the engine that would make them; a guess is no reason to plan again.
+        concurrency: segments that this engine makes at once.
+    """
+    listened_to = stream.timing.sounds and stream.request.urgency is Urgency.LISTENING
+    due = stream.segments.next
+    if not (listened_to and account.measured and due) or due.index <= stream.segments.replaced_at:
+        return None
+    slack = stream.timing.deadline(due) - now
+    if account.costs.first_audio(due.segment.tokens, due.speed, concurrency) <= slack:
+        return None
+    rest = unbegun(stream.segments)[:AT_ONCE]
+    units: list[Unit] = [unit for segment in rest for unit in segment.segment.units]
+    if not units or rest[0] is not due:
+        return None
+    crowd = account.costs.seconds(100, due.speed, concurrency) / account.costs.seconds(100, due.speed)
+    alone = account.costs.profile()
+    crowded = replace(
+        alone, fixed=alone.fixed * crowd, per_token=alone.per_token * crowd, per_audio=alone.per_audio * crowd
+    )
+    notation = Notation.of(stream.engine)
+    segments = replan(units, max(slack, 0.0), crowded, stream.request.speed, notation, limits)
+    return None if [s.script for s in segments] == [s.segment.script for s in rest] else (rest, segments)
+
+
+def unbegun(segments: SegmentQueue) -> list[PlannedSegment]:
+    """The end of the queue: the segments of which no worker has made anything."""
+    found: list[PlannedSegment] = []
+    for segment in reversed(segments):
+        if segment.state is not SegmentState.PLANNED or segment.resumed:
+            break
+        found.append(segment)
+    return found[::-1]
+
+
+# Turns: the planned segments that may go to a worker now, those with the nearest deadlines first.
+
+PER_STREAM = 2
+"""Segments of one stream at a worker at a time: one in the making, one to continue with."""
+
+SPARE = 1
+"""Segments at a worker beyond those that it makes at once, so that it never waits for the front."""
+
+
+def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedSegment]]:
+    """The segments of each stream that may go next, with their deadlines (monotonic seconds); nearest first.
+
+    Until its first sample exists, a stream has one segment in the making: a second one would take processors and memory
+    bandwidth from the first, for which the listener waits.
+    """
+    found: list[tuple[float, Stream, PlannedSegment]] = []
+    for stream in streams.values():
+        if stream.failed:
+            continue
+        dispatched = sum(1 for _ in stream.segments.dispatched())
+        places = max((PER_STREAM if stream.timing.sounds else 1) - dispatched, 0)
+        due = list(stream.segments.waiting())[:places]
+        found += [(stream.timing.deadline(segment), stream, segment) for segment in due]
+    return sorted(found, key=lambda entry: entry[0])
+
+
+def may_go(link: Link, stream: Stream, segment: PlannedSegment, isolation: Isolation | None) -> bool:
+    """True if that segment may go to that worker now."""
+    if segment is not stream.segments.next or not has_room(link, stream.number, stream.segments, segment):
+        return False
+    if _predecessor_is_at(link, stream):
+        return False
+    if isolation and (segment.suspect or link is isolation.link):
+        # Segments that wait there until the listener has heard this one make way for it.
+        stuck = stuck_after(stream.segments, segment, link)
+        return segment is isolation.segment and link is isolation.link and link.in_worker == stuck
+    # A newcomer's segment goes at once, as does that of a stream that lost a worker: the worker orders them by
+    # deadline. A stream that nobody listens to yet has time.
+    listened_to = stream.request.urgency is Urgency.LISTENING
+    newcomer = listened_to and not stream.playback.begun
+    # A worker that vocodes in windows takes turns between segments. If one that has ended left its stream without any,
+    # its listener would wait until others' segments, which are due later, are whole.
+    next_one = listened_to and link.engine.first_block > 0 and not any(True for _ in stream.segments.at(link))
+    return newcomer or next_one or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
+
+
+def _predecessor_is_at(link: Link, stream: Stream) -> bool:
+    """True if the link's predecessor in its slot still makes a segment of the stream."""
+    return any(
+        segment.link is not link and segment.link.slot == link.slot
+        for segment in stream.segments.dispatched()
+        if segment.link
+    )
+
+
+# Orders: messages that ask a worker for a segment.
+
+
+class Orders:
+    """`number` returns a stream number that no worker has seen yet."""
+
+    def __init__(self, shared: Shared, watch: Watch, number: Callable[[], int]) -> None:
+        self._shared = shared
+        self._watch = watch
+        self._number = number
+
+    def send_order(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> bool:
+        """Order the segment from that worker; returns False if the stream can get no ring there after all.
+
+        Args:
+            deadline: monotonic seconds at which the segment's sample 0 must be there.
+        """
+        lease = link.rings.lease(stream.number)
+        if lease and lease.last > planned.index:
+            lease = self._make_way(link, stream)
+        if lease is None:
+            return False
+        request = stream.request
+        planned.dispatched(link, lease)
+        request.stages.reach("dispatched")
+        link.dispatch(
+            SegmentOrder(
+                generation=link.generation,
+                stream=lease.number,
+                segment=planned.index,
+                ring=lease.ring,
+                script=planned.segment.script,
+                language=planned.performer.language,
+                voice=planned.performer.voice,
+                speed=planned.speed,
+                seed=zlib.crc32(planned.segment.script.encode()),
+                from_sample=planned.sealed,
+                first_deadline=deadline,
+                marks=request.timestamps,
+            )
+        )
+        killpoint("dispatched")
+        self._watch.sign_of_life(link)
+        stream.text.mind(stream.segments)
+        return True
+
+    def _make_way(self, link: Link, stream: Stream) -> Lease | None:
+        """A ring for a segment that precedes segments which the worker already has: the worker makes those again
+        afterwards."""
+        unread = link.rings.has_free or not take_out(stream.segments, link.rings.leases[stream.number])
+        lease = link.rings.renew(stream.number, self._number(), unread)
+        for later in list(stream.segments.at(link)) if lease else ():
+            later.orphaned(Loss.INNOCENT)
+            link.in_worker -= 1
+            self._shared.metrics.count(Event.RESUBMITTED)
+        return lease
 
 
 class Dispatcher:

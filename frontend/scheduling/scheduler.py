@@ -2,39 +2,134 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
+import msgspec
+
 from frontend.contract.errors import Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.monitoring.metrics import Metrics
+from frontend.contract.urgency import Urgency
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status.snapshot import Snapshot
-from frontend.planning.ledger import Ledger
+from frontend.planning.ledger import Account, Ledger
 from frontend.planning.profile import CostProfile
 from frontend.planning.stored import stored_profiles
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.generations import Generations
 from frontend.scheduling.intake import Intake
-from frontend.scheduling.plan_profiles import PlanProfiles
 from frontend.scheduling.quarantine import Quarantine
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import EngineStanding
-from frontend.scheduling.stream_host import StreamHost
 from frontend.scheduling.watch import Watch
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
 from shm.engine_info import EngineInfo
+from shm.killpoint import killpoint
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
 from text.words.segment import Segment
+
+# Cost profiles of planned texts: each text keeps the profile of its first plan while the measured costs change.
+#
+# A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: it would last
+# longer or shorter than before, and nothing of it would be found in the cache. So a text keeps the profile of its first
+# plan. If that profile is wrong by so much that a listener would run dry, the rest is planned again anyway
+# (`frontend.scheduling.dispatcher`).
+
+MOST_TEXTS = 10_000
+"""Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
+
+
+class PlanProfiles:
+    """Profiles by engine and text; kept in memory, so they last as long as this front."""
+
+    def __init__(self, most: int = MOST_TEXTS) -> None:
+        self._most = most
+        self._profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
+
+    def of(self, account: Account, request: SpeechRequest) -> CostProfile:
+        """The profile for the request's plan: the profile of the same text's first plan, or the account's present
+        one."""
+        spoken = (
+            account.label,
+            request.text,
+            request.turns,
+            request.language,
+            request.aliases,
+            request.one_language,
+            request.speed,
+            request.markup,
+            request.phonemes,
+            request.rules_off,
+        )
+        key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
+        profile = self._profiles.setdefault(key, account.profile)
+        self._profiles.move_to_end(key)
+        if len(self._profiles) > self._most:
+            self._profiles.popitem(last=False)
+        return profile
+
+
+# The scheduler's services for its streams.
+
+
+class StreamHost:
+    """Implements `frontend.streams.stream.Host`."""
+
+    def __init__(
+        self, shared: Shared, intake: Intake, watch: Watch, dispatcher: Dispatcher, generations: Generations
+    ) -> None:
+        self._shared = shared
+        self._intake = intake
+        self._watch = watch
+        self._dispatcher = dispatcher
+        self._generations = generations
+
+    async def fill(self, stream: Stream) -> None:
+        """Implements `Host.fill`."""
+        await self._intake.fill(stream)
+
+    def took(self, block: SealedBlock) -> None:
+        """Implements `Host.took`."""
+        if block.link is None:
+            return
+        block.give_back()
+        killpoint("released")
+        self._watch.sign_of_life(block.link)  # the link may have had no room for an order until now
+        self._dispatcher.wake()
+
+    def ran_dry(self, stream: Stream) -> None:
+        """Implements `Host.ran_dry`: a gap counts only if somebody listens."""
+        if stream.request.urgency is Urgency.LISTENING:
+            self._shared.metrics.count(Event.UNDERRUN)
+
+    def real_time_factor(self, stream: Stream) -> float | None:
+        """Implements `Host.real_time_factor`: the engine's inference threads share the streams that are open."""
+        account = self._shared.ledger.of(stream.engine)
+        if not account.measured:
+            return None
+        threads = max(stream.engine.concurrency, 1)
+        return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
+
+    def forget(self, stream: Stream) -> None:
+        """Implements `Host.forget`."""
+        if self._shared.streams.pop(stream.number, None) is None:
+            return
+        self._generations.forget(stream)
+        self._dispatcher.wake()
+
 
 _LONG_TEXTS = 3
 """Long texts that are read at once; the helper process that reads them does one step at a time."""

@@ -37,7 +37,7 @@ class PlannedSegment:
     estimate: int
     """Expected number of samples."""
     key: bytes = b""
-    """The segment's `frontend.scheduling.fingerprint`: equal keys mean equal samples."""
+    """The segment's `frontend.scheduling.planned_segment`: equal keys mean equal samples."""
     kept: list[Pcm] | None = None
     """Copies of all sealed samples if the segment is to be cached, else None."""
     index: int = -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -17,13 +18,68 @@ from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.playback import Playback
 from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.segment_queue import SegmentQueue
-from frontend.streams.sentence_times import SentenceTimes
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.streams.timing import Timing
-from frontend.streams.word_times import WordTimes
+from frontend.timestamps.align import align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from text.errors import TextError
+
+# Times at which a stream's words sound for its listener.
+
+
+class WordTimes:
+    """Words whose audio has begun, reported once per segment."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._words: list[WordTiming] = []
+        self._told = -1
+        """Index of the last segment whose words were reported."""
+
+    def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
+        """Report the segment's words once its position in the stream is known; a silent segment's words at its end."""
+        if segment.index == self._told or not (self._playback.placed or ended):
+            return
+        own, stream = self._playback.placed or (0, self._playback.position)
+        self._told = segment.index
+        marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
+        words = align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+        performer = segment.segment.performer
+        self._words += [replace(word, voice=performer.name) for word in words] if performer else words
+
+    def take(self) -> list[WordTiming]:
+        """Return the words reported since the last call."""
+        words, self._words = self._words, []
+        return words
+
+
+# Samples at which a stream's sentences begin for its listener.
+
+
+class SentenceTimes:
+    """Sentences whose audio has begun, each reported once. A segment holds at most one sentence's beginning."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._begun: list[SentenceTiming] = []
+        self._told = -1
+        """Number of the last sentence that was reported."""
+
+    def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
+        """Report the sentence that begins with the segment, once its position is known; a silent one's at its end."""
+        sentence = segment.segment.units[0].sentence if segment.segment.units else None
+        if sentence is None or sentence.number <= self._told or not (self._playback.placed or ended):
+            return
+        _, start = self._playback.placed or (0, self._playback.position)
+        self._told = sentence.number
+        self._begun.append(SentenceTiming(sentence.number, sentence.text, start))
+
+    def take(self) -> list[SentenceTiming]:
+        """Return the sentences reported since the last call."""
+        begun, self._begun = self._begun, []
+        return begun
+
 
 _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""

@@ -9,10 +9,21 @@ from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from player.settings import PlayerSettings
 from supervisor.settings.supervisor import SupervisorSettings
-from supervisor.settings.tuning import TuningSettings
 from text.normalization.settings import Normalization
 from text.settings import TextSettings
 from worker.settings import WorkerSettings
+
+# The setting that makes `serve` apply the tuning profile of `kokoro-live tune`.
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSettings:
+    """The use of tuning profiles."""
+
+    tuned: bool = field(
+        default=True,
+        metadata={"help": "Apply the profile of `kokoro-live tune`, unless --threads or --concurrency is given."},
+    )
 
 
 @dataclass(frozen=True, slots=True)

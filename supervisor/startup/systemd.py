@@ -30,7 +30,7 @@ SystemCallArchitectures=native
 UMask=0077
 """
 """Restrictions that a user's own manager can apply without privileges. RestrictRealtime= isn't one, because the player
-asks for real-time scheduling (`player.priority`). Read-only folders would need user namespaces,
+asks for real-time scheduling (`player.process`). Read-only folders would need user namespaces,
 which many distributions deny to users; a ban on memory that becomes executable would stop libraries that compile at run
 time."""
 

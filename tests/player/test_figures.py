@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from player.prebuffer import AFTER_A_GAP, AT_LEAST, MOST, needed
-from player.sleep import SleepWatch
-from player.tempo import STEPS, faster, slower
-from player.timeline import Timeline
-from player.waiting import WaitingItems
+from player.lineup import WaitingItems
+from player.playback import STEPS, faster, slower
+from player.process import SleepWatch
+from player.track import AFTER_A_GAP, AT_LEAST, MOST, Timeline, needed
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item, WhenBusy
 

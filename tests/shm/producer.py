@@ -14,7 +14,7 @@ from shm.control import ControlSocket, control_pair
 from shm.frames import FrameReader, FrameWriter
 from shm.messages import Commit, Connect, Release, decode_commit, encode
 from shm.ring import Arena, RingReader
-from supervisor.processes.channels import channel
+from supervisor.processes.fronts import channel
 from tests.shm.children import RING, STREAM, produce
 
 

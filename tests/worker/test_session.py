@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.miniature import make_miniature
-from worker.acceleration.probe import see_accepted
+from worker.acceleration.decision import see_accepted
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import BadOption
 from worker.providers.targets import CPU, NAMES, StageTarget

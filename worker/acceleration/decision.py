@@ -7,15 +7,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnxruntime
+import onnxruntime as ort
 
 from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, choose
-from worker.acceleration.probe import see_accepted
 from worker.acceleration.verdict import Key, Verdict, load
-from worker.engine import EngineUnavailable
+from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.models.checksum_cache import cached_sha256_of
-from worker.providers.options import given_to, options_of
-from worker.providers.targets import CPU, NAMES, Assignment
+from worker.providers.options import BadOption, given_to, options_of
+from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
+from worker.session import session_on
 from worker.settings import WorkerSettings
+
+# Probe of a provider's options: asks onnxruntime at the start, with a graph of one node, before anything is
+# compiled.
+
+
+def see_accepted(target: StageTarget, given: Collection[str]) -> None:
+    """Check that the target's provider accepts the target's options with the keys in `given`. A provider that doesn't
+    work without them either isn't reported here: the failure shows when the provider is used.
+
+    Raises:
+        BadOption: the provider works only without the given options.
+    """
+    try:
+        session_on(target, _one_node(), ort.SessionOptions(), given)
+    except ProviderUnavailable as error:
+        ours = tuple(option for option in target.options if option[0] not in given)
+        try:
+            session_on(StageTarget(target.provider, ours), _one_node(), ort.SessionOptions())
+        except ProviderUnavailable:
+            return
+        theirs = ", ".join(f"{key}={value}" for key, value in target.options if key in given)
+        raise BadOption(f"{target.provider} works without {theirs}, but not with that: {error}") from error
+
+
+def _one_node() -> bytes:
+    # Memory that a worker on the CPU never needs (`python -m benchmarks.late_loading`).
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "one", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    written: bytes = model.SerializeToString()
+    return written
 
 
 @dataclass(frozen=True, slots=True)

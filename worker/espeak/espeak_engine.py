@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 import soxr
 
-from shm.audio import SAMPLE_RATE
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from shm.espeak_installation import cure
 from shm.espeak_languages import LANGUAGE_FILES
@@ -18,12 +19,50 @@ from shm.marks import Mark
 from shm.messages import Voice
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, Utterance
 from worker.espeak.espeak_library import SEEDS
-from worker.espeak.espeak_marks import marks_of
 from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.run_control import RunControl
 from worker.voices.kokoro_voices import KOKORO_VOICES
+
+# Marks for espeak-ng's speech: word starts as the library reports them, and word ends before pauses as measured in the
+# samples.
+
+_PAUSE = SAMPLE_RATE // 20
+"""Samples of silence below which a gap is part of a word: the one before a `t`, for example."""
+
+
+def marks_of(script: str, words: Iterable[Mark], samples: Pcm) -> tuple[Mark, ...]:
+    """Marks of a segment, in the form of `shm.messages.Marks`: places rise strictly, samples don't fall.
+
+    espeak-ng counts the pause after a clause as part of its last word. The word ends where its sound does: a mark there
+    has the place right after the word, before the following space.
+
+    Args:
+        words: place in the script and first sample of each word. If several share a place, the first counts.
+        samples: the whole segment, shape [n].
+    """
+    begun: list[Mark] = []
+    for place, sample in words:
+        if not begun or (place > begun[-1][0] and sample >= begun[-1][1]):
+            begun.append((place, min(sample, len(samples))))
+    marks: list[Mark] = []
+    for (place, sample), (next_place, next_sample) in pairwise([*begun, (len(script), len(samples))]):
+        marks.append((place, sample))
+        end = _end_of_sound(samples, sample, next_sample)
+        after = len(script[:next_place].rstrip())
+        if next_sample - end >= _PAUSE and place < after < next_place:
+            marks.append((after, end))
+    last = marks[-1][1] if marks else 0
+    marks.append((len(script), _end_of_sound(samples, last, len(samples)) if begun else len(samples)))
+    return tuple(marks)
+
+
+def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
+    """Index after the last audible sample of the range; `end` if none is audible."""
+    loud = np.flatnonzero(np.abs(samples[start:end].astype(np.int32)) > AUDIBLE)
+    return start + int(loud[-1]) + 1 if len(loud) else end
+
 
 _log = logging.getLogger(__name__)
 

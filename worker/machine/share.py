@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +12,17 @@ from shm.messages import Load
 from worker.machine.machine import cores
 from worker.machine.priority import tie_process
 from worker.settings import WorkerSettings
+
+# Memory that the C library holds free goes back to the system.
+
+
+def return_free_memory() -> None:
+    """Give back the free pages of the C library's heap, where it can (glibc's `malloc_trim`). Loading a model
+    leaves some, which would stay resident for as long as the process lives.
+    """
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
+
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
+import zipfile
+import zlib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import numpy as np
 
 from worker.engine import EngineUnavailable
-from worker.models.arrays_checksum import sha256_of_arrays
 from worker.models.checksum import sha256_of
+
+# Checksum of an npz archive's arrays, independent of the program that wrote the archive.
+
+
+def sha256_of_arrays(path: Path) -> str:
+    """Lower-case hexadecimal sha256 over the archive's arrays in the order of their names: "name dtype shape", then the
+    bytes.
+
+    The archive's own hash says less, because each zip writer makes another file of the same arrays.
+
+    Raises:
+        ValueError: the file is no archive of arrays, or it is damaged.
+    """
+    if not zipfile.is_zipfile(path):
+        raise ValueError("not a zip archive")
+    digest = hashlib.sha256()
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            for name in sorted(archive.files):
+                array = archive[name]
+                digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+                digest.update(np.ascontiguousarray(array).data)
+    except (AttributeError, EOFError, KeyError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(str(error)) from error
+    return digest.hexdigest()
+
 
 RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
 COMMUNITY = (
@@ -33,7 +62,7 @@ class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     also_sha256: tuple[str, ...] = ()
     """Checksums of other published files with the same name, which are as good as this one."""
     arrays_sha256: str = ""
-    """Checksum of the arrays, for an archive of voices (`worker.models.arrays_checksum`). An archive with equal arrays
+    """Checksum of the arrays, for an archive of voices (`worker.models.model_files`). An archive with equal arrays
     is as good as this one, whatever program wrote it."""
     packages: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
     """Registry packages whose `part.bin` files, one after another, form this file (`worker.models.model_packages`)."""

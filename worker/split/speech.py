@@ -3,22 +3,24 @@ short segment."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
-from worker.engine import Block, Utterance
+from worker.engine import Block, Paused, Utterance
+from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.providers.targets import Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split.crew import Crew
 from worker.split.fitted_stage import FittedStage
 from worker.split.fixed_stages import fixed_generators
 from worker.split.marks import marks_of
@@ -29,6 +31,51 @@ from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics, describe, predictor_for
 from worker.split.weighted_run import in_weighted_run
 from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
+
+# Steps of the segments that are being made: each with its number of threads, and made again if it is paused.
+
+T = TypeVar("T")
+
+
+class Crew:
+    """Runs the steps of all segments, each with a number of threads: all of them if it runs alone, one each if several
+    run.
+
+    One thread per run, with as many runs as cores, gave the most audio; all cores for one run gave the earliest.
+    """
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.most = settings.threads or cores()
+        self.least = settings.threads or 1
+        self._steps = 0
+        self._lock = threading.Lock()
+
+    def run(self, control: RunControl, step: Callable[[int], T]) -> T:
+        """The result of `step`, which is given its number of threads. A step that is paused begins again afterwards.
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: the errors of `step`.
+        """
+        while True:
+            control.wait_while_paused()
+            try:
+                with self.step() as threads:
+                    return step(threads)
+            except Paused:
+                continue
+
+    @contextmanager
+    def step(self) -> Iterator[int]:
+        """Count a step as running while the block runs; the value is the step's number of threads."""
+        with self._lock:
+            self._steps += 1
+            threads = self.most if self._steps == 1 else self.least
+        try:
+            yield threads
+        finally:
+            with self._lock:
+                self._steps -= 1
+
 
 EXACT_BELOW = 136
 """Frames (1.7 s) of a segment, its silence included, under which it is vocoded in one run."""

@@ -11,25 +11,106 @@ Nothing of a body is read before the first four.
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
 from frontend.contract.errors import ApiError
-from frontend.http.access.addresses import arrived_at_loopback, from_here, network
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.cors import Cors
 from frontend.http.access.identity import API_KEY, KEY_DUE, DueKey
-from frontend.http.access.rate_limit import RateLimit
 from frontend.http.access.rules import Access
 from frontend.http.errors import retry_after
 from frontend.settings.front import FrontSettings
 from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys
 from frontend.settings.origins import Origins
+
+# The origin of a request's connection, and the address of this machine at which it arrived.
+
+_FORWARDED = (hdrs.FORWARDED, hdrs.X_FORWARDED_FOR, "X-Real-IP")
+"""Headers that a reverse proxy adds. The connection's own address then says nothing about the client's."""
+
+
+def is_loopback(address: str | None) -> bool:
+    """True for an IP address of this machine; false for any other, and for text that is no IP address."""
+    found = _parsed(address)
+    return found is not None and found.is_loopback
+
+
+def from_here(request: web.Request) -> bool:
+    """True if the client runs on this machine, as far as can be told: a proxy that hides the client can't be
+    detected."""
+    return is_loopback(request.remote) and not any(name in request.headers for name in _FORWARDED)
+
+
+def arrived_at_loopback(request: web.Request) -> bool:
+    """True if the connection was made to a loopback address, whatever other addresses the server listens on."""
+    transport = request.transport
+    sockname = transport.get_extra_info("sockname") if transport is not None else None
+    return is_loopback(sockname[0] if sockname else None)
+
+
+def network(address: str | None) -> str:
+    """The address by which a client without a key is counted: in IPv6 its /64, because one client has all of it."""
+    found = _parsed(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def _parsed(address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
+
+
+# The rate limit: a token bucket for each client, in a table of bounded length.
+
+CLIENTS = 4096
+"""Most clients that are remembered. A forgotten client starts with a full bucket."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    seen: float
+
+
+class RateLimit:
+    """A client may make `per_minute` requests at once, and from then on one each `60 / per_minute` seconds."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        """`clock` is monotonic, in seconds."""
+        self._capacity = float(per_minute)
+        self._rate = per_minute / 60
+        self._clock = clock
+        self._buckets: OrderedDict[str | bytes, _Bucket] = OrderedDict()
+        """Buckets by client; the client whose last request is oldest comes first."""
+
+    def take(self, client: str | bytes) -> float:
+        """Count a request. Returns 0 if it is allowed; else it isn't counted, and is allowed after the returned
+        seconds."""
+        now = self._clock()
+        bucket = self._buckets.setdefault(client, _Bucket(self._capacity, now))
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > CLIENTS:
+            self._buckets.popitem(last=False)
+        bucket.tokens = min(bucket.tokens + (now - bucket.seen) * self._rate, self._capacity)
+        bucket.seen = now
+        if bucket.tokens < 1:
+            return (1 - bucket.tokens) / self._rate
+        bucket.tokens -= 1
+        return 0.0
+
 
 _SCHEMES = ("bearer ", "token ")
 _KEY_HEADERS = ("xi-api-key", "X-API-Key")

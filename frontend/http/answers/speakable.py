@@ -11,10 +11,24 @@ from collections.abc import AsyncIterator
 
 import numpy as np
 
-from frontend.audio.gain import amplified
 from frontend.contract.errors import NothingToSpeak
 from frontend.contract.speaker import SpeechStream
 from shm.audio import SAMPLE_RATE, Pcm
+
+# Amplification of samples by a factor that a request names.
+
+
+def amplified(samples: Pcm, factor: float) -> Pcm:
+    """The samples times the factor, cut off at the largest value that 16 bits hold.
+
+    >>> amplified(np.array([100, -20_000], np.int16), 2.0)
+    array([   200, -32768], dtype=int16)
+    """
+    if factor == 1.0:
+        return samples
+    louder: Pcm = np.clip(np.rint(samples * np.float32(factor)), -32_768, 32_767).astype(np.int16)
+    return louder
+
 
 HEADER = "X-Speakable"
 """Header with the value `none` if the text has nothing that can be spoken."""

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.cache.memory import MemoryCache
+
+# The part of the segment cache in memory; the least recently used segment is dropped first.
+
+
+class MemoryCache:
+    """Holds at most `max_bytes` of segments; a segment larger than that isn't stored."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._segments: OrderedDict[bytes, CachedSegment] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, key: bytes) -> CachedSegment | None:
+        """The segment, marked as just used; None if the cache lacks it."""
+        found = self._segments.get(key)
+        if found is not None:
+            self._segments.move_to_end(key)
+        return found
+
+    def put(self, key: bytes, segment: CachedSegment) -> None:
+        """Store the segment, and drop others until the bound holds."""
+        if old := self._segments.pop(key, None):
+            self.bytes -= old.size
+        if segment.size > self._max_bytes:
+            return
+        self._segments[key] = segment
+        self.bytes += segment.size
+        while self.bytes > self._max_bytes:
+            _, dropped = self._segments.popitem(last=False)
+            self.bytes -= dropped.size
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
 
 MAX_UNWRITTEN = 64
 """Segments that may wait for a slow disk; further ones are stored in memory only."""
 
 
 class SegmentCache:
-    """Segments by `frontend.scheduling.fingerprint`: a sentence that occurs again in another text is found."""
+    """Segments by `frontend.scheduling.planned_segment`: a sentence that occurs again in another text is found."""
 
     def __init__(self, max_bytes: int, disk: DiskCache | None = None) -> None:
         """Args:

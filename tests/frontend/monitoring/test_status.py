@@ -18,8 +18,7 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
-from frontend.monitoring.metrics import Event, Metrics
-from frontend.monitoring.status.recent_errors import RecentErrors
+from frontend.monitoring.metrics import Event, Metrics, RecentErrors
 from frontend.monitoring.status.report import Status
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.monitoring.status_handler import Sources, StatusHandler

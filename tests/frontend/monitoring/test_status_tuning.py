@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from frontend.monitoring.status.tuning import tuning
+from frontend.monitoring.status_handler import tuning
 from shm.situation import TuningState
 
 IN_USE = TuningState(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better")

@@ -10,7 +10,7 @@ import pytest
 from frontend.contract.request import SpeechRequest
 from frontend.planning.ledger import Account
 from frontend.planning.profile import CostProfile
-from frontend.scheduling.plan_profiles import PlanProfiles
+from frontend.scheduling.scheduler import PlanProfiles
 from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, planned
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader

@@ -11,7 +11,7 @@ import pytest
 from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits
-from frontend.scheduling.replanning import plan_again
+from frontend.scheduling.dispatcher import plan_again
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.segment_queue import SegmentQueue
 from shm.audio import SAMPLE_RATE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from frontend.scheduling.turns import waiting
+from frontend.scheduling.dispatcher import waiting
 
 
 def stream(*deadlines: float, failed: bool = False) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from frontend.scheduling.watchdog import FACTOR, STARVED, Watchdog
+from frontend.scheduling.watch import FACTOR, STARVED, Watchdog
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 from tests.shm.imitated_machine import Machine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from frontend.streams import playback_clock
-from frontend.streams.playback_clock import PlaybackClock
+from frontend.streams import playback as playback_clock
+from frontend.streams.playback import PlaybackClock
 from shm.audio import SAMPLE_RATE
 
 

@@ -8,7 +8,7 @@ import pytest
 from frontend.streams.joins import LONGEST_LEAD
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
-from frontend.streams.word_times import WordTimes
+from frontend.streams.stream import WordTimes
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.performer import Performer
 from text.words.segment import Cut, Segment, SpokenWord

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.word_timing import WordTiming
-from frontend.timestamps.cues import Cue, cues
+from frontend.timestamps.subtitles import Cue, cues
 
 
 def spoken(text: str, pace: float = 0.06, pauses: dict[str, float] | None = None) -> list[WordTiming]:

@@ -10,7 +10,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model
 from worker.models import checksum_cache
-from worker.quantization.workplace import workplace
+from worker.quantization.float_model import workplace
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from supervisor.processes.channels import channel
+from supervisor.processes.fronts import channel
 
 
 def test_every_channel_has_memory_of_its_own() -> None:

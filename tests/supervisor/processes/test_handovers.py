@@ -38,7 +38,7 @@ LOAD_TIMEOUT, ERRAND_TIMEOUT = 20.0, 20.0
 NOTICED = 15.0
 """Seconds within which a process that answers heartbeats, or hasn't come up, is noticed."""
 WATCHDOG = 10.0
-"""Seconds after which a front distrusts a worker that is stopped: `frontend.scheduling.watchdog`, in these tests."""
+"""Seconds after which a front distrusts a worker that is stopped: `frontend.scheduling.watch`, in these tests."""
 LIMIT = max(NOTICED, LOAD_TIMEOUT, WATCHDOG, ERRAND_TIMEOUT) + 3 * ORDER_LIMIT
 """Seconds within which a server that has lost one process to a stop serves again, in these tests."""
 

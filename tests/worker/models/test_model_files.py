@@ -12,7 +12,6 @@ import pytest
 
 from worker.engine import EngineUnavailable
 from worker.model_dir import default_model_dir
-from worker.models.arrays_checksum import sha256_of_arrays
 from worker.models.checksum import sha256_of
 from worker.models.model_files import (
     DEFAULT,
@@ -24,6 +23,7 @@ from worker.models.model_files import (
     KnownFile,
     load_manifest,
     part_of,
+    sha256_of_arrays,
     state_of,
     verify,
 )

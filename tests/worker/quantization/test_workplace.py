@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from worker.quantization.error import QuantizationError
-from worker.quantization.workplace import workplace
+from worker.quantization.float_model import workplace
 
 
 def test_it_is_beside_the_file_and_gone_afterwards(tmp_path):

@@ -20,9 +20,8 @@ from worker.engine import Block, EngineError, Utterance
 from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.tuning import process
-from worker.tuning.measure import FIRSTS, EngineMeasurement
 from worker.tuning.messages import MeasurementFailed, Result, Round, decode_result, decode_settings, encode
-from worker.tuning.process import results
+from worker.tuning.process import FIRSTS, EngineMeasurement, results
 
 SECOND = SAMPLE_RATE
 

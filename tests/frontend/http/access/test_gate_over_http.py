@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from frontend.contexts.services import Services
-from frontend.http.access.addresses import is_loopback
+from frontend.http.access.gate import is_loopback
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.http.access import rate_limit
-from frontend.http.access.rate_limit import RateLimit
+from frontend.http.access import gate as rate_limit
+from frontend.http.access.gate import RateLimit
 
 
 class Clock:

@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.scheduling.fingerprint import fingerprint
+from frontend.scheduling.planned_segment import fingerprint
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
-from frontend.streams.cache.memory import MemoryCache
-from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.cache.segments import MemoryCache, SegmentCache
 from shm.engine_info import EngineInfo
 from tests.frontend.streams.cache.writing import HOUR, spoken, write_segments
 
