@@ -8,14 +8,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 from text.east_asian import missing
 from text.g2p import G2P
+from text.locales.tables import words
 from text.words.accent import adapted
 from text.words.language import EAST_ASIAN
-from text.words.word import PhonemeSource, Word, word_list
+from text.words.word import PhonemeSource, Word
 
 _LEAST_QUOTED = 3
 _LEAST_SENTENCE = 4
@@ -32,30 +33,10 @@ _AROUND = "\"'“”‘’«»„()[]{}*_¿¡.,;:!?…—-"
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 
 
-_FUNCTION_WORDS = {
-    "en-us": word_list(
-        "the of and is are was were that this with for from you your we they he she his her it its have has had not be "
-        "I on must will would can could what who which there their my our but if when how do does did don't it's i'm "
-        "to in"
-    ),
-    "es": word_list(
-        "el los las una unos del al y que es son está están estaba con por para pero muy más también como cuando donde "
-        "porque su sus lo le les mi tu yo él ella nosotros ustedes no hay fue ha he esto esta este sí qué cómo la"
-    ),
-    "fr-fr": word_list(
-        "le les une des du au aux et est sont était avec pour pas ne sur dans que qui ce cette ces il elle nous vous "
-        "ils elles je j'ai c'est n'est mais où ou mon ton son leur plus très tout bien comme être avoir la"
-    ),
-    "it": word_list(
-        "il lo gli i della del dei delle di che è sono era con per non una uno anche come più ma se mi ti si ci questo "
-        "questa quello nel nella alla al dal ha ho hai perché molto e la le"
-    ),
-    "pt-br": word_list(
-        "o os as um uma do da dos das no na nos nas em e é são está com por para não que mais mas como muito você eu "
-        "ele ela nós isso este esta foi tem seu sua ao à também quando porque"
-    ),
-}
-"""Common words without much meaning, by language. Languages share some; a word of the sentence's own doesn't count."""
+_SPELLED_LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br")
+"""Languages that are recognised by their function words: common words without much meaning. Languages share some; a
+word of the sentence's own doesn't count.
+"""
 
 _SPELLED_ENGLISH = {
     "es": re.compile(r"w|sh|th|ck|ght|oo|ee(?!r)|[^aeiou]ing$", re.IGNORECASE),
@@ -66,7 +47,7 @@ _SPELLED_ENGLISH = {
 """Letters that the language's own words don't have, in words that are then taken for English."""
 
 _ASCII_WORD = re.compile(r"[A-Za-z]{3,}(?:['’]s)?")
-_LATIN_LANGUAGES = frozenset(_FUNCTION_WORDS) | {"en-gb"}
+_LATIN_LANGUAGES = frozenset(_SPELLED_LANGUAGES) | {"en-gb"}
 
 
 def languages(texts: Sequence[str], language: str) -> list[str]:
@@ -118,6 +99,11 @@ def _quotations(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
             start = -1
 
 
+@cache
+def _function_words() -> dict[str, frozenset[str]]:
+    return {language: words(language.partition("-")[0], "function_words") for language in _SPELLED_LANGUAGES}
+
+
 def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
     """Other language that most of these words' function words belong to, at least so many; "" if there is none."""
     own_name = "en-us" if language == "en-gb" else language
@@ -126,13 +112,13 @@ def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
         text if text == "I" else text.lower().translate(_APOSTROPHES) if place == 0 or text[:1].islower() else ""
         for place, text in enumerate(stripped)
     ]
-    own = _FUNCTION_WORDS[own_name]
+    own = _function_words()[own_name]
     ours = sum(word in own for word in bare)
     if len(bare) <= 3 * ours:
         return ""  # no other language can have more than twice as many
     counts = {
         name: sum(word in known and word not in own for word in bare)
-        for name, known in _FUNCTION_WORDS.items()
+        for name, known in _function_words().items()
         if name != own_name
     }
     best = max(counts, key=lambda name: counts[name])

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from text.normalization.draft import roman
 from text.normalization.draft.draft import Draft, Replacement, Rewritten
-from text.normalization.eastern import eastern, hindi
 from text.normalization.english import (
     abbreviations,
     addresses,
@@ -60,10 +59,13 @@ _ANY = re.compile("")
 Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
 """Callback for a word and its span of the text that returns the spans within the word that are read as written."""
 
-_ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
+_EMOJI: Rule = ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]"))
+"""The rule that all languages share."""
+
+_ENGLISH: tuple[Rule, ...] = (
     ("tex", tex.apply, re.compile(r"[$(=<>≤≥\\]")),
     ("music", music.apply, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
-    ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
+    _EMOJI,
     ("web_addresses", web.apply, _ADDRESS),
     ("code", shell.apply, re.compile(r"[-_(+{]")),
     ("references", references.apply, re.compile(r"\d|v\.")),
@@ -92,16 +94,18 @@ rule.
 """
 
 
-_EMOJI = _ENGLISH[2]
-
-
 def rules_of(code: str) -> tuple[Rule, ...]:
     """Rules for a language code's first part, in their order."""
     if code == "en":
         return _ENGLISH
+    # Imported here, so that a server reads the word tables of the languages that it speaks.
     if code in ("ja", "cmn"):
+        from text.normalization.eastern import eastern
+
         return (_EMOJI, *eastern.rules_of(code))
     if code == "hi":
+        from text.normalization.eastern import hindi
+
         return (_EMOJI, *hindi.RULES)
     return (_EMOJI, *western.rules_of(code))
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from text.locales.tables import words
 from text.sentences import abbreviations
 from text.sentences.lines import LIST_MARKER, stretches
 
@@ -153,7 +154,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     goes_on = following[0].islower()
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
-    if lower in abbreviations.NEVER_LAST or lower in abbreviations.NEVER_LAST_IN.get(language, ()):
+    if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
     after_number = before[-1:].isdecimal()
     if following[0].isdecimal() or _ROMAN.fullmatch(following):
@@ -173,8 +174,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     is_name |= goes_on and lower in abbreviations.SELDOM_LAST
     is_initial = len(word) == 1 and word.isupper()
     if is_name or is_initial or _DOTTED.fullmatch(word):
-        starters = abbreviations.SENTENCE_STARTERS
-        return following.lower() not in starters.get(language, starters["en"])
+        starters = words(language, "sentence_starters") or words("en", "sentence_starters")
+        return following.lower() not in starters
     return False
 
 

@@ -17,7 +17,7 @@ from text.locales.locale import LOCALES
 from text.normalization import normalize as normalization
 from text.normalization.draft.draft import Draft
 from text.normalization.eastern.eastern import Eastern
-from text.normalization.eastern.eastern_words import JAPANESE, MANDARIN
+from text.normalization.eastern.eastern_numbers import eastern_words
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 from text.normalization.western.western import Western
@@ -31,7 +31,7 @@ ODD = "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.
 
 def patterns() -> Iterator[re.Pattern[str]]:
     """Regular expressions of all rules."""
-    holders: list[object] = [Eastern(words) for words in (JAPANESE, MANDARIN)]
+    holders: list[object] = [Eastern(eastern_words(code)) for code in ("ja", "cmn")]
     holders += [kind(locale) for locale in LOCALES.values() for kind in (Western, Labelled)]
     holders += [
         importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from text.normalization.draft.draft import MASK, Draft
 from text.normalization.draft.words import ADDRESS, spoken_address
-from text.normalization.eastern.eastern_numbers import Numerals
-from text.normalization.eastern.eastern_words import JAPANESE, MANDARIN, EasternWords
+from text.normalization.eastern.eastern_numbers import EasternWords, Numerals, eastern_words
 from text.normalization.western.western import Rule
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
@@ -168,10 +167,7 @@ def _signed(words: EasternWords, match: re.Match[str], said: str) -> str:
     return f"{words.minus}{said}" if match["minus"] else said
 
 
-_WORDS = {"ja": JAPANESE, "cmn": MANDARIN}
-
-
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
     """Rules for ja or cmn."""
-    return Eastern(_WORDS[language]).rules()
+    return Eastern(eastern_words(language)).rules()

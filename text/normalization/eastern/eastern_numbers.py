@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 
-from text.normalization.eastern.eastern_words import EasternWords
+import msgspec
+
+from text.locales.tables import table
 
 _DIGITS = "〇一二三四五六七八九"
 _SMALL = ("", "十", "百", "千")
+
+
+@dataclass(frozen=True, slots=True)
+class EasternWords:
+    """Words and formats of one of the two languages."""
+
+    japanese: bool
+    """True for Japanese, False for Mandarin, where their grammar differs."""
+    zero: str
+    point: str
+    minus: str
+    large: tuple[str, ...]
+    """Names of the powers of 10,000."""
+    percent: str
+    """Format of a percentage, with `{}` for the number."""
+    currencies: Mapping[str, str]
+    units: Mapping[str, str]
+    date: str
+    clock: str
+    half_past: str
+    to: str
+    fraction: str
+    signs: Mapping[str, str]
+    less: str
+    """Spoken minus sign between two numbers."""
+    phone_one: str
+    """Spoken digit 1 in telephone numbers."""
+
+
+@cache
+def eastern_words(language: str) -> EasternWords:
+    """Words of ja or cmn."""
+    return msgspec.convert(table(language, "eastern"), EasternWords)
 
 
 class Numerals:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from text.locales.tables import table
 from text.normalization.draft.draft import DASH, END, MASK, Draft
 from text.normalization.draft.words import ADDRESS, spoken_address
 from text.normalization.western.western import Rule
 
-_MONTHS = ("जनवरी", "फ़रवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर")
+_WORDS = table("hi", "words")
+_MONTHS: list[str] = _WORDS["months"]
 _NUMBER = r"(?:\d{1,3}(?:,\d{2,3})+|\d{1,15})(?:\.\d{1,6})?"
 _EDGE = rf"(?<![\w{MASK}.,/:-])"
 _DATE = re.compile(rf"{_EDGE}(?P<day>\d{{1,2}})[/.-](?P<month>\d{{1,2}})[/.-](?P<year>\d{{4}}){END}(?![/-])")
@@ -25,15 +27,8 @@ _PERCENT = re.compile(rf"{_EDGE}{_UPTO}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?
 _RANGE = re.compile(rf"{_EDGE}(?P<first>\d{{1,4}}){DASH}(?P<last>\d{{1,4}}){END}(?![-/.,]\d)")
 _GROUPED = re.compile(rf"{_EDGE}(?P<number>\d{{1,3}}(?:,\d{{2,3}})+)(?P<fraction>\.\d{{1,6}})?(?![\d,])")
 _DECIMAL = re.compile(rf"{_EDGE}(?P<whole>\d{{1,15}})\.(?P<fraction>\d{{1,6}})(?![\d.])")
-_CURRENCIES = {"$": "डॉलर", "€": "यूरो", "£": "पाउंड"}
-_UNITS = {
-    "km/h": "किलोमीटर प्रति घंटा", "km": "किलोमीटर", "cm": "सेंटीमीटर", "mm": "मिलीमीटर", "m": "मीटर", "kg": "किलोग्राम",
-    "mg": "मिलीग्राम", "g": "ग्राम", "ml": "मिलीलीटर", "L": "लीटर", "°C": "डिग्री सेल्सियस", "℃": "डिग्री सेल्सियस",
-    "GB": "गीगाबाइट", "MB": "मेगाबाइट", "TB": "टेराबाइट", "m/s": "मीटर प्रति सेकंड", "m²": "वर्ग मीटर",
-    "km²": "वर्ग किलोमीटर", "मि.ली.": "मिलीलीटर", "मिली": "मिलीलीटर", "कि.मी.": "किलोमीटर", "किमी": "किलोमीटर",
-    "सेमी": "सेंटीमीटर", "से.मी.": "सेंटीमीटर", "कि.ग्रा.": "किलोग्राम", "किग्रा": "किलोग्राम", "ग्रा.": "ग्राम",
-    "mL": "मिलीलीटर", "kW": "किलोवाट", "Hz": "हर्ट्ज़",
-}  # fmt: skip
+_CURRENCIES: dict[str, str] = _WORDS["currencies"]
+_UNITS: dict[str, str] = _WORDS["units"]
 _MEASURE = re.compile(
     rf"{_EDGE}{_UPTO}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?"
     rf"(?P<unit>{'|'.join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))})(?![\w/²³])"
@@ -43,18 +38,15 @@ _PHONE = re.compile(
 )
 _CODE = re.compile(rf"(?:पिन(?: कोड)?|PIN):? (?P<code>\d{{6}}|\d{{3}} \d{{3}}){END}")
 _FRACTION = re.compile(rf"{_EDGE}(?P<fraction>[1-3]/[2-4]){END}(?!/)")
-_FRACTIONS = {"1/2": "आधा", "1/3": "एक तिहाई", "2/3": "दो तिहाई", "1/4": "एक चौथाई", "3/4": "तीन चौथाई"}
+_FRACTIONS: dict[str, str] = _WORDS["fractions"]
 _POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
-_POWERS = {"²": " का वर्ग", "³": " का घन"}
-_ABBREVIATIONS = {"डॉ.": "डॉक्टर", "प्रो.": "प्रोफ़ेसर", "पं.": "पंडित", "कि.मी.": "किलोमीटर", "ई.": "ईस्वी", "रु.": "रुपये"} | {
-    "ई.पू.": "ईसा पूर्व", "मो.": "मोबाइल", "सं.": "संख्या", "क्र.": "क्रमांक", "श्रीम.": "श्रीमती",
-    "डा.": "डॉक्टर", "उ.प्र.": "उत्तर प्रदेश"
-}  # fmt: skip
+_POWERS: dict[str, str] = _WORDS["powers"]
+_ABBREVIATIONS: dict[str, str] = _WORDS["abbreviations"]
 _LONGEST_FIRST = sorted(_ABBREVIATIONS, key=len, reverse=True)
 _SHORT = re.compile(rf"(?<![\w{MASK}])(?P<name>{'|'.join(map(re.escape, _LONGEST_FIRST))})(?= )")
-_SIGNS = {"@": "ऐट", ".": "डॉट", "/": "स्लैश", "-": "डैश", "_": "अंडरस्कोर"}
+_SIGNS: dict[str, str] = _WORDS["signs"]
 _OPERATION = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=\d)")
-_OPERATIONS = {"+": "जमा", "=": "बराबर", "×": "गुणा", "÷": "भागा"}
+_OPERATIONS: dict[str, str] = _WORDS["operations"]
 
 
 def _plain(written: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from text.locales.tables import table
 from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
 from text.normalization.draft.words import cardinal, is_one, number, ungrouped
 
@@ -16,57 +17,10 @@ class _Currency(NamedTuple):
     hundredths: str = ""
 
 
-_DOLLAR = _Currency("dollar", "dollars", "cent", "cents")
-_POUND = _Currency("pound", "pounds", "penny", "pence")
-_EURO = _Currency("euro", "euros", "cent", "cents")
-_YEN = _Currency("yen", "yen")
-_RUPEE = _Currency("rupee", "rupees", "paisa", "paise")
-_CURRENCIES = {
-    "$": _DOLLAR,
-    "£": _POUND,
-    "€": _EURO,
-    "¥": _YEN,
-    "₹": _RUPEE,
-    "₩": _Currency("won", "won"),
-    "₽": _Currency("ruble", "rubles"),
-    "₿": _Currency("bitcoin", "bitcoins"),
-    "USD": _Currency("US dollar", "US dollars", "cent", "cents"),
-    "GBP": _POUND,
-    "EUR": _EURO,
-    "JPY": _YEN,
-    "INR": _RUPEE,
-    "CHF": _Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
-    "CAD": _Currency("Canadian dollar", "Canadian dollars", "cent", "cents"),
-    "AUD": _Currency("Australian dollar", "Australian dollars", "cent", "cents"),
-    "CNY": _Currency("yuan", "yuan"),
-    "BTC": _Currency("bitcoin", "bitcoins"),
-}
-_DOLLARS_OF = {
-    "US": "US",
-    "CA": "Canadian",
-    "C": "Canadian",
-    "AU": "Australian",
-    "A": "Australian",
-    "NZ": "New Zealand",
-    "HK": "Hong Kong",
-    "S": "Singapore",
-}
-_MAGNITUDES = {
-    "k": "thousand",
-    "K": "thousand",
-    "m": "million",
-    "M": "million",
-    "mn": "million",
-    "mm": "million",
-    "MM": "million",
-    "b": "billion",
-    "B": "billion",
-    "bn": "billion",
-    "Bn": "billion",
-    "T": "trillion",
-    "tn": "trillion",
-    "trn": "trillion",
-}
+_TABLE = table("en", "currencies")
+_CURRENCIES = {sign: _Currency(*names) for sign, names in _TABLE["currencies"].items()}
+_DOLLARS_OF: dict[str, str] = _TABLE["dollars_of"]
+_MAGNITUDES: dict[str, str] = _TABLE["magnitudes"]
 _SHORT = "|".join(sorted(_MAGNITUDES, key=len, reverse=True))
 _MAGNITUDE = rf"(?: ?(?P<big>thousand|million|billion|trillion)|(?P<short>{_SHORT}))?"
 _HYPHENED = r"(?:-(?P<hyphened>thousand|million|billion|trillion|a(?=-)|[a-z]{3,12})\b)?"

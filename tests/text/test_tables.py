@@ -1,0 +1,37 @@
+"""The tables of words: each file is read as what the rules expect of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from text.locales import tables
+from text.locales.locale import LOCALES
+from text.normalization.eastern.eastern_numbers import eastern_words
+
+FILES = sorted(Path(tables.__file__).parent.glob("*/*.toml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_every_table_can_be_read_and_has_no_empty_word(file: Path) -> None:
+    def words(entry: object) -> list[str]:
+        if isinstance(entry, dict):
+            return [word for each in entry.items() for part in each for word in words(part)]
+        if isinstance(entry, list):
+            return [word for part in entry for word in words(part)]
+        return [entry] if isinstance(entry, str) else []
+
+    found = tables.table(file.parent.name, file.stem)
+    empty = {"hour", "time_joint", "large"}  # a language may have no word for these
+    assert found and all(word.strip() for name, entry in found.items() if name not in empty for word in words(entry))
+
+
+def test_every_locale_has_all_its_words() -> None:
+    assert [len(locale.months) for locale in LOCALES.values()] == [12] * 4
+    assert eastern_words("ja").japanese and not eastern_words("cmn").japanese
+
+
+def test_a_language_without_a_table_has_no_words() -> None:
+    assert tables.table("xx", "sentences") == {} and tables.words("xx", "never_last") == frozenset()
+    assert "xx" not in LOCALES

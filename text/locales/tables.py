@@ -1,0 +1,42 @@
+"""Tables of words, TOML files that a translator can edit: a folder for each language, `all` for what is in no language.
+
+A file is read when its first word is needed, and once.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from text.words.word import word_list
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def table(language: str, name: str) -> dict[str, Any]:
+    """The file `<language>/<name>.toml`, which callers must not change; empty if the language has no such file.
+
+    Args:
+        language: a language code's first part (en, es, cmn), or "all".
+
+    Raises:
+        ValueError: the file is no TOML.
+    """
+    try:
+        return tomllib.loads((_FOLDER / language / f"{name}.toml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
+@cache
+def words(language: str, name: str) -> frozenset[str]:
+    """A list of words in the language's `sentences.toml`; empty if it has no such list."""
+    return word_list(table(language, "sentences").get(name, ""))
+
+
+def languages(name: str) -> tuple[str, ...]:
+    """The languages that have a file of that name, in the order of their codes."""
+    return tuple(sorted(file.parent.name for file in _FOLDER.glob(f"*/{name}.toml")))
