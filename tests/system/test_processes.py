@@ -203,10 +203,12 @@ def test_memory_that_cannot_be_had_is_one_clear_line() -> None:
         refused.logs("can't reserve")
 
 
-def test_a_supervisor_that_cannot_start_a_child_ends_and_leaves_none() -> None:
-    with server("--engine", "espeak", wait=False, open_files=24) as refused:
-        assert refused.process.wait(DEADLINE) == ExitCode.FAILED
-        refused.logs("the supervisor has failed")
+@pytest.mark.parametrize("open_files", [16, 20, 24])
+def test_a_server_with_too_few_descriptors_ends_and_leaves_no_process(open_files: int) -> None:
+    """Whether the supervisor or a child runs out of them first depends on Python's version."""
+    with server("--engine", "espeak", wait=False, open_files=open_files) as refused:
+        assert ExitCode(refused.process.wait(DEADLINE)) in (ExitCode.FAILED, ExitCode.ENGINE, ExitCode.CRASH_LOOP)
+        refused.logs("Too many open files")
         refused.logs(re.escape(END))  # its children share its pipe: they have ended too
 
 
