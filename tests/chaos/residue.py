@@ -6,13 +6,16 @@ import contextlib
 import re
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from frontend.audio.encoding import MAX_THREADS
 from tests.system.server import DEADLINE, Server
 
+Seen = TypeVar("Seen")
 Residue = dict[str, object]
 
 
@@ -47,13 +50,18 @@ def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
 
 
 def comes_back_to(before: Residue, of: Server) -> Residue:
-    """The residue once it is `before`, or the last one seen: what has just ended may still be on its way out.
+    """The residue once it is `before`, or the last one seen: what has just ended may still be on its way out."""
+    return looked_at_until(before, lambda: _with_unstarted_threads(residue(of), before))
+
+
+def looked_at_until(wanted: Seen, look: Callable[[], Seen]) -> Seen:
+    """What is seen once it is what is wanted, or what was seen last.
 
     Another process's descriptors have no event to wait for, so they are looked at again and again. A look takes 5 ms
     of a core, which the process that is starting could use.
     """
     give_up = time.monotonic() + DEADLINE
-    while (now := _with_unstarted_threads(residue(of), before)) != before and time.monotonic() < give_up:
+    while (now := look()) != wanted and time.monotonic() < give_up:
         time.sleep(0.1)
     return now
 
