@@ -63,7 +63,7 @@ class _Cut(Exception):
 
 
 class HttpFetcher:
-    """Implements `Fetcher` with the front that the last `Welcome` names."""
+    """Asks the front that the last `Welcome` names."""
 
     def __init__(self, front: Callable[[], Awaitable[Welcome]]) -> None:
         """`front` waits until a front is known."""
@@ -71,7 +71,7 @@ class HttpFetcher:
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, host: FetchHost) -> None:
-        """Implements `Fetcher.fetch`: makes one request. The caller asks again for what is missing.
+        """Makes one request. The caller asks again for what is missing.
 
         Raises:
             CannotFetch: the front refuses the text.

@@ -192,11 +192,9 @@ class Track:
             self.timeline.note(number, held.text, held.length / SAMPLE_RATE, speed)
 
     async def room(self) -> None:
-        """Implements `FetchHost.room`."""
         await self._room.wait()
 
     def arrived(self, real_time_factor: float | None) -> None:
-        """Implements `FetchHost.arrived`."""
         if real_time_factor is not None:
             self._factor = real_time_factor
         self.timeline.last = self.reel.last

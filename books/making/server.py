@@ -92,7 +92,7 @@ class ServerSpeaker:
                 return
 
     async def engine(self) -> str:
-        """Implements `PassageSpeaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
+        """A book is never begun with an engine that only stands in for Kokoro."""
         status = await self._json("GET", "/status")
         engine = status.get("engine") or {}
         if not engine:
@@ -110,7 +110,7 @@ class ServerSpeaker:
         return self._identity
 
     async def script(self, passage: Passage) -> str:
-        """Implements `PassageSpeaker.script`; the text itself where the server pronounces only while speaking."""
+        """The text itself where the server pronounces only while speaking."""
         try:
             found = await self._json("POST", "/dev/phonemize", self._read_as(passage))
         except PassageRefused:
@@ -118,7 +118,6 @@ class ServerSpeaker:
         return str(found["phonemes"])
 
     async def speak(self, passage: Passage) -> PassageSpeech:
-        """Implements `PassageSpeaker.speak`."""
         if self._may_be_another and (before := self._identity) and before != await self.engine():
             raise PassageRefused(f"{self._identity} speaks now, not {before} as before.", "engine_changed")
         captions = self._captions

@@ -118,11 +118,9 @@ class Recording:
 
     @property
     def given_out(self) -> float:
-        """Implements `Encoding.given_out`."""
         return self._encoding.given_out
 
     async def encode(self, pcm: Pcm) -> bytes:
-        """Implements `Encoding.encode`."""
         self._left -= len(pcm)
         if self._left < 0:
             self._parts.clear()
@@ -133,7 +131,6 @@ class Recording:
         return audio
 
     async def finish(self) -> bytes:
-        """Implements `Encoding.finish`."""
         audio = await self._encoding.finish()
         if self._left >= 0:
             self._parts.append(await self._whole.finish())
@@ -141,7 +138,6 @@ class Recording:
         return audio
 
     def close(self) -> None:
-        """Implements `Encoding.close`."""
         self._encoding.close()
         self._whole.close()
 

@@ -39,19 +39,17 @@ class WholeText:
         self._ahead: Sentence | None = None
 
     def peek(self) -> Sentence:
-        """Implements `SentenceSource.peek`."""
         if self._ahead is None:
             self._ahead = next(self._rest, ())
         return self._ahead
 
     def take(self) -> Sentence:
-        """Implements `SentenceSource.take`."""
         sentence = self.peek()
         self._ahead = None if sentence else ()
         return sentence
 
     def continues(self) -> None:
-        """Implements `SentenceSource.continues`."""
+        pass
 
 
 class WrittenText:
@@ -69,7 +67,6 @@ class WrittenText:
         self._ended = False
 
     def peek(self) -> Sentence | None:
-        """Implements `SentenceSource.peek`."""
         while self._ahead is None:
             if sentence := next(self._sentences, None):
                 self._ahead = sentence
@@ -88,14 +85,12 @@ class WrittenText:
         return self._ahead
 
     def take(self) -> Sentence | None:
-        """Implements `SentenceSource.take`."""
         sentence = self.peek()
         if sentence:
             self._ahead = None
         return sentence
 
     def continues(self) -> TextMark | None:
-        """Implements `SentenceSource.continues`."""
         if self._ended:
             return None
         self._ahead = None

@@ -33,30 +33,26 @@ _STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429, "no_so
 
 
 class PlayDesk:
-    """Implements `frontend.contract.player.PlayerControlControlControlControlControlControl`."""
+    """The player of this machine, as the front's operations reach it."""
 
     def __init__(self, line: PlayerLine) -> None:
         self.key = line.key
-        """Implements `PlayerControl.key`."""
         self._line = line
 
     @property
     def state(self) -> PlayerState:
-        """Implements `PlayerControl.state`: the last state, with the time that has passed since."""
+        """The last state, with the time that has passed since."""
         return self._line.audience.state
 
     async def play(self, item: Item, on_busy: WhenBusy) -> int:
-        """Implements `PlayerControl.play`."""
         self._line.want()
         return (await self._ask(Play(self._number(), item, on_busy))).place
 
     async def steer(self, verb: Verb) -> None:
-        """Implements `PlayerControl.steer`."""
         if self._line.is_used:
             await self._ask(Steer(self._number(), verb))
 
     async def change(self, change: Change) -> None:
-        """Implements `PlayerControl.change`."""
         if self._line.is_used:
             await self._ask(msgspec.structs.replace(change, number=self._number()))
         elif any(each is not None for each in (change.speed, change.voice, change.seek, change.sentence)):
@@ -65,13 +61,11 @@ class PlayDesk:
             self._line.take(msgspec.structs.replace(self.state, volume=change.volume))
 
     async def remove(self, name: str) -> None:
-        """Implements `PlayerControl.remove`."""
         if not self._line.is_used:
             raise ApiError(404, "There is no such text: nothing is being played.", param="id", code="not_found")
         await self._ask(Remove(self._number(), name))
 
     def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
-        """Implements `PlayerControl.events`."""
         return self._line.audience.events()
 
     def report(self) -> Player:

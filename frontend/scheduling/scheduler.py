@@ -86,7 +86,7 @@ class PlanProfiles:
 
 
 class StreamHost:
-    """Implements `frontend.streams.stream.Host`."""
+    """What streams ask of the scheduler."""
 
     def __init__(
         self, shared: Shared, intake: Intake, watch: Watch, dispatcher: Dispatcher, generations: Generations
@@ -98,11 +98,9 @@ class StreamHost:
         self._generations = generations
 
     async def fill(self, stream: Stream) -> None:
-        """Implements `Host.fill`."""
         await self._intake.fill(stream)
 
     def took(self, block: SealedBlock) -> None:
-        """Implements `Host.took`."""
         if block.link is None:
             return
         block.give_back()
@@ -111,12 +109,12 @@ class StreamHost:
         self._dispatcher.wake()
 
     def ran_dry(self, stream: Stream) -> None:
-        """Implements `Host.ran_dry`: a gap counts only if somebody listens."""
+        """A gap counts only if somebody listens."""
         if stream.request.urgency is Urgency.LISTENING:
             self._shared.metrics.count(Event.UNDERRUN)
 
     def real_time_factor(self, stream: Stream) -> float | None:
-        """Implements `Host.real_time_factor`: the engine's inference threads share the streams that are open."""
+        """The engine's inference threads share the streams that are open."""
         account = self._shared.ledger.of(stream.engine)
         if not account.measured:
             return None
@@ -124,7 +122,6 @@ class StreamHost:
         return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
 
     def forget(self, stream: Stream) -> None:
-        """Implements `Host.forget`."""
         if self._shared.streams.pop(stream.number, None) is None:
             return
         self._generations.forget(stream)
@@ -144,7 +141,7 @@ class TextReader(Protocol):
 
 
 class Scheduler:
-    """Implements `frontend.contract.speaker.Speaker`. `tell` sends a control message to the supervisor."""
+    """`tell` sends a control message to the supervisor."""
 
     def __init__(
         self,
@@ -172,26 +169,21 @@ class Scheduler:
 
     @property
     def engine(self) -> EngineInfo | None:
-        """Implements `Speaker.engine`."""
         return self._standing.engine
 
     @property
     def reason(self) -> str:
-        """Implements `Speaker.reason`."""
         return self._standing.reason
 
     @property
     def retry_after(self) -> float:
-        """Implements `Speaker.retry_after`."""
         return self._standing.retry_after
 
     @property
     def ring_seconds(self) -> float:
-        """Implements `Speaker.ring_seconds`."""
         return self._shared.links.ring_seconds
 
     def open(self, request: SpeechRequest) -> Stream:
-        """Implements `Speaker.open`."""
         engine = engine_in_use(self)
         self._admission.make_room(request)
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
@@ -212,11 +204,9 @@ class Scheduler:
         await self._standing.idle.wait()
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
-        """Delegates to `Generations.connect`."""
         self._generations.connect(connect, fds)
 
     def disconnect(self, message: Disconnect) -> None:
-        """Delegates to `Generations.disconnect`."""
         self._generations.disconnect(message)
 
     def situation(self, situation: Situation) -> None:

@@ -73,7 +73,6 @@ class EngineStanding:
 
     @property
     def reason(self) -> str:
-        """Implements `Speaker.reason`."""
         if self._shared.links.current:
             return ""
         reason, seconds = self.situation.reason, self._next_try
@@ -81,7 +80,6 @@ class EngineStanding:
 
     @property
     def retry_after(self) -> float:
-        """Implements `Speaker.retry_after`."""
         return max(self._next_try or 0.0, 1.0)
 
     @property

@@ -110,7 +110,7 @@ class Host(Protocol):
 
 
 class Stream:
-    """Implements `frontend.contract.speaker.SpeechStream`. Lives on the event loop; only its text is read in a
+    """One request's speech. It lives on the event loop; only its text is read in a
     thread."""
 
     def __init__(self, number: int, request: SpeechRequest, engine: EngineInfo, text: TextAhead, host: Host) -> None:
@@ -132,12 +132,11 @@ class Stream:
         self.flushed = 0
         self._told_flushes = 0
         self.cached = True
-        """Implements `SpeechStream.cached`: False once a segment that isn't in the cache was found."""
+        """False once a segment that isn't in the cache was found."""
         self._planning = asyncio.create_task(host.fill(self))
 
     @property
     def seconds_left(self) -> float:
-        """Implements `SpeechStream.seconds_left`."""
         if not self.segments and not self.playback.begun:
             return self.timing.arrival - time.monotonic()
         planned = sum(segment.length - segment.taken for segment in self.segments)
@@ -149,14 +148,12 @@ class Stream:
         return self._failure is not None
 
     async def all_cached(self) -> bool:
-        """Implements `SpeechStream.all_cached`."""
         while self.cached and not (self._failure or self.text.ended or len(self.segments) >= UNHEARD):
             self._changed.clear()
             await self._changed.wait()
         return self.text.ended and self.cached and not self._failure
 
     async def accepted(self) -> bool:
-        """Implements `SpeechStream.accepted`."""
         while not (self.timing.admitted or self.timing.sounds or self._failure):
             self._changed.clear()
             await self._changed.wait()
@@ -221,20 +218,16 @@ class Stream:
             self._words.tell(head, ended)
 
     def take_words(self) -> list[WordTiming]:
-        """Implements `SpeechStream.take_words`."""
         return self._words.take()
 
     def take_sentences(self) -> list[SentenceTiming]:
-        """Implements `SpeechStream.take_sentences`."""
         return self._sentences.take()
 
     @property
     def real_time_factor(self) -> float | None:
-        """Implements `SpeechStream.real_time_factor`."""
         return self._host.real_time_factor(self)
 
     def close(self) -> None:
-        """Implements `SpeechStream.close`."""
         self.fail(Interrupted("the stream was closed"))
         self._planning.cancel()
         self._host.forget(self)

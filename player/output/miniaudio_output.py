@@ -25,7 +25,7 @@ _BACKENDS = {
 
 
 class MiniaudioOutput:
-    """Implements `Output`. A short buffer sounds to its end before the device is closed, which drops a longer one and
+    """A short buffer sounds to its end before the device is closed, which drops a longer one and
     silences the device at once."""
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
@@ -57,11 +57,10 @@ class MiniaudioOutput:
 
     @property
     def delay(self) -> int:
-        """Implements `Output.delay`: the buffer is full while the device runs."""
+        """The buffer is full while the device runs."""
         return self._delay
 
     def close(self) -> None:
-        """Implements `Output.close`."""
         if self.takes_fade and self._device.running:
             let_sound(self._delay)
         self._device.close()

@@ -20,7 +20,7 @@ TRIAL_SECONDS = 5.0
 
 
 class ProgramOutput:
-    """Implements `Output`. A thread writes samples as they are due; closing kills the program and what it holds."""
+    """A thread writes samples as they are due; closing kills the program and what it holds."""
 
     takes_fade = False
 
@@ -45,12 +45,11 @@ class ProgramOutput:
 
     @property
     def delay(self) -> int:
-        """Implements `Output.delay`: by the clock, because the program doesn't tell."""
+        """By the clock, because the program doesn't tell."""
         played = (time.monotonic() - self._began) * SAMPLE_RATE
         return max(round(self._written - played), 0)
 
     def close(self) -> None:
-        """Implements `Output.close`."""
         self._process.kill()
         self._process.wait()
 

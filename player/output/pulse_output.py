@@ -117,7 +117,7 @@ _REQUESTS = 4
 
 
 class PulseOutput:
-    """Implements `Output`. The library's thread calls `fill`.
+    """The library's thread calls `fill`.
 
     Closing rewrites what the server holds with a fade of 20 ms and silence, and waits until that has sounded.
     """
@@ -157,11 +157,11 @@ class PulseOutput:
 
     @property
     def delay(self) -> int:
-        """Implements `Output.delay`: as the server said it last, less the time since."""
+        """As the server said it last, less the time since."""
         return max(self._delay - round((time.monotonic() - self._measured) * SAMPLE_RATE), 0)
 
     def close(self) -> None:
-        """Implements `Output.close`. Blocks for the 30 ms of the margin and the fade."""
+        """Blocks for the 30 ms of the margin and the fade."""
         with self._closing:
             if not self._loop:
                 return

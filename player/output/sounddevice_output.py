@@ -14,7 +14,7 @@ from shm.audio import SAMPLE_RATE
 
 
 class SounddeviceOutput:
-    """Implements `Output`. Aborting the stream drops what the device holds; a short buffer sounds to its end before."""
+    """Aborting the stream drops what the device holds; a short buffer sounds to its end before."""
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
@@ -37,12 +37,10 @@ class SounddeviceOutput:
 
     @property
     def delay(self) -> int:
-        """Implements `Output.delay`."""
         latency: float = self._stream.latency
         return round(latency * SAMPLE_RATE)
 
     def close(self) -> None:
-        """Implements `Output.close`."""
         if self.takes_fade and self._stream.active:
             let_sound(self.delay)
         self._stream.abort(ignore_errors=True)

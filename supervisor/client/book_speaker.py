@@ -23,15 +23,14 @@ class LocalBookSpeaker:
         self._speech = speech
         self._alone = asyncio.Lock()
         self.inference_threads = 1
-        """Implements `books.making.speech.PassageSpeaker`: the passage in hand takes all threads."""
+        """The passage in hand takes all threads."""
 
     async def engine(self) -> str:
-        """Implements `books.making.speech.PassageSpeaker.engine`; equal to a server's with the same model."""
+        """Equal to a server's with the same model."""
         engine = self._speech.engine
         return "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
 
     async def script(self, passage: Passage) -> str:
-        """Implements `books.making.speech.PassageSpeaker.script`."""
         voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
         try:
             return await asyncio.to_thread(
@@ -41,7 +40,6 @@ class LocalBookSpeaker:
             return passage.text  # `speak` says why
 
     async def speak(self, passage: Passage) -> PassageSpeech:
-        """Implements `books.making.speech.PassageSpeaker.speak`."""
         async with self._alone:
             return await asyncio.to_thread(self._speak, passage)
 

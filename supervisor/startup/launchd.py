@@ -25,7 +25,7 @@ PROGRAMS = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 class Launchd:
-    """Implements `supervisor.startup.manager.Manager`."""
+    """macOS's service manager."""
 
     def __init__(self, home: Path, uid: int) -> None:
         self._agents = home / "Library" / "LaunchAgents"

@@ -36,7 +36,7 @@ time."""
 
 
 class Systemd:
-    """Implements `supervisor.startup.manager.Manager`."""
+    """The user's systemd."""
 
     def __init__(self, config_home: Path) -> None:
         self._units = config_home / "systemd" / "user"

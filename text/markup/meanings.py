@@ -56,7 +56,7 @@ class SpokenMeanings:
         self._notation = notation
 
     def phonemes(self, ipa: str, performer: Performer | None) -> str:
-        """Implements `Meanings.phonemes`: phonemes of the engine's vocabulary; none for an engine that takes text."""
+        """Phonemes of the engine's vocabulary; none for an engine that takes text."""
         if self._notation.speaks == "text":
             return ""
         phonemes = from_ipa(ipa, performer.language if performer else self._language)
@@ -65,9 +65,7 @@ class SpokenMeanings:
         return phonemes
 
     def said_as(self, text: str, interpret_as: str, form: str, performer: Performer | None) -> str:
-        """Implements `Meanings.said_as`."""
         return said_as(text, interpret_as, form, performer.language if performer else self._language)
 
     def performer(self, name: str) -> Performer:
-        """Implements `Meanings.performer`."""
         return self._cast.find(name)
