@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
@@ -35,14 +36,18 @@ _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 5
 class PhonemizeBody(msgspec.Struct):
     """The body's fields. `null` means absent; X-Warning names others."""
 
-    input: str | None = None
-    text: str | None = None
-    """Another name for `input`, which wins where both are given; likewise `language` for `lang`."""
-    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
-    language: Annotated[str, msgspec.Meta(max_length=64)] | None = None
-    voice: str | None = None
-    """Says the language where none is named."""
-    markup: MarkupKind = MarkupKind.BASIC
+    input: Annotated[str | None, Meta(description="The text. Needed, unless `text` is given.")] = None
+    text: Annotated[str | None, Meta(description="Another name for `input`, which wins where both are given.")] = None
+    lang: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="The text's language; the voice's own where it is left out.", examples=["en-us"]),
+    ] = None
+    language: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="Another name for `lang`, which wins where both are given."),
+    ] = None
+    voice: Annotated[str | None, Meta(description="Says the language where none is named.")] = None
+    markup: Annotated[MarkupKind, Meta(description="The same field as in a speech request.")] = MarkupKind.BASIC
 
 
 _decode = msgspec.json.Decoder(PhonemizeBody).decode

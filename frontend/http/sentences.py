@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
@@ -23,10 +24,12 @@ from text.words.sanitize import sanitize
 class SentencesBody(msgspec.Struct):
     """The body's fields. `null` means absent; X-Warning names others."""
 
-    paragraphs: list[str]
-    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
-    voice: str | None = None
-    """Says the language where none is named."""
+    paragraphs: Annotated[list[str], Meta(description="The text. No sentence goes from one paragraph into the next.")]
+    lang: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="The text's language; the voice's own where it is left out.", examples=["en-us"]),
+    ] = None
+    voice: Annotated[str | None, Meta(description="Says the language where none is named.")] = None
 
 
 _decode = msgspec.json.Decoder(SentencesBody).decode

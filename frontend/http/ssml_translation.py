@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
@@ -41,11 +42,15 @@ IGNORED = ("audio", "emphasis", "lang", "w")
 class SsmlBody(msgspec.Struct):
     """The body's fields. `null` means absent; X-Warning names others."""
 
-    text: str | None = None
-    input: str | None = None
-    """Another name for `text`, which wins where both are given."""
-    voice: str = ""
-    """The voice of the speech request that the text is meant for; without it, voices and paces are left out."""
+    text: Annotated[str | None, Meta(description="The document; a text without `<speak>` stays as it is.")] = None
+    input: Annotated[str | None, Meta(description="Another name for `text`, which wins where both are given.")] = None
+    voice: Annotated[
+        str,
+        Meta(
+            description="The voice of the request that the result is meant for. Without it, voices and paces are "
+            "left out."
+        ),
+    ] = ""
 
 
 _decode = msgspec.json.Decoder(SsmlBody).decode

@@ -12,7 +12,6 @@ import msgspec
 from frontend.http.access.rules import Access
 from frontend.http.dialects.all import DIALECTS
 from frontend.http.errors import REFUSAL_STATUS
-from frontend.http.openapi.fields import FIELDS
 from frontend.http.requests import warning
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route
@@ -87,7 +86,6 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
-    _explain(schemas)
     for route, operation in documented:
         described = _operation(route, operation, schema)
         described["parameters"] = [*_parameters(route, operation), *_query(operation, schemas)]
@@ -191,11 +189,3 @@ def _query(operation: Operation, schemas: Mapping[str, Any]) -> list[dict[str, A
         schema = {key: value for key, value in field.items() if key not in ("description", "default")}
         found.append({"name": name, "in": "query", "description": field.get("description", ""), "schema": schema})
     return found
-
-
-def _explain(schemas: dict[str, Any]) -> None:
-    """Add the descriptions of `FIELDS` to the schemas' fields; a description that a type has itself stays."""
-    for name, fields in FIELDS.items():
-        for field, says in fields.items():
-            properties = schemas[name]["properties"]
-            properties[field] = says | properties[field]

@@ -18,8 +18,8 @@ Volume = Annotated[float, Meta(ge=0.0, le=MAX_VOLUME)]
 class VoiceAlias(msgspec.Struct):
     """A voice that a request gives a name and a pace of its own."""
 
-    voice: str
-    rate: Rate | None = None
+    voice: Annotated[str, Meta(description="A voice or a blend.")]
+    rate: Annotated[Rate | None, Meta(description="Its pace, times `speed`; 1 where it is left out.")] = None
 
 
 VoiceAliases = Annotated[dict[str, str | VoiceAlias], Meta(max_length=64)]
@@ -28,15 +28,24 @@ VoiceAliases = Annotated[dict[str, str | VoiceAlias], Meta(max_length=64)]
 class NormalizationOptions(msgspec.Struct):
     """Switches of normalisation for one request. `null` and absent switches leave the server's settings as they are."""
 
-    normalize: bool | None = None
-    unit_normalization: bool | None = None
-    url_normalization: bool | None = None
-    email_normalization: bool | None = None
-    optional_pluralization_normalization: bool | None = None
-    phone_normalization: bool | None = None
-    caps_normalization: bool | None = None
-    replace_remaining_symbols: bool | None = None
-    remove_emoji: bool | None = None
+    normalize: Annotated[bool | None, Meta(description="`false`: the text is spoken as it is written.")] = None
+    unit_normalization: Annotated[
+        bool | None, Meta(description="`false`: measures (`5 km`) are passed on as they are written.")
+    ] = None
+    url_normalization: Annotated[
+        bool | None,
+        Meta(description="`false`, with `email_normalization`: web and mail addresses are passed on as written."),
+    ] = None
+    email_normalization: Annotated[bool | None, Meta(description="Works together with `url_normalization`.")] = None
+    optional_pluralization_normalization: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
+    phone_normalization: Annotated[
+        bool | None, Meta(description="`false`: telephone numbers are passed on as they are written.")
+    ] = None
+    caps_normalization: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
+    replace_remaining_symbols: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
+    remove_emoji: Annotated[bool | None, Meta(description="Taken and without effect: `--normalize-emoji` decides.")] = (
+        None
+    )
 
 
 _RULES = {
