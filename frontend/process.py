@@ -16,9 +16,6 @@ from setproctitle import setproctitle
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
-from frontend.http.connections.acceptor import Acceptor
-from frontend.http.connections.connections import Connections
-from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
@@ -33,6 +30,9 @@ from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
 from frontend.scheduling.scheduler import Scheduler
+from frontend.serving.connections.acceptor import Acceptor
+from frontend.serving.connections.connections import Connections
+from frontend.serving.connections.descriptors import room_for
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.streams.cache.disk import DiskCache
@@ -66,7 +66,7 @@ from text.pipeline import configured_pipeline
 from text.settings import TextSettings
 
 if TYPE_CHECKING:
-    from frontend.wyoming.service import WyomingService
+    from frontend.dialects.wyoming.service import WyomingService
 
 log = logging.getLogger(__name__)
 
@@ -215,7 +215,7 @@ class Front:
     def _make_wyoming(self, connections: Connections, services: Services) -> WyomingService | None:
         if self._listeners.wyoming is None:
             return None
-        from frontend.wyoming.service import WyomingService
+        from frontend.dialects.wyoming.service import WyomingService
 
         return WyomingService(self._listeners.wyoming, connections, services, self._note_progress)
 

@@ -13,22 +13,15 @@ from aiohttp.typedefs import Handler, Middleware
 from frontend.contexts.services import Services
 from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
-from frontend.http.access.bodies import Bodies
-from frontend.http.access.gate import Gate
-from frontend.http.answers.answer import Answers
-from frontend.http.answers.sent_ahead import RING_SECONDS
+from frontend.dialects.handlers import Dialects
 from frontend.http.catalog import Catalog
-from frontend.http.connections.connection import announce_end, attend
 from frontend.http.description import Description
-from frontend.http.dialects.handlers import Dialects
-from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
 from frontend.http.openapi.page import render
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
-from frontend.http.requests.warning import warn
 from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, query_of, streams_body
 from frontend.http.scrape import Scrape
@@ -39,6 +32,13 @@ from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
+from frontend.serving.access.bodies import Bodies
+from frontend.serving.access.gate import Gate
+from frontend.serving.connections.connection import announce_end, attend
+from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form, openai_errors
+from frontend.serving.sent_ahead import RING_SECONDS
+from frontend.serving.warning import warn
+from frontend.speech.answer import Answers
 from shm import request_id
 
 # The log of aiohttp's own protocol, in which anybody who sends nonsense could otherwise write pages.

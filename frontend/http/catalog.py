@@ -9,9 +9,9 @@ from aiohttp import web
 
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import Speaker, engine_in_use
-from frontend.http.requests.json_body import read_json, read_query
-from frontend.http.requests.model_names import MODELS
-from frontend.http.voice_description import VoiceDescription, described
+from frontend.serving.json_body import read_json, read_query
+from frontend.speech.model_names import MODELS
+from frontend.speech.voice_description import VoiceDescription, described
 from text.words.language import language_of
 from text.words.performer import Performer
 from text.words.voice_spec import VoiceError, default_voice, parse_voice

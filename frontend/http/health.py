@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from frontend.contract.speaker import Speaker
-from frontend.http.errors import retry_after
+from frontend.serving.errors import retry_after
 
 
 class Health:

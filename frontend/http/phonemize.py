@@ -13,10 +13,10 @@ from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
 from frontend.contract.speaker import Speaker
 from frontend.contract.voices import language_of_text
-from frontend.http.requests.json_body import read_json
-from frontend.http.requests.speech_request import checked_text
-from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import note_no_effect
+from frontend.serving.json_body import read_json
+from frontend.serving.unknown_fields import unknown_in
+from frontend.serving.warning import note_no_effect
+from frontend.speech.asked import checked_text
 from shm.engine_info import EngineInfo
 from text.espeak.ipa import ALPHABET
 from text.isolation.apart import apart

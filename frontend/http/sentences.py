@@ -13,9 +13,9 @@ from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
 from frontend.contract.speaker import Speaker
 from frontend.contract.voices import language_of_text
-from frontend.http.requests.json_body import read_json
-from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import note_no_effect
+from frontend.serving.json_body import read_json
+from frontend.serving.unknown_fields import unknown_in
+from frontend.serving.warning import note_no_effect
 from text.isolation.apart import apart
 from text.sentences.sentences import lines_of_sentences
 from text.words.sanitize import sanitize

@@ -6,13 +6,13 @@ from aiohttp import web
 
 from frontend.audio.formats import AudioFormat
 from frontend.contract.errors import ApiError
-from frontend.http.answers.answer import Answers
-from frontend.http.requests.json_body import fields_of, read_query
-from frontend.http.requests.kokoro_fastapi import options_without_effect
-from frontend.http.requests.model_names import is_other_model
-from frontend.http.requests.schema import DialogueBody, SpeechBody, VoiceReference
-from frontend.http.requests.speech_request import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
-from frontend.http.requests.warning import note_no_effect
+from frontend.serving.json_body import fields_of, read_query
+from frontend.serving.warning import note_no_effect
+from frontend.speech.answer import Answers
+from frontend.speech.asked import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
+from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
+from frontend.speech.kokoro_fastapi import options_without_effect
+from frontend.speech.model_names import is_other_model
 from shm.killpoint import killpoint
 from text.markup.marked import MarkupKind
 

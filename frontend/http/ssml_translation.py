@@ -12,9 +12,9 @@ from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
-from frontend.http.requests.json_body import read_json
-from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import note_no_effect
+from frontend.serving.json_body import read_json
+from frontend.serving.unknown_fields import unknown_in
+from frontend.serving.warning import note_no_effect
 from text.isolation.apart import apart
 from text.markup import ssml
 from text.markup.limits import MAX_RATE, MIN_RATE

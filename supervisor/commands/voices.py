@@ -46,7 +46,7 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     # Only loading shows the engine that would speak: a model may be installed and unusable.
-    from frontend.http.voice_description import described
+    from frontend.speech.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose
 

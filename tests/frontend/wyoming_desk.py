@@ -11,9 +11,9 @@ import numpy as np
 from wyoming.client import AsyncTcpClient
 from wyoming.event import Event, Eventable
 
-from frontend.http.connections.connections import Connections
+from frontend.dialects.wyoming.service import WyomingService
+from frontend.serving.connections.connections import Connections
 from frontend.settings.front import FrontSettings
-from frontend.wyoming.service import WyomingService
 from shm.audio import Pcm
 from tests.frontend.contexts_desk import ContextDesk, speak_all
 from tests.frontend.scripted_worker import DEADLINE

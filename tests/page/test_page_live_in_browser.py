@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from frontend.http.answers import sse
+from frontend.speech import sse
 from tests.page.visit import LONG, SHORT, Visit, needs_chromium
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server

@@ -15,7 +15,7 @@ from wyoming.info import Describe
 from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
 from zeroconf import ServiceBrowser, ServiceStateChange, Zeroconf
 
-from frontend.wyoming.announcement import SERVICE
+from frontend.dialects.wyoming.announcement import SERVICE
 from shm.audio import Pcm
 from supervisor.processes.exit_codes import ExitCode
 from tests.frontend.wyoming_desk import Client, pcm

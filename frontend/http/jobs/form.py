@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.contract.voices import checked_language, checked_voice
-from frontend.http.requests.json_body import of_validation
+from frontend.serving.json_body import of_validation
 from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
 from shm.engine_info import EngineInfo
 from shm.hours import Hours

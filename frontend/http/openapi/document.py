@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from frontend.http.access.rules import Access
-from frontend.http.dialects.all import DIALECTS
-from frontend.http.errors import REFUSAL_STATUS
-from frontend.http.requests import warning
+from frontend.dialects.all import DIALECTS
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route
+from frontend.serving import warning
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import REFUSAL_STATUS
 
 _DESCRIPTION = """\
 A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API,

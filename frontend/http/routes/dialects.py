@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from frontend.http.access.rules import Access
-from frontend.http.dialects.all import DIALECTS
-from frontend.http.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.all import DIALECTS
+from frontend.dialects.dialect import Dialect, Post, Socket
 from frontend.http.routes.route import JSON, Answer, Handle, Handlers, Operation, Route
 from frontend.http.routes.speech import FILES, WITH_BODY
+from frontend.serving.access.rules import Access
 
 _HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
 _AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from frontend.http.access.rules import Access
 from frontend.http.jobs.form import JobForm
 from frontend.http.jobs.report import MEDIA_TYPES, JobDeleted, JobList, JobReport
 from frontend.http.routes.route import Answer, Operation, Route, json_answer
+from frontend.serving.access.rules import Access
 
 _FILE = dict.fromkeys(sorted({*MEDIA_TYPES.values()}))
 

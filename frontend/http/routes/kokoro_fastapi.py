@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from frontend.http.access.rules import Access
-from frontend.http.requests.schema import DialogueBody, SpeechBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.routes.speech import FILES, SPEECH_CONTENT, SPEECH_HEADERS, SPEECH_REQUEST_HEADERS, WITH_BODY
 from frontend.http.ssml_translation import SsmlBody
+from frontend.serving.access.rules import Access
+from frontend.speech.body import DialogueBody, SpeechBody
 
 KOKORO_FASTAPI: tuple[Route, ...] = (
     Route(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from frontend.http.access.rules import Access
 from frontend.http.catalog import VoicesQuery
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import Operation, Route, json_answer
+from frontend.serving.access.rules import Access
 
 LISTS: tuple[Route, ...] = (
     Route(

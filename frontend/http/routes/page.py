@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from frontend.http import page
-from frontend.http.access.rules import Access
 from frontend.http.routes.route import Route
+from frontend.serving.access.rules import Access
 
 PAGE: tuple[Route, ...] = (
     Route("get", "/", Access.OPEN, lambda _: page.index),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from frontend.http.access.rules import Access
-from frontend.http.answers import sse
-from frontend.http.requests.play_body import PlayBody, PlayChangeBody
+from frontend.http.play import PlayBody, PlayChangeBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Handle, Handlers, Operation, Route, json_answer
+from frontend.serving.access.rules import Access
+from frontend.speech import sse
 from shm.playing import Verb
 
 _STATE = json_answer("The state afterwards.", answer_types.PlayState)

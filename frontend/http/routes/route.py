@@ -8,12 +8,9 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.http.access.rules import Access
+from frontend.dialects.handlers import Dialects
 from frontend.http.catalog import Catalog
 from frontend.http.description import Description
-from frontend.http.dialects.handlers import Dialects
-from frontend.http.downloads import Downloads
-from frontend.http.errors import ErrorAnswer
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.phonemize import Phonemizer
@@ -23,6 +20,9 @@ from frontend.http.sentences import SentenceDivision
 from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status_handler import StatusHandler
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import ErrorAnswer
+from frontend.speech.downloads import Downloads
 
 JSON = "application/json"
 

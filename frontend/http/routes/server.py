@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from frontend.http.access.rules import Access
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Operation, Route, json_answer
+from frontend.serving.access.rules import Access
 
 SERVER: tuple[Route, ...] = (
     Route(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from frontend.audio.formats import FORMATS
-from frontend.http.access.rules import Access
-from frontend.http.answers import sse
-from frontend.http.errors import REFUSAL_STATUS
 from frontend.http.phonemize import PhonemizeBody
-from frontend.http.requests.schema import DialogueBody, SpeechBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.sentences import SentencesBody
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import REFUSAL_STATUS
+from frontend.speech import sse
+from frontend.speech.body import DialogueBody, SpeechBody
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 
 from aiohttp import hdrs, web
 
-from frontend.http.access.rules import Access
-from frontend.http.errors import ErrorAnswer
-from frontend.http.requests.unknown_fields import names_of
 from frontend.http.routes.dialects import DIALECT_ROUTES
 from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
@@ -19,6 +16,9 @@ from frontend.http.routes.play import PLAY
 from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import ErrorAnswer
+from frontend.serving.unknown_fields import names_of
 
 ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECT_ROUTES, *PLAY, *JOBS, *LISTS, *SERVER, *PAGE)
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from frontend.http.connections.connection import Connection
+from frontend.serving.connections.connection import Connection
 from frontend.settings.front import FrontSettings
 
 

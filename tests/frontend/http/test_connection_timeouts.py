@@ -8,7 +8,7 @@ import json
 import pytest
 from aiohttp import web
 
-from frontend.http.access.bodies import Bodies
+from frontend.serving.access.bodies import Bodies
 from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from frontend.contexts.services import Services
 from frontend.http.app import make_app
-from frontend.http.connections import connections as connections_module
-from frontend.http.connections import descriptors
-from frontend.http.connections.acceptor import Acceptor
-from frontend.http.connections.connections import SURPLUS, Connections
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.connections import connections as connections_module
+from frontend.serving.connections import descriptors
+from frontend.serving.connections.acceptor import Acceptor
+from frontend.serving.connections.connections import SURPLUS, Connections
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.guarded import HEALTH, LONG, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
@@ -180,7 +180,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr("frontend.http.connections.acceptor.RETRY", 0.01)
+    monkeypatch.setattr("frontend.serving.connections.acceptor.RETRY", 0.01)
     runner = web.AppRunner(make_app(Services(FakeSpeaker(), FrontSettings(), Metrics())), access_log=None)
     await runner.setup()
     assert runner.server is not None
@@ -197,7 +197,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
         writer.close()
         await acceptor.stop()
         await runner.cleanup()
-    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.http.connections.acceptor"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.serving.connections.acceptor"]
     assert lines == [
         "can't accept connections, trying again each 0.01 s: Too many open files",
         "connections are accepted again",

@@ -10,7 +10,7 @@ import aiohttp
 import numpy as np
 import pytest
 
-from frontend.http.downloads import KEPT_BYTES, KEPT_SECONDS, Downloads, _file_name
+from frontend.speech.downloads import KEPT_BYTES, KEPT_SECONDS, Downloads, _file_name
 from tests.frontend.http.kokoro_fastapi import SOUND
 from tests.frontend.http_fakes import FakeSpeaker, serving
 

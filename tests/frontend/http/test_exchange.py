@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from frontend.http.connections.exchange import Exchange
+from frontend.serving.connections.exchange import Exchange
 from tests.frontend.http.guarded import LONG
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 from tests.frontend.timers import due_timers_act

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.contract.errors import ApiError
-from frontend.http.answers.answer import Delivery
-from frontend.http.requests.json_body import read_json
-from frontend.http.requests.schema import SpeechBody
-from frontend.http.requests.speech_request import delivery_of, text_of
+from frontend.serving.json_body import read_json
+from frontend.speech.answer import Delivery
+from frontend.speech.asked import delivery_of, text_of
+from frontend.speech.body import SpeechBody
 
 LONGEST = 200
 DECODE = msgspec.json.Decoder(SpeechBody).decode

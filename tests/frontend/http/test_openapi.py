@@ -14,7 +14,6 @@ import pytest
 from aiohttp import web
 
 from frontend.contexts.services import Services
-from frontend.http.access.rules import Access
 from frontend.http.app import make_app
 from frontend.http.openapi.document import build
 from frontend.http.routes import answer_types
@@ -24,6 +23,7 @@ from frontend.http.routes.play import PLAY
 from frontend.http.routes.speech import FILES
 from frontend.http.routes.table import ROUTES, access_of
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.access.rules import Access
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 

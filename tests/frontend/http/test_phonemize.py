@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.contract.errors import ApiError
-from frontend.http.errors import openai_errors
 from frontend.http.phonemize import Phonemizer
-from frontend.http.requests.speech_request import check_phonemes
-from frontend.http.requests.warning import warn
+from frontend.serving.errors import openai_errors
+from frontend.serving.warning import warn
+from frontend.speech.asked import check_phonemes
 from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker
 from text.g2p import G2P

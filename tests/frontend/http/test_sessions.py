@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from frontend.contract.errors import Interrupted
-from frontend.http.sessions import OnBusy, Sessions
+from frontend.speech.sessions import OnBusy, Sessions
 
 
 class Requests:

@@ -12,7 +12,7 @@ import pytest
 
 from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.urgency import Urgency
-from frontend.http.sessions import OnBusy, Sessions
+from frontend.speech.sessions import OnBusy, Sessions
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
 from frontend.streams.planned import PlannedSegment

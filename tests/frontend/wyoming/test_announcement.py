@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from frontend.wyoming import announcement as announcement_module
-from frontend.wyoming.announcement import Announcement
+from frontend.dialects.wyoming import announcement as announcement_module
+from frontend.dialects.wyoming.announcement import Announcement
 
 
 class Unroutable:

@@ -15,10 +15,10 @@ from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
 from frontend.contract.body_memory import BodyMemory
+from frontend.dialects.wyoming import clients as clients_module
+from frontend.dialects.wyoming import conversation as conversation_module
+from frontend.dialects.wyoming.reading import read_line, read_rest
 from frontend.settings.front import FrontSettings
-from frontend.wyoming import clients as clients_module
-from frontend.wyoming import conversation as conversation_module
-from frontend.wyoming.reading import read_line, read_rest
 from tests.frontend.settling import settled
 from tests.frontend.wyoming_desk import Client, House, house, pcm
 

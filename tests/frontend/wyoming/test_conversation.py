@@ -11,8 +11,8 @@ from wyoming.info import Describe, Info
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
+from frontend.dialects.wyoming import conversation as conversation_module
 from frontend.settings.front import FrontSettings
-from frontend.wyoming import conversation as conversation_module
 from tests.frontend.wyoming_desk import house, pcm
 
 TEXT = "The first sentence is here. The second one follows it. And a third one ends the text."

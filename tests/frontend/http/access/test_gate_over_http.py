@@ -16,9 +16,9 @@ import pytest
 from aiohttp import web
 
 from frontend.contexts.services import Services
-from frontend.http.access.gate import is_loopback
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.access.gate import is_loopback
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
 

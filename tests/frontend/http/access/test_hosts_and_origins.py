@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frontend.http.access.gate import is_loopback, network
+from frontend.serving.access.gate import is_loopback, network
 from frontend.settings.front import FrontSettings
 from frontend.settings.hosts import Hosts
 from frontend.settings.origins import Origins

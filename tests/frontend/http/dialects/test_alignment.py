@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.word_timing import WordTiming
-from frontend.http.dialects.alignment import Alignments, whole_alignment
+from frontend.dialects.alignment import Alignments, whole_alignment
 
 
 def word(text: str, start: float, end: float) -> WordTiming:

@@ -13,8 +13,8 @@ import aiohttp
 import psutil
 import pytest
 
-from frontend.http.dialects import message_socket
-from frontend.http.dialects.open_contexts import MAX_CONTEXTS
+from frontend.dialects import message_socket
+from frontend.dialects.open_contexts import MAX_CONTEXTS
 from frontend.settings.front import FrontSettings
 from shm.in_flight import digest_of
 from shm.messages import Suspects

@@ -117,7 +117,7 @@ async def test_a_deepgram_socket_names_each_field_without_effect_once() -> None:
 async def test_a_socket_without_warnings_has_the_log_name_them(
     path: str, message: dict[str, object], named: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "frontend.http.dialects.socket")
+    caplog.set_level(logging.INFO, "frontend.dialects.socket")
     async with office() as desk, desk.connect(path) as socket:
         await socket.send_json({**speak(path, SENTENCE), **message})
         assert "error" not in await next_json(socket)

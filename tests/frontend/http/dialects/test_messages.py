@@ -12,8 +12,8 @@ import pytest
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
 from frontend.contract.word_timing import WordTiming
-from frontend.http.dialects.cartesia import Cartesia
-from frontend.http.dialects.socket import Session
+from frontend.dialects.cartesia import Cartesia
+from frontend.dialects.socket import Session
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
 

@@ -12,7 +12,7 @@ from aiohttp.test_utils import make_mocked_request
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contract.errors import ApiError
-from frontend.http.dialects.open_contexts import REMEMBERED, OpenContexts
+from frontend.dialects.open_contexts import REMEMBERED, OpenContexts
 from tests.frontend.contexts_desk import ASKED, ContextDesk
 from tests.frontend.scripted_worker import DEADLINE
 

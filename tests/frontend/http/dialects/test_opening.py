@@ -8,9 +8,9 @@ import aiohttp
 import msgspec
 import pytest
 
-from frontend.http.dialects.cartesia import CartesiaError
-from frontend.http.dialects.deepgram import DeepgramError
-from frontend.http.dialects.elevenlabs import ElevenLabsError
+from frontend.dialects.cartesia import CartesiaError
+from frontend.dialects.deepgram import DeepgramError
+from frontend.dialects.elevenlabs import ElevenLabsError
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import closed, office, until
 from tests.frontend.http.dialects_messages import (

@@ -1,0 +1,277 @@
+"""Cartesia: a one-shot call, and a socket with contexts by `context_id`, raw audio in JSON, word times in seconds.
+
+Source: https://docs.cartesia.ai/api-reference/tts/websocket
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event, Flushed
+from frontend.contexts.voices import asked_speech
+from frontend.contract.errors import ApiError
+from frontend.contract.speaker import engine_in_use
+from frontend.dialects.audio_formats import named_output
+from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
+from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.socket import Session, Talk
+from frontend.serving.errors import ErrorAnswer
+from frontend.serving.json_body import fields_of
+from frontend.serving.warning import note_no_effect
+from frontend.speech.answer import Answers, Delivery
+from frontend.speech.framing import Framing
+from frontend.speech.model_names import MODEL_WORDS, is_other_model
+from shm import request_id
+from text.errors import TextError
+
+DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
+
+SPEEDS = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.5}
+"""The older API's names of speeds."""
+
+
+class CartesiaVoice(msgspec.Struct):
+    """`voice`, where it isn't a name."""
+
+    id: Annotated[str | None, Meta(description="The voice's name.")] = None
+    mode: Annotated[str | None, Meta(description="`id`.")] = None
+
+
+class CartesiaOutput(msgspec.Struct):
+    """`output_format`."""
+
+    container: Annotated[str | None, Meta(description="`raw` (the default), `wav` or `mp3`.")] = None
+    encoding: Annotated[
+        str | None,
+        Meta(description="The encoding of `raw`: pcm_s16le (the default), pcm_f32le, pcm_mulaw, pcm_alaw."),
+    ] = None
+    sample_rate: Annotated[
+        float | None, Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, where it is left out.")
+    ] = None
+    bit_rate: Annotated[float | None, Meta(description="Bits per second of mp3.")] = None
+
+
+class CartesiaGeneration(msgspec.Struct):
+    """`generation_config`."""
+
+    speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+
+
+class CartesiaBody(msgspec.Struct):
+    """The body of Cartesia's POST call."""
+
+    transcript: Annotated[str | None, Meta(description="The text to speak.")] = None
+    voice: Annotated[
+        CartesiaVoice | str | None, Meta(description='A voice as `{"mode": "id", "id": "af_heart"}`, or its name.')
+    ] = None
+    model_id: Annotated[str | None, MODEL_WORDS] = None
+    output_format: Annotated[
+        CartesiaOutput | None, Meta(description="Bare samples of 16 bits at 24 kHz where it is left out.")
+    ] = None
+    language: Annotated[str | None, Meta(description="The text's language; the voice's own where it is left out.")] = (
+        None
+    )
+    generation_config: Annotated[CartesiaGeneration | None, Meta(description="`speed` has an effect.")] = None
+    speed: Annotated[
+        str | float | None,
+        Meta(description="A factor, or slowest, slow, normal, fast or fastest; `generation_config` wins."),
+    ] = None
+
+
+class CartesiaMessage(CartesiaBody):
+    """A message on Cartesia's socket."""
+
+    context_id: str = ""
+    goes_on: bool = msgspec.field(default=False, name="continue")
+    cancel: bool = False
+    flush: bool = False
+    add_timestamps: bool = False
+    max_buffer_delay_ms: float | None = None
+
+
+class CartesiaError(ErrorAnswer):
+    """An error in Cartesia's shape."""
+
+    title: str
+    message: Annotated[str, Meta(description="The error, and a remedy.")]
+    error_code: Annotated[str | None, Meta(description="The same reason for programs; it doesn't change.")]
+    status_code: Annotated[int, Meta(description="The answer's status.")]
+    request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
+
+    @classmethod
+    def of(cls, status: int, body: Mapping[str, str | None]) -> CartesiaError:
+        return cls(_TITLE, body["message"] or "", body["code"], status, request_id.current.get())
+
+
+_TITLE = "The request failed"
+
+
+class Cartesia(Talk):
+    """One socket."""
+
+    idle_seconds = 300.0
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._heard_at: dict[str, float] = {}
+        self._flush_ids: dict[str, int] = {}
+
+    async def hear(self, message: Any) -> None:
+        """An error of a context leaves the socket open."""
+        key = text_of(message, "context_id") or str(uuid.uuid4())
+        try:
+            await self._follow(key, message)
+        except TextError as error:
+            self._session.contexts.drop(key, remember=False)
+            await self._session.fail(key, error)
+
+    async def _follow(self, key: str, message: Mapping[str, Any]) -> None:
+        if message.get("cancel"):
+            if self._session.contexts.get(key):
+                self._session.contexts.drop(key, remember=False)
+                await self.ended(key)
+            return
+        text, goes_on = text_of(message, "transcript"), bool(message.get("continue"))
+        context = self._session.contexts.get(key)
+        if context is None:
+            if not (text.strip() or goes_on):
+                await self.ended(key)
+                return
+            context = self._open(key, message)
+        elif context.finished and text.strip():
+            raise ApiError(
+                400, f"The context {key[:64]!r} takes no more text.", param="context_id", code="context_closed"
+            )
+        self._heard_at.setdefault(key, time.monotonic())
+        context.write(text)
+        if message.get("flush"):
+            context.flush()
+        elif context.patience == 0:
+            context.flush(report=False)
+        if not goes_on:
+            context.finish()
+
+    def _open(self, key: str, message: Mapping[str, Any]) -> Context:
+        delay = number_of(message, "max_buffer_delay_ms")
+        delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
+        output = _output_of(object_of(message, "output_format"))
+        asked = asked_speech(
+            engine_in_use(self._session.services.speaker),
+            _voice_of(message),
+            text_of(message, "language") or None,
+            speed=_speed_of(message),
+            timestamps=bool(message.get("add_timestamps")),
+            **listener_of(self._session.request, key),
+        )
+        for known in (self._heard_at, self._flush_ids):
+            known.pop(key, None)
+            for name in [each for each in known if not self._session.contexts.get(each)]:
+                del known[name]
+        return self._session.contexts.open(key, asked, output, patience=delay / 1000)
+
+    async def tell(self, key: str, context: Context, event: Event) -> None:
+        if isinstance(event, Flushed):
+            self._flush_ids[key] = event.number
+            await self._send(key, "flush_done", 206, done=False, flush_done=True, flush_id=event.number)
+            return
+        if event.words:
+            words = {
+                "words": [word.word for word in event.words],
+                "start": [word.start for word in event.words],
+                "end": [word.end for word in event.words],
+            }
+            await self._send(key, "timestamps", 206, done=False, word_timestamps=words)
+        if event.audio and self._session.contexts.get(key) is context:  # it may be cancelled while the client reads
+            audio = base64.b64encode(event.audio).decode()
+            took = (time.monotonic() - self._heard_at.get(key, time.monotonic())) * 1000
+            flush = {"flush_id": self._flush_ids[key]} if key in self._flush_ids else {}
+            await self._send(key, "chunk", 206, done=False, data=audio, step_time=round(took, 3), **flush)
+
+    async def ended(self, key: str) -> None:
+        self._heard_at.pop(key, None)
+        self._flush_ids.pop(key, None)
+        await self._send(key, "done", 200, done=True)
+
+    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+        text = {"title": _TITLE, "message": body["message"], "error": body["message"]}
+        code = {"error_code": body["code"], "status_code": status}
+        return {"type": "error", "done": True, **text, **code, "context_id": key}
+
+    async def _send(self, key: str, kind: str, status: int, **fields: Any) -> None:
+        await self._session.send({"type": kind, "status_code": status, "context_id": key, **fields})
+
+
+async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
+    """POST /tts/bytes."""
+    body = await fields_of(request, CartesiaBody)
+    message = msgspec.to_builtins(body)  # the same fields as on the socket, where they may have any type
+    output = _output_of(object_of(message, "output_format"))
+    note_no_effect(request, _without_effect(body, output))
+    return await speak(
+        request,
+        answers,
+        (body.transcript or "", "transcript"),
+        Delivery(output, Framing(output.content_type)),
+        _voice_of(message),
+        body.language or None,
+        speed=_speed_of(message),
+    )
+
+
+def _without_effect(body: CartesiaBody, output: OutputFormat) -> list[str]:
+    wanted = body.output_format or CartesiaOutput()
+    dead = {
+        "model_id": is_other_model(body.model_id),
+        "voice.mode": isinstance(body.voice, CartesiaVoice) and body.voice.mode not in (None, "id"),
+        "output_format.encoding": wanted.container == "mp3" and wanted.encoding not in (None, "mp3"),
+        "output_format.bit_rate": wanted.bit_rate is not None and not output.has_bit_rate,
+        "speed": body.speed is not None and bool(body.generation_config and body.generation_config.speed is not None),
+    }
+    return [name for name, is_dead in dead.items() if is_dead]
+
+
+def _output_of(wanted: Mapping[str, Any]) -> OutputFormat:
+    container = text_of(wanted, "container") or "raw"
+    encoding = text_of(wanted, "encoding") or "pcm_s16le"
+    if container not in ("raw", "wav", "mp3") or (container == "wav" and encoding != "pcm_s16le"):
+        message = f"`output_format`: {container} with {encoding} is not made here: raw, wav of pcm_s16le, or mp3."
+        raise ApiError(400, message, param="output_format", code="invalid_output_format")
+    name = encoding if container == "raw" else container
+    return named_output(name, number_of(wanted, "sample_rate"), number_of(wanted, "bit_rate"))
+
+
+def _speed_of(message: Mapping[str, Any]) -> float | None:
+    speed = number_of(object_of(message, "generation_config"), "speed")
+    if speed is None and (named := message.get("speed")) is not None:
+        speed = SPEEDS.get(named) if isinstance(named, str) else number_of(message, "speed")
+        if speed is None:
+            raise ApiError(400, f"`speed` is none of {', '.join(SPEEDS)}.", param="speed", code="invalid_value")
+    return speed
+
+
+def _voice_of(message: Mapping[str, Any]) -> str:
+    if isinstance(message.get("voice"), str):
+        return text_of(message, "voice")
+    voice = object_of(message, "voice")
+    if name := text_of(voice, "id"):
+        return name
+    raise ApiError(400, '`voice` must be {"mode": "id", "id": NAME}.', param="voice", code="missing_required")
+
+
+_EXAMPLE = {"transcript": "Hello.", "voice": {"mode": "id", "id": "af_heart"}, "output_format": {"container": "mp3"}}
+
+CARTESIA = Dialect(
+    "cartesia",
+    CartesiaError,
+    (Socket("/tts/websocket", Cartesia, CartesiaMessage), Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE)),
+)

@@ -1,0 +1,235 @@
+"""Deepgram: a one-shot call, and a socket with one text, binary audio, and messages for flushes.
+
+Source: https://developers.deepgram.com/docs/tts-websocket
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event, Flushed
+from frontend.contexts.voices import asked_speech
+from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import engine_in_use
+from frontend.dialects.audio_formats import named_output
+from frontend.dialects.clients import listener_of, speak, text_of
+from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.socket import Session, Talk
+from frontend.serving.errors import ErrorAnswer
+from frontend.serving.json_body import fields_of
+from frontend.serving.warning import note_no_effect
+from frontend.speech.answer import Answers, Delivery
+from frontend.speech.framing import Framing
+from shm import request_id
+from text.errors import TextError
+
+ENCODINGS = ("linear16", "mulaw", "alaw")
+"""The encodings of the socket; the one-shot call has more."""
+
+_CONTAINERS = {"linear16": ("wav", "none"), "opus": ("ogg",), "wav": ("wav",)}
+"""The containers in which the encodings come; all others come in none."""
+
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{0,6})?")
+_MODEL = Meta(description="The voice.")
+_RATE = Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, where it is left out.")
+_SPEED = Meta(description="1 where it is left out.")
+
+
+class DeepgramSocketQuery(msgspec.Struct):
+    """The parameters of Deepgram's socket."""
+
+    model: Annotated[str, _MODEL] = ""
+    encoding: Annotated[str, Meta(description="`linear16` (the default), `mulaw` or `alaw`.")] = ""
+    sample_rate: Annotated[int | None, _RATE] = None
+    speed: Annotated[float | None, _SPEED] = None
+
+
+class DeepgramQuery(msgspec.Struct):
+    """The parameters of Deepgram's POST call."""
+
+    model: Annotated[str, _MODEL] = ""
+    encoding: Annotated[
+        str, Meta(description="`mp3` (the default), `opus`, `aac`, `flac`, `linear16`, `mulaw` or `alaw`.")
+    ] = ""
+    sample_rate: Annotated[int | None, _RATE] = None
+    speed: Annotated[float | None, _SPEED] = None
+    container: Annotated[str, Meta(description="`wav` (the default) or `none`, for linear16.")] = ""
+    bit_rate: Annotated[int | None, Meta(description="Bits per second of mp3, opus and aac.")] = None
+
+
+class DeepgramBody(msgspec.Struct):
+    """The body of Deepgram's POST call."""
+
+    text: Annotated[str | None, Meta(description="The text to speak.")] = None
+
+
+class DeepgramMessage(msgspec.Struct):
+    """A message on Deepgram's socket."""
+
+    type: str = ""
+    text: str = ""
+
+
+class DeepgramError(ErrorAnswer):
+    """An error in Deepgram's shape."""
+
+    err_code: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
+    err_msg: Annotated[str, Meta(description="The error, and a remedy.")]
+    request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
+
+    @classmethod
+    def of(cls, status: int, body: Mapping[str, str | None]) -> DeepgramError:
+        return cls(body["code"], body["message"] or "", request_id.current.get())
+
+
+class Deepgram(Talk):
+    """One socket."""
+
+    idle_seconds = 3600.0
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._asked: SpeechRequest | None = None
+        self._output = OutputFormat()
+        self._texts = 0
+        """Number of the text in hand; after a Clear, or after an error, another one begins."""
+        self._sequence = 0
+        """Flushes and clears that were answered."""
+
+    async def begin(self) -> None:
+        """Check the address, and greet.
+
+        Raises:
+            ApiError, Unavailable: voice or encoding are none of the server's.
+        """
+        query, request = self._session.request.query, self._session.request
+        encoding = query.get("encoding", ENCODINGS[0])
+        if encoding not in ENCODINGS:
+            message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(ENCODINGS)}."
+            raise ApiError(400, message, param="encoding", code="invalid_encoding")
+        self._output = named_output(encoding, _whole_number(query, "sample_rate"))
+        speed = _speed_of(query)
+        engine = engine_in_use(self._session.services.speaker)
+        self._asked = asked_speech(engine, query.get("model"), None, speed=speed, **listener_of(request))
+        await self._session.send(
+            {
+                "type": "Metadata",
+                "request_id": self._asked.request_id,
+                "model_name": query.get("model", ""),
+                "model_version": engine.model,
+                "model_uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, engine.model_sha256)),
+            }
+        )
+
+    async def hear(self, message: Any) -> None:
+        context = self._session.contexts.get(str(self._texts))
+        match text_of(message, "type"):
+            case "Speak":
+                await self._write(context, text_of(message, "text"))
+            case "Flush" if context is not None:
+                await self._flush(context)
+            case "Flush":
+                await self._answer("Flushed")
+            case "Clear":
+                self._session.contexts.drop(str(self._texts))
+                await self._answer("Cleared")
+            case "Close":
+                self._session.finish()
+            case other:
+                await self.warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
+
+    async def _write(self, context: Context | None, text: str) -> None:
+        if context is None:
+            if not text.strip():
+                return
+            assert self._asked is not None  # `begin` came first
+            self._texts += 1
+            context = self._session.contexts.open(str(self._texts), self._asked, self._output)
+        try:
+            context.write(text)
+        except TextError as error:
+            await self.warn(error.message, error.code or "")
+
+    async def _flush(self, context: Context) -> None:
+        """Flush, and leave out held text that is refused: every flush is answered."""
+        try:
+            context.flush()
+        except TextError as error:
+            await self.warn(error.message, error.code or "")
+            context.flush()
+
+    async def tell(self, key: str, context: Context, event: Event) -> None:
+        if isinstance(event, Flushed):
+            await self._answer("Flushed")
+        elif event.audio:
+            await self._session.send_bytes(event.audio)
+
+    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+        return {"type": "Error", "description": body["message"], "err_msg": body["message"], "code": body["code"]}
+
+    async def _answer(self, kind: str) -> None:
+        await self._session.send({"type": kind, "sequence_id": self._sequence})
+        self._sequence += 1
+
+    async def warn(self, message: str, code: str) -> None:
+        """Clients read one field or the other."""
+        await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
+
+
+async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
+    """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
+    body, query = await fields_of(request, DeepgramBody), request.query
+    encoding = query.get("encoding", "mp3")
+    if encoding == "linear16" and query.get("container", "wav") == "wav":
+        encoding = "wav"
+    output = named_output(encoding, _whole_number(query, "sample_rate"), _whole_number(query, "bit_rate"))
+    speed = _speed_of(query)
+    note_no_effect(request, _without_effect(query, output))
+    delivery = Delivery(output, Framing(output.content_type))
+    return await speak(request, answers, (body.text or "", "text"), delivery, query.get("model"), None, speed=speed)
+
+
+def _without_effect(query: Mapping[str, str], output: OutputFormat) -> list[str]:
+    container = query.get("container")
+    known = _CONTAINERS.get(query.get("encoding", "mp3"), ("none",))
+    dead = {
+        "container": container is not None and container not in known,
+        "bit_rate": "bit_rate" in query and not output.has_bit_rate,
+    }
+    return [name for name, is_dead in dead.items() if is_dead]
+
+
+def _speed_of(query: Mapping[str, str]) -> float | None:
+    speed = query.get("speed")
+    if speed is not None and not _NUMBER.fullmatch(speed):
+        raise ApiError(400, f"`speed`: {speed[:32]!r} is not a number.", param="speed", code="invalid_value")
+    return None if speed is None else float(speed)
+
+
+def _whole_number(query: Mapping[str, str], name: str) -> float | None:
+    value = query.get(name)
+    if value is None:
+        return None
+    if not value.isdecimal() or len(value) > 9:
+        raise ApiError(400, f"`{name}` is not a whole number.", param=name, code="invalid_value")
+    return float(value)
+
+
+DEEPGRAM = Dialect(
+    "deepgram",
+    DeepgramError,
+    (
+        Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
+        Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
+    ),
+)

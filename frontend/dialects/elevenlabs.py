@@ -1,0 +1,353 @@
+"""ElevenLabs: one-shot calls, and the sockets `multi-stream-input` with several contexts and `stream-input` with one.
+
+Source: https://elevenlabs.io/docs/api-reference/text-to-speech/v-1-text-to-speech-voice-id-multi-stream-input
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event, Spoken
+from frontend.contexts.voices import asked_speech, checked_speed
+from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import engine_in_use
+from frontend.contract.word_timing import WordTiming
+from frontend.dialects.alignment import Alignments, whole_alignment
+from frontend.dialects.audio_formats import elevenlabs_output
+from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
+from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.socket import Session, Talk
+from frontend.serving.access.identity import KEY_DUE, DueKey
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import ErrorAnswer
+from frontend.serving.json_body import fields_of
+from frontend.serving.warning import note_no_effect
+from frontend.speech.answer import Answers, Delivery
+from frontend.speech.framing import Framing
+from frontend.speech.model_names import MODEL_WORDS, is_other_model
+from text.errors import TextError
+from text.markup.marked import MarkupKind
+from text.normalization.settings import RULES
+
+DEFAULT_OUTPUT = "mp3_44100_128"
+DEFAULT_CONTEXT = "default"
+"""Name of the context of messages without a `context_id`."""
+
+IDLE_SECONDS, LONGEST_IDLE_SECONDS = 20.0, 180.0
+
+_POLICY_VIOLATION = 1008
+_TRUE = ("true", "1")
+_OUTPUT = Meta(description="Such as mp3_44100_128 (the default), pcm_24000, opus_48000_64 or ulaw_8000.")
+_AS_WRITTEN = "`off`: numbers, dates and abbreviations are passed on as they are written."
+
+
+class ElevenLabsQuery(msgspec.Struct):
+    """The parameters of ElevenLabs' POST calls."""
+
+    output_format: Annotated[str, _OUTPUT] = ""
+
+
+class ElevenLabsSettings(msgspec.Struct):
+    """`voice_settings`, in a body or a message."""
+
+    speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+
+
+class ElevenLabsBody(msgspec.Struct):
+    """The body of ElevenLabs' POST calls."""
+
+    text: Annotated[str | None, Meta(description="The text to speak.")] = None
+    model_id: Annotated[str | None, MODEL_WORDS] = None
+    language_code: Annotated[
+        str | None, Meta(description="The text's language; the voice's own where it is left out.")
+    ] = None
+    voice_settings: Annotated[ElevenLabsSettings | None, Meta(description="`speed` has an effect.")] = None
+    apply_text_normalization: Annotated[
+        str | None, Meta(description=_AS_WRITTEN, extra_json_schema={"enum": ["auto", "on", "off", "", None]})
+    ] = None
+
+
+class ElevenLabsSocketQuery(msgspec.Struct):
+    """The parameters of ElevenLabs' sockets."""
+
+    output_format: Annotated[str, _OUTPUT] = ""
+    language_code: Annotated[str, Meta(description="The texts' language; the voice's own where it is left out.")] = ""
+    apply_text_normalization: Annotated[str, Meta(description=_AS_WRITTEN)] = ""
+    enable_ssml_parsing: Annotated[bool, Meta(description="`true`: texts are SSML.")] = False
+    auto_mode: Annotated[bool, Meta(description="`true`: each message is a whole text, spoken at once.")] = False
+    inactivity_timeout: Annotated[
+        int, Meta(description="Seconds without a message after which the socket is closed: 1 to 180.")
+    ] = 0
+
+
+class ElevenLabsMessage(msgspec.Struct):
+    """A message on ElevenLabs' sockets."""
+
+    text: str = ""
+    context_id: str = ""
+    context: str = msgspec.field(default="", name="contextId")
+    voice_settings: ElevenLabsSettings | None = None
+    flush: bool = False
+    try_trigger_generation: bool = False
+    close_context: bool = False
+    close_socket: bool = False
+    key: str = msgspec.field(default="", name="xi-api-key")
+    xi_api_key: str = ""
+    authorization: str = ""
+
+
+class ElevenLabsDetail(msgspec.Struct):
+    """The reason for an error, as ElevenLabs' clients read it."""
+
+    status: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
+    message: Annotated[str, Meta(description="The error, and a remedy.")]
+
+
+class ElevenLabsError(ErrorAnswer):
+    """An error in ElevenLabs' shape."""
+
+    detail: ElevenLabsDetail
+
+    @classmethod
+    def of(cls, status: int, body: Mapping[str, str | None]) -> ElevenLabsError:
+        return cls(ElevenLabsDetail(body["code"], body["message"] or ""))
+
+
+class ElevenLabs(Talk):
+    """One socket."""
+
+    def __init__(self, session: Session, *, single: bool) -> None:
+        """`single`: the socket has one context, and ends with it."""
+        self._session = session
+        self._single = single
+        self._query = session.request.query
+        self._key_due: DueKey | None = session.request.get(KEY_DUE)
+        self._asked: SpeechRequest | None = None
+        self._output = OutputFormat()
+        self._settled = self._query.get("auto_mode", "").lower() in _TRUE
+        self._alignments: dict[str, Alignments] = {}
+        self._idle_seconds = IDLE_SECONDS
+
+    @property
+    def idle_seconds(self) -> float:  # type: ignore[override]
+        """A client that owes its key has no longer than one that owes a header."""
+        if self._key_due is None:
+            return self._idle_seconds
+        return min(self._idle_seconds, self._session.services.settings.header_timeout)
+
+    async def begin(self) -> None:
+        """Check the address.
+
+        Raises:
+            ApiError, Unavailable: voice, output format, normalisation or timeout are none of the server's.
+        """
+        query, request = self._query, self._session.request
+        self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+        self._output = elevenlabs_output(query.get("output_format", DEFAULT_OUTPUT))
+        ssml = query.get("enable_ssml_parsing", "").lower() in _TRUE
+        self._asked = asked_speech(
+            engine_in_use(self._session.services.speaker),
+            request.match_info["voice"],
+            query.get("language_code"),
+            timestamps=True,
+            rules_off=rules_off(query.get("apply_text_normalization")),
+            markup=MarkupKind.SSML if ssml else MarkupKind.NONE,
+            **listener_of(request),
+        )
+
+    async def hear(self, message: Any) -> None:
+        self._check_key(message)
+        key = DEFAULT_CONTEXT if self._single else text_of(message, _id_field(message)) or DEFAULT_CONTEXT
+        if message.get("close_socket"):
+            self._session.finish()
+            return
+        try:
+            self._follow(key, message)
+        except TextError as error:
+            self._session.contexts.drop(key)
+            await self._session.fail(None if error.status == 401 else key, error)
+
+    def _follow(self, key: str, message: Mapping[str, Any]) -> None:
+        context, text = self._session.contexts.get(key), text_of(message, "text")
+        ends = bool(message.get("close_context")) or (self._single and message.get("text") == "")
+        if context is None and text and not ends:
+            context = self._open(key, message)
+        elif context is not None and context.finished and text.strip():
+            raise ApiError(400, f"The context {key[:64]!r} has been closed.", code="context_closed")
+        if context is None:
+            if self._single and ends:
+                self._session.finish()
+            return
+        if text.strip():
+            # Clients send whole words, and some leave out the space between two sentences.
+            context.write(f"{text} " if self._settled else text, settled=self._settled)
+        if message.get("flush") or (self._single and message.get("try_trigger_generation") and text.strip()):
+            context.flush(report=False)
+        if ends:
+            context.finish()
+            self._session.contexts.closing |= self._single
+
+    def _open(self, key: str, message: Mapping[str, Any]) -> Context:
+        assert self._asked is not None  # `begin` came first
+        engine_in_use(self._session.services.speaker)
+        speed = checked_speed(number_of(object_of(message, "voice_settings"), "speed"))
+        asked = replace(self._asked, client=f"{self._asked.client}/{key}", speed=speed)
+        context = self._session.contexts.open(key, asked, self._output)
+        self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
+        self._alignments[key] = Alignments()
+        return context
+
+    def _check_key(self, message: Mapping[str, Any]) -> None:
+        if self._key_due is None:
+            return
+        offered = text_of(message, "xi-api-key") or text_of(message, "xi_api_key")
+        offered = offered or re.sub(r"(?i)^bearer ", "", text_of(message, "authorization"))
+        if not offered or not self._key_due.matches(offered):
+            what = "That API key is none of this server's." if offered else "An API key is needed, as xi-api-key."
+            raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
+        self._key_due = None
+
+    async def tell(self, key: str, context: Context, event: Event) -> None:
+        if not isinstance(event, Spoken):
+            return
+        alignments = self._alignments[key]
+        alignments.add(event.words)
+        if not event.audio:
+            return
+        written, said = alignments.cover(event.seconds) or (None, None)
+        audio = base64.b64encode(event.audio).decode()
+        times = {"alignment": written, "normalizedAlignment": said}
+        await self._session.send({"audio": audio, "isFinal": None, **times, **self._names(key)})
+
+    async def ended(self, key: str) -> None:
+        self._alignments.pop(key, None)
+        await self._session.send({"audio": None, "isFinal": True, **self._names(key)})
+
+    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+        names = {} if key is None else self._names(key)
+        return {"error": body["code"], "code": _POLICY_VIOLATION, "message": body["message"], **names}
+
+    def _names(self, key: str) -> dict[str, str]:
+        """Both spellings of a context's name: clients read one or the other."""
+        return {} if self._single else {"contextId": key, "context_id": key}
+
+
+class TimedLines(Framing):
+    """A JSON object a line, whose times are seconds of the whole audio."""
+
+    bare = False
+
+    def __init__(self) -> None:
+        super().__init__("application/json")
+        self._alignments, self._began = Alignments(), 0.0
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        self._alignments.add(words)
+        return b""
+
+    def audio(self, audio: bytes, seconds: float) -> bytes:
+        found = self._alignments.cover(seconds)
+        written, said = (_in_seconds(each, self._began) for each in found) if found else (None, None)
+        self._began = seconds if found else self._began
+        return msgspec.json.encode(_timed(audio, written, said)) + b"\n"
+
+    def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
+        return msgspec.json.encode(_timed(audio, *whole_alignment(words, seconds)))
+
+
+def _timed(audio: bytes, written: object, said: object) -> dict[str, object]:
+    encoded = base64.b64encode(audio).decode()
+    return {"audio_base64": encoded, "alignment": written, "normalized_alignment": said}
+
+
+async def _speech(
+    request: web.Request, answers: Answers, *, timed: bool = False, streamed: bool = True
+) -> web.StreamResponse:
+    """POST /v1/text-to-speech/{voice} and the calls below it."""
+    body = await fields_of(request, ElevenLabsBody)
+    output = elevenlabs_output(request.query.get("output_format", DEFAULT_OUTPUT))
+    note_no_effect(request, ["model_id"] if is_other_model(body.model_id) else [])
+    delivery = Delivery(output, TimedLines() if timed else Framing(output.content_type), streamed=streamed)
+    return await speak(
+        request,
+        answers,
+        (body.text or "", "text"),
+        delivery,
+        request.match_info["voice"],
+        body.language_code or None,
+        speed=body.voice_settings.speed if body.voice_settings else None,
+        rules_off=rules_off(body.apply_text_normalization),
+        timestamps=timed,
+    )
+
+
+def rules_off(wanted: str | None) -> tuple[str, ...]:
+    """The normalisation rules that `apply_text_normalization` turns off: all of them, or none.
+
+    Args:
+        wanted: the parameter's value; None or "" if it is absent.
+
+    Raises:
+        ApiError: 400, the value is none of the service's.
+    """
+    if not wanted or wanted in ("auto", "on"):
+        return ()
+    if wanted == "off":
+        return RULES
+    message = f"`apply_text_normalization` is {wanted[:64]!r}; it must be auto, on or off."
+    raise ApiError(400, message, param="apply_text_normalization", code="invalid_value")
+
+
+def _id_field(message: Mapping[str, Any]) -> str:
+    return "context_id" if "context_id" in message else "contextId"
+
+
+def _idle_seconds(wanted: str | None) -> float:
+    if not wanted:
+        return IDLE_SECONDS
+    if not wanted.isdecimal() or len(wanted) > 9:
+        message = f"`inactivity_timeout` is {wanted[:64]!r}; it must be a whole number of seconds."
+        raise ApiError(400, message, param="inactivity_timeout", code="invalid_value")
+    return min(max(float(wanted), 1.0), LONGEST_IDLE_SECONDS)
+
+
+def _in_seconds(alignment: Mapping[str, Any], began: float) -> dict[str, Any]:
+    starts = [began + start / 1000 for start in alignment["charStartTimesMs"]]
+    durations = [duration / 1000 for duration in alignment["charDurationsMs"]]
+    return {
+        "characters": alignment["chars"],
+        "character_start_times_seconds": [round(start, 3) for start in starts],
+        "character_end_times_seconds": [
+            round(start + duration, 3) for start, duration in zip(starts, durations, strict=True)
+        ],
+    }
+
+
+_VOICE = "/v1/text-to-speech/{voice}"
+_socket = partial(Socket, messages=ElevenLabsMessage, query=ElevenLabsSocketQuery, access=Access.SOCKET)
+_post = partial(Post, body=ElevenLabsBody, example={"text": "Hello.", "model_id": "kokoro"}, query=ElevenLabsQuery)
+
+ELEVENLABS = Dialect(
+    "elevenlabs",
+    ElevenLabsError,
+    (
+        _socket(f"{_VOICE}/multi-stream-input", partial(ElevenLabs, single=False)),
+        _socket(f"{_VOICE}/stream-input", partial(ElevenLabs, single=True)),
+        _post(_VOICE, _speech),
+        _post(f"{_VOICE}/stream", _speech),
+        _post(f"{_VOICE}/with-timestamps", partial(_speech, timed=True, streamed=False), timed=True),
+        _post(f"{_VOICE}/stream/with-timestamps", partial(_speech, timed=True), timed=True),
+    ),
+)

@@ -1,0 +1,230 @@
+"""One client's socket: its messages, its contexts' events and its end. The dialect gives messages their meaning."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event
+from frontend.contexts.services import Services
+from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
+from frontend.dialects.message_socket import MessageSocket
+from frontend.dialects.open_contexts import OpenContexts
+from frontend.monitoring.metrics import Event as Counted
+from frontend.serving.connections.interruptible_wait import InterruptibleWait
+from frontend.serving.errors import late_error_body, note_late_error
+from frontend.serving.sent_ahead import taken
+from frontend.serving.unknown_fields import unknown_in
+from frontend.serving.warning import no_effect
+from shm import request_id
+from text.errors import TextError
+from text.isolation.mishap import Mishap
+
+log = logging.getLogger(__name__)
+
+_MOST_NAMED = 64
+"""Fields without effect that are named on one socket; a client could send new names for ever."""
+
+
+class Talk:
+    """One client's socket: what its messages mean, and the messages that it is sent."""
+
+    idle_seconds: float
+    """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+
+    async def begin(self) -> None:
+        """Check the address and greet, after the upgrade.
+
+        Raises:
+            ApiError, SpeechError: the socket ends with this error.
+        """
+
+    async def hear(self, message: Any) -> None:
+        """Act on a decoded JSON message.
+
+        Raises:
+            ApiError, SpeechError: the message is wrong, or can't be followed.
+        """
+        raise NotImplementedError
+
+    async def warn(self, message: str, code: str) -> None:
+        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
+
+    async def tell(self, key: str, context: Context, event: Event) -> None:
+        """Send a context's event."""
+        raise NotImplementedError
+
+    async def ended(self, key: str) -> None:
+        """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
+
+    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+        """The message for an error of a context, or of the socket (`None`).
+
+        Args:
+            body: the error as `frontend.serving.errors.late_error_body` gives it.
+        """
+        raise NotImplementedError
+
+
+class Session:
+    """One socket. `serve` runs until it is closed; the dialect opens contexts on it."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        services: Services,
+        name: str,
+        messages: type[msgspec.Struct],
+        talk: Callable[[Session], Talk],
+    ) -> None:
+        """
+        Args:
+            name: the dialect's, for log and metrics.
+            messages: the fields that messages may have.
+        """
+        self.request = request
+        self.services = services
+        self.contexts = OpenContexts(request, services, self._listen, self._wake_if_over)
+        self._waiting = InterruptibleWait()
+        self._goodbye: tuple[WSCloseCode, str] | None = None
+        """Code and reason of the close frame, once the socket is to end before its client ends it."""
+        self._name = name
+        self._known = messages
+        self._talk = talk(self)
+        self._named: set[str] = set()
+        """Fields of messages that were named because they change nothing."""
+        self._messages = MessageSocket(lambda error: self._talk.error(None, late_error_body(error), error.status))
+
+    async def serve(self) -> web.StreamResponse:
+        """Answer the upgrade and all messages.
+
+        Raises:
+            ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
+        """
+        await self._messages.upgrade(self.request)
+        with self.services.socket(self._name):
+            try:
+                await self._talk.begin()
+                self.contexts.note_idleness()
+                await self._converse()
+            except (TextError, SpeechError) as error:
+                await self.fail(None, error)
+            except ConnectionError:
+                log.info("%s: the client left", request_id.current.get())
+            finally:
+                await self.contexts.close()
+        await self._messages.say_goodbye(*(self._goodbye or (WSCloseCode.OK, "")))
+        return self._messages
+
+    async def _converse(self) -> None:
+        while not (self._messages.closed or self._is_over):
+            try:
+                message = await self._waiting.of(self._messages.receive(), self._talk.idle_seconds)
+            except TimeoutError:
+                if self._is_over or self.contexts.speaking:
+                    continue
+                reason = f"no message has come for {self._talk.idle_seconds:g} seconds"
+                await self.fail(None, ApiError(408, reason, code="inactivity"))
+                return
+            if message.type is WSMsgType.TEXT:
+                await self._hear(message.data)
+            elif message.type is WSMsgType.BINARY:
+                reason = "Messages are JSON in text frames; this one was binary."
+                await self._send_error(None, ApiError(400, reason, code="invalid_message"))
+                self._end(WSCloseCode.UNSUPPORTED_DATA)
+            else:
+                return
+
+    async def _hear(self, text: str) -> None:
+        try:
+            message = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ApiError(400, f"The message is not JSON: {error}.", code="invalid_json") from error
+        if not isinstance(message, dict):
+            raise ApiError(400, "The message is not a JSON object.", code="invalid_message")
+        await self._talk.hear(message)
+        await self._name_dead_fields(text)
+
+    async def _name_dead_fields(self, text: str) -> None:
+        """Name the message's fields that no earlier message of the socket had, and that change nothing."""
+        if len(self._named) >= _MOST_NAMED:
+            return
+        if new := [name for name in unknown_in(text.encode(), self._known) if name not in self._named]:
+            self._named.update(new)
+            log.info("%s: %s: %s", request_id.current.get(), self._name, no_effect(new))
+            await self._talk.warn(no_effect(new), "NO_EFFECT")
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send a JSON message; waits while the client reads too slowly."""
+        if not self._messages.closed:
+            await self._messages.send_str(msgspec.json.encode(message).decode())
+            await taken(self.request)
+
+    async def send_bytes(self, audio: bytes) -> None:
+        """Send a binary message; waits like `send`."""
+        if not self._messages.closed:
+            await self._messages.send_bytes(audio)
+            await taken(self.request)
+
+    async def fail(self, key: str | None, error: Exception) -> None:
+        """Report an error. An error of the socket closes it, and so does a refusal while nothing else is spoken."""
+        await self._send_error(key, error)
+        refused = isinstance(error, Overloaded | Unavailable)
+        if key is None or (refused and not self.contexts):
+            self._end(WSCloseCode.TRY_AGAIN_LATER if refused else WSCloseCode.POLICY_VIOLATION, str(error))
+
+    def finish(self) -> None:
+        """Have all contexts finish, then close the socket."""
+        self.contexts.finish()
+        self._wake_if_over()
+
+    async def _listen(self, key: str, context: Context) -> None:
+        try:
+            async for event in context:
+                await self._talk.tell(key, context, event)
+        except ConnectionError:
+            self.contexts.drop(key, only=context)
+        except Exception as error:
+            if not isinstance(error, TextError | SpeechError):
+                Mishap.of(error).log(log, f"{request_id.current.get()}: a context failed")
+            if context.sounded and not isinstance(error, Interrupted):
+                self.services.metrics.count(Counted.CUT)
+            self.contexts.drop(key, only=context)
+            await self.fail(key, error)
+        else:
+            if self.contexts.drop(key, only=context, remember=False):
+                try:
+                    await self._talk.ended(key)
+                except ConnectionError:
+                    log.info("%s: the client left", request_id.current.get())
+
+    @property
+    def _is_over(self) -> bool:
+        """True once all is said that is to be said, or an error ends the socket."""
+        return self._goodbye is not None or self.contexts.over
+
+    def _end(self, code: WSCloseCode, reason: str = "") -> None:
+        self._goodbye = self._goodbye or (code, reason)
+        self._wake_if_over()
+
+    def _wake_if_over(self) -> None:
+        """Have `_converse` return once the socket is over, and `serve` close it.
+
+        aiohttp awaits the client's close frame only in the task that reads. A message that found the connection closed
+        would reset it, and the audio that is still on its way would be lost.
+        """
+        if self._is_over:
+            self._waiting.end()
+
+    async def _send_error(self, key: str | None, error: Exception) -> None:
+        body, status = note_late_error(self.services.metrics, error)
+        log.info("%s: %s: %s", request_id.current.get(), self._name, body["message"])
+        try:
+            await self.send(self._talk.error(key, body, status))
+        except ConnectionError:
+            log.info("%s: the client left before it heard so", request_id.current.get())

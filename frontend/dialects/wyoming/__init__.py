@@ -1,0 +1,1 @@
+"""Wyoming's protocol, by which Home Assistant asks for speech."""

@@ -1,0 +1,250 @@
+"""One client's connection: its events, the text that it is speaking, its limits and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.error import Error
+from wyoming.event import Event, Eventable, async_write_event
+from wyoming.info import Info
+from wyoming.ping import Pong
+from wyoming.tts import SynthesizeStopped
+
+from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Context
+from frontend.contexts.events import Spoken
+from frontend.contexts.services import Services
+from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.speaker import engine_in_use
+from frontend.dialects.clients import text_of
+from frontend.dialects.wyoming.asking import asked_by
+from frontend.dialects.wyoming.description import info
+from frontend.dialects.wyoming.reading import read_line, read_rest
+from frontend.monitoring.metrics import Event as Counted
+from frontend.serving.connections.connection import Connection
+from frontend.serving.connections.interruptible_wait import InterruptibleWait
+from frontend.serving.errors import note_late_error
+from frontend.serving.sent_ahead import bound_transport
+from shm import request_id
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from text.errors import TextError
+from text.isolation.mishap import Mishap
+
+IDLE_SECONDS = 300.0
+"""Seconds without an event, while nothing is spoken, after which the connection is closed. Home Assistant's language
+model may use tools between two pieces of a text."""
+
+GOODBYE_SECONDS = 5.0
+"""Seconds for a client to read an error and close. Its unread events would otherwise reset the connection, and lose
+the error."""
+
+_FORMAT = {"rate": SAMPLE_RATE, "width": SAMPLE_BYTES, "channels": 1}
+
+log = logging.getLogger(__name__)
+
+
+class Conversation:
+    """One Wyoming connection. `serve` runs until it is closed."""
+
+    def __init__(
+        self,
+        services: Services,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        progressed: Callable[[], None],
+    ) -> None:
+        """`progressed` is called when an event is sent."""
+        self._services = services
+        self._progressed = progressed
+        self._reader = reader
+        self._writer = writer
+        connection = writer.transport.get_protocol()
+        assert isinstance(connection, Connection)
+        self._connection = connection
+        self._text: Context | None = None
+        """The context between a synthesize-start and its synthesize-stop."""
+        self._speech: asyncio.Task[None] | None = None
+        self._waiting = InterruptibleWait()
+        self._ending = False
+
+    async def serve(self) -> None:
+        """Follow events until the client leaves, an event is wrong, or `finish` is called."""
+        request_id.current.set(request_id.choose(None))
+        with self._services.socket("wyoming"):
+            try:
+                await self._serve()
+            except asyncio.CancelledError:  # the drain's end
+                self._connection.exchange.cancelled()
+                raise
+            finally:
+                self._writer.close()
+
+    async def _serve(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._converse(group)
+        except* ConnectionError:
+            log.info("%s: the client left", request_id.current.get())
+        except* Exception as failures:
+            await self._fail(failures.exceptions[0])
+
+    async def refuse(self, reason: str) -> None:
+        """Report that there is no room for the connection, and close it."""
+        request_id.current.set(request_id.choose(None))
+        try:
+            await self._fail(Unavailable(reason))
+        finally:
+            self._writer.close()
+
+    def finish(self) -> None:
+        """Have the text so far spoken, then close the connection."""
+        self._ending = True
+        self._waiting.end()
+
+    async def _converse(self, group: asyncio.TaskGroup) -> None:
+        while line := await self._line():
+            settings = self._services.settings
+            try:
+                async with asyncio.timeout(settings.body_timeout):
+                    reading = self._services.bodies.reading
+                    event = await read_rest(self._reader, line, settings.max_body_bytes, reading)
+            except TimeoutError as error:
+                reason = f"The rest of an event hasn't come within {settings.body_timeout:g} seconds."
+                raise ApiError(408, reason, code="incomplete_event") from error
+            await self._follow(event, group)
+        if self._text is not None:
+            if not self._ending:
+                reason = "The connection ended before `synthesize-stop`: the rest of the text is missing."
+                raise ApiError(400, reason, code="incomplete_text")
+            self._text.finish()
+
+    async def _line(self) -> bytes | None:
+        """The next event's first line; None if no event follows.
+
+        Raises:
+            ApiError: 408, none has come for `IDLE_SECONDS`.
+        """
+        while not self._ending:
+            try:
+                return await self._waiting.of(read_line(self._reader), IDLE_SECONDS)
+            except TimeoutError as error:
+                if not (self._ending or self._speaking):
+                    raise ApiError(
+                        408, f"No event has come for {IDLE_SECONDS:g} seconds.", code="inactivity"
+                    ) from error
+        return None
+
+    @property
+    def _speaking(self) -> bool:
+        return self._speech is not None and not self._speech.done() and (self._text is None or self._text.speaking)
+
+    async def _follow(self, event: Event, group: asyncio.TaskGroup) -> None:
+        match event.type:
+            case "describe":
+                await self._send(self._description())
+            case "ping":
+                await self._send(Pong(text_of(event.data, "text")))
+            case "synthesize" if self._text is None:
+                context = await self._open(event.data, group, streamed=False)
+                context.write(text_of(event.data, "text"))
+                context.finish()
+            case "synthesize":
+                log.debug("the whole text of a stream, for servers that take no pieces")
+            case "synthesize-start":
+                if self._text is not None:
+                    raise ApiError(400, "A text is open already: end it with `synthesize-stop`.", code="text_open")
+                self._text = await self._open(event.data, group, streamed=True)
+            case "synthesize-chunk":
+                self._opened(event.type).write(text_of(event.data, "text"))
+            case "synthesize-stop":
+                self._opened(event.type).finish()
+                self._text = None
+            case other:
+                log.debug("an event of type %r is ignored", other[:64])
+
+    def _description(self) -> Info:
+        # While nothing speaks, the answer is an error: one without voices would have Home Assistant drop the service.
+        return info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends)
+
+    def _opened(self, kind: str) -> Context:
+        if self._text is None:
+            raise ApiError(400, f"`{kind}` needs a `synthesize-start` before it.", code="no_text_open")
+        return self._text
+
+    async def _open(self, data: Mapping[str, Any], group: asyncio.TaskGroup, *, streamed: bool) -> Context:
+        """A context for another text, once the text before it is spoken."""
+        if self._speech is not None:
+            await asyncio.wait((self._speech,))
+        name = request_id.choose(None)
+        host, *_ = self._writer.get_extra_info("peername") or ("",)
+        client = f"wyoming/{host}/{request_id.current.get()}"
+        asked = asked_by(data, engine_in_use(self._services.speaker), request_id=name, client=client)
+        output = OutputFormat()
+        context = Context(self._services, asked, output, whole=not streamed)
+        bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
+        self._speech = group.create_task(self._speak(context, streamed))
+        # A task that is cancelled before its first step runs none of its own `finally`.
+        self._speech.add_done_callback(lambda _: context.close())
+        return context
+
+    async def _speak(self, context: Context, streamed: bool) -> None:
+        """Send a context's audio.
+
+        Raises:
+            ApiError, SpeechError: it can't be spoken, or not to its end.
+            ConnectionError: the client left.
+        """
+        began, seconds = False, 0.0
+        self._connection.exchange.began()
+        try:
+            async with aclosing(context.__aiter__()) as events:
+                async for event in events:
+                    if isinstance(event, Spoken) and event.audio:
+                        if not began:
+                            await self._send(AudioStart(**_FORMAT))
+                            self._connection.exchange.answers()
+                            began = True
+                        await self._send(AudioChunk(**_FORMAT, audio=event.audio))
+                        seconds = event.seconds
+        except (TextError, SpeechError):
+            if began:
+                self._services.metrics.count(Counted.CUT)
+            raise
+        if not began:
+            await self._send(AudioStart(**_FORMAT))
+        await self._send(AudioStop())
+        if streamed:
+            await self._send(SynthesizeStopped())
+        log.info("wyoming: %.1f s of speech %s", seconds, context.asked.request_id)
+
+    async def _send(self, event: Eventable) -> None:
+        """Send an event; waits while the client reads too slowly.
+
+        Raises:
+            ConnectionError: the client left.
+        """
+        await async_write_event(event.event(), self._writer)
+        self._progressed()
+
+    async def _fail(self, error: BaseException) -> None:
+        """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
+        assert isinstance(error, Exception)
+        body, _ = note_late_error(self._services.metrics, error)
+        if not isinstance(error, TextError | SpeechError):
+            Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
+        log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
+        try:
+            await self._send(Error(body["message"] or "", body["code"]))
+            self._writer.write_eof()
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                while await self._reader.read(64 * 1024):
+                    pass
+        except TimeoutError:
+            log.info("%s: the client didn't close", request_id.current.get())
+        except (ConnectionError, OSError):
+            log.info("%s: the client left before it heard so", request_id.current.get())

@@ -1,1 +1,0 @@
-"""Request bodies: decoded, checked, and turned into speech requests."""

@@ -1,0 +1,239 @@
+"""The gate that every request passes before its handler. It checks, in this order:
+
+1. Its `Host` is one of ours (DNS rebinding).
+2. If a browser sent it, the page may ask (CORS, cross-site requests).
+3. It has a key, where one is demanded.
+4. Its client hasn't made too many of late.
+5. Its body is whole, and not too long.
+
+Nothing of a body is read before the first four.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from frontend.contract.errors import ApiError
+from frontend.serving.access.bodies import Bodies
+from frontend.serving.access.cors import Cors
+from frontend.serving.access.identity import API_KEY, KEY_DUE, DueKey
+from frontend.serving.access.rules import Access
+from frontend.serving.errors import retry_after
+from frontend.settings.front import FrontSettings
+from frontend.settings.hosts import Hosts
+from frontend.settings.keys import ApiKeys
+from frontend.settings.origins import Origins
+
+# The origin of a request's connection, and the address of this machine at which it arrived.
+
+_FORWARDED = (hdrs.FORWARDED, hdrs.X_FORWARDED_FOR, "X-Real-IP")
+"""Headers that a reverse proxy adds. The connection's own address then says nothing about the client's."""
+
+
+def is_loopback(address: str | None) -> bool:
+    """True for an IP address of this machine; false for any other, and for text that is no IP address."""
+    found = _parsed(address)
+    return found is not None and found.is_loopback
+
+
+def from_here(request: web.Request) -> bool:
+    """True if the client runs on this machine, as far as can be told: a proxy that hides the client can't be
+    detected."""
+    return is_loopback(request.remote) and not any(name in request.headers for name in _FORWARDED)
+
+
+def arrived_at_loopback(request: web.Request) -> bool:
+    """True if the connection was made to a loopback address, whatever other addresses the server listens on."""
+    transport = request.transport
+    sockname = transport.get_extra_info("sockname") if transport is not None else None
+    return is_loopback(sockname[0] if sockname else None)
+
+
+def network(address: str | None) -> str:
+    """The address by which a client without a key is counted: in IPv6 its /64, because one client has all of it."""
+    found = _parsed(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def _parsed(address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
+
+
+# The rate limit: a token bucket for each client, in a table of bounded length.
+
+CLIENTS = 4096
+"""Most clients that are remembered. A forgotten client starts with a full bucket."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    seen: float
+
+
+class RateLimit:
+    """A client may make `per_minute` requests at once, and from then on one each `60 / per_minute` seconds."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        """`clock` is monotonic, in seconds."""
+        self._capacity = float(per_minute)
+        self._rate = per_minute / 60
+        self._clock = clock
+        self._buckets: OrderedDict[str | bytes, _Bucket] = OrderedDict()
+        """Buckets by client; the client whose last request is oldest comes first."""
+
+    def take(self, client: str | bytes) -> float:
+        """Count a request. Returns 0 if it is allowed; else it isn't counted, and is allowed after the returned
+        seconds."""
+        now = self._clock()
+        bucket = self._buckets.setdefault(client, _Bucket(self._capacity, now))
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > CLIENTS:
+            self._buckets.popitem(last=False)
+        bucket.tokens = min(bucket.tokens + (now - bucket.seen) * self._rate, self._capacity)
+        bucket.seen = now
+        if bucket.tokens < 1:
+            return (1 - bucket.tokens) / self._rate
+        bucket.tokens -= 1
+        return 0.0
+
+
+_SCHEMES = ("bearer ", "token ")
+_KEY_HEADERS = ("xi-api-key", "X-API-Key")
+"""Headers in which clients of ElevenLabs and of Cartesia send their keys."""
+
+
+class Gate:
+    """The gate: give `admit` to the application as its innermost middleware, and `mark` as a signal of its
+    responses."""
+
+    def __init__(
+        self,
+        settings: FrontSettings,
+        access_of: Callable[[str, str], Access],
+        bodies: Bodies,
+        clock: Callable[[], float] = time.monotonic,
+        player_key: str = "",
+        streams_body: Callable[[str, str], bool] = lambda method, template: False,
+    ) -> None:
+        """Args:
+        access_of: the access that a method on a route's template demands.
+        bodies: reads the bodies of admitted requests.
+        player_key: the key of the server's own processes, which are always admitted, and not counted.
+        streams_body: True for a method on a route's template whose handler reads the body itself.
+        """
+        self._access_of = access_of
+        self._streams_body = streams_body
+        self._hosts = Hosts(settings.allowed_hosts)
+        self._cors = Cors(Origins(settings.cors_origins))
+        self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
+        self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
+        self._bodies = bodies
+        self.mark = self._cors.mark
+
+    @web.middleware
+    async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Admit or refuse the request. Handlers find the digest of the request's key, if it has one, as
+        `request[API_KEY]`.
+
+        Raises:
+            ApiError, Unavailable: the request is refused.
+        """
+        self._check_host(request)
+        preflight = self._cors.preflight(request)
+        resource = request.match_info.route.resource
+        access = self._access_of(request.method, resource.canonical if resource else "")
+        self._cors.refuse_strangers(request, works=access in (Access.LOCAL, Access.HERE))
+        if preflight is not None:
+            return preflight
+        key = self._check_key(request, access)
+        if key is not None:
+            request[API_KEY] = key.hex()
+        self._count(request, key, access)
+        if self._streams_body(request.method, resource.canonical if resource else ""):
+            self._bodies.check_encoding(request)
+        else:
+            await self._bodies.read(request)
+        return await handler(request)
+
+    def _check_host(self, request: web.Request) -> None:
+        host = request.headers.get(hdrs.HOST)
+        at_loopback = arrived_at_loopback(request)
+        admitted = self._hosts.admits(host, at_loopback=at_loopback)
+        if admitted and host is not None:
+            # A target in absolute form (GET http://evil.example/ HTTP/1.1) wins over the header (RFC 9112, 3.2.2).
+            admitted = self._hosts.admits(_authority(request, host), at_loopback=at_loopback)
+        if not admitted:
+            message = "This server is not asked for under that Host: use localhost, or name it with --allowed-hosts."
+            raise ApiError(403, message, code="host_not_allowed")
+
+    def _check_key(self, request: web.Request, access: Access) -> bytes | None:
+        """The digest of the request's key; None if the request has no key and needs none."""
+        offered = _offered(request)
+        key = self._keys.match(offered) if offered else None
+        if key is not None:
+            return key
+        if not self._keys.demanded:
+            if access in (Access.LOCAL, Access.HERE) and not from_here(request):
+                message = "From other machines this needs an API key: start the server with --api-key-file."
+                raise ApiError(403, message, code="api_key_not_configured")
+            return None
+        if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
+            return None
+        if access is Access.SOCKET and not offered and hdrs.UPGRADE in request.headers:
+            request[KEY_DUE] = DueKey(lambda key: self._keys.match(key) is not None)
+            return None
+        if offered:
+            raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
+        raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
+
+    def _count(self, request: web.Request, key: bytes | None, access: Access) -> None:
+        """Count the request against its client's rate, unless it only reads and opens no socket: reading costs next to
+        nothing, and probes must always be answered."""
+        looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
+        looks = looks and hdrs.UPGRADE not in request.headers
+        if self._limit is None or looks or (key is not None and key == self._keys.own):
+            return
+        wait = self._limit.take(key if key is not None else network(request.remote))
+        if wait:
+            raise ApiError(
+                429,
+                f"That was too many requests; the next one is taken in {wait:.1f} seconds.",
+                code="rate_limit_exceeded",
+                headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
+            )
+
+
+def _authority(request: web.Request, host: str) -> str:
+    """Host and port of the request's URL; `host` if that makes none, as with the port 99999."""
+    try:
+        return request.url.authority
+    except ValueError:
+        return host
+
+
+def _offered(request: web.Request) -> str:
+    """The key in the request's headers; empty if there is none."""
+    authorization = request.headers.get(hdrs.AUTHORIZATION, "")
+    for scheme in _SCHEMES:
+        if authorization.lower().startswith(scheme):
+            return authorization[len(scheme) :].strip()
+    return next((request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers), "")
+
+
+def _unauthorized(message: str, code: str, detail: str) -> ApiError:
+    return ApiError(401, message, code=code, headers={hdrs.WWW_AUTHENTICATE: f'Bearer realm="kokoro-live"{detail}'})

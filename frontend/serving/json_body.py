@@ -1,0 +1,77 @@
+"""Reads a JSON body into a struct, and reports errors in one form."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from frontend.contract.errors import ApiError
+from frontend.serving.unknown_fields import unknown_in
+from frontend.serving.warning import note_no_effect
+
+_PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
+"""The form in which msgspec names the place of an error in a document."""
+
+Fields = TypeVar("Fields")
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
+    """The body's fields, whatever its Content-Type.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return decode(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ApiError(400, f"The body is not UTF-8 (byte {error.start}).", code="invalid_json") from error
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
+        raise ApiError(400, message, code="invalid_json") from error
+
+
+async def fields_of(request: web.Request, kind: type[Body]) -> Body:
+    """The fields of the request's JSON body; X-Warning will name those that its type doesn't have.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    body = await request.read()
+    fields = read_json(_decoder(kind).decode, body)
+    note_no_effect(request, unknown_in(body, kind))
+    assert isinstance(fields, kind)
+    return fields
+
+
+@functools.cache
+def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
+    return msgspec.json.Decoder(kind)
+
+
+def read_query(query: Mapping[str, str], kind: type[Fields]) -> Fields:
+    """The fields of a URL's query; numbers and booleans are read from their text.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return msgspec.convert(dict(query), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from error
+
+
+def of_validation(error: msgspec.ValidationError) -> ApiError:
+    """The 400 error for a value that doesn't fit its field, naming the field."""
+    match = _PATH.fullmatch(str(error))
+    assert match is not None
+    what, param = match["what"].replace(" | null", ""), match["param"] or None
+    message = f"`{param}`: {what}." if param else f"The body: {what}."
+    return ApiError(400, message, param=param, code="invalid_value")

@@ -1,0 +1,230 @@
+"""The only way from a request for speech to the bytes of its answer, whatever API asks: streamed or whole.
+
+The status of a streamed answer is sent with the first bytes of audio, so any earlier failure is answered with its own
+status. From then on the only way to say "incomplete" is to cut the connection before the last chunk.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+
+from aiohttp import hdrs, web
+
+from frontend.audio.encoding import Encoding
+from frontend.audio.formats import AudioFormat, OutputFormat
+from frontend.audio.pieces import chunks
+from frontend.contexts.services import Services
+from frontend.contract.errors import ApiError, Interrupted, SpeechError
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import SpeechStream, engine_in_use
+from frontend.contract.stages import STAGES, STARTED
+from frontend.contract.word_timing import WordTiming
+from frontend.monitoring.listening import Listening
+from frontend.monitoring.metrics import Event
+from frontend.serving.connections.connection import ClientLeft
+from frontend.serving.ending import cut, left, reset_on_close
+from frontend.serving.errors import late_error_body
+from frontend.speech import downloads
+from frontend.speech.downloads import Downloads, Recording
+from frontend.speech.framing import Framing
+from frontend.speech.sender import AudioResponse, Sender
+from frontend.speech.sessions import OnBusy, Sessions, Turn
+from frontend.speech.speakable import HEADER, Pieces
+from frontend.timestamps.align import without_overlaps
+from shm import request_id
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from text.errors import TextError
+from text.isolation.mishap import Mishap
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How a speech is sent."""
+
+    output: OutputFormat
+    framing: Framing
+    streamed: bool = True
+    """Sent while it is made; otherwise whole, with its length."""
+    volume: float = 1.0
+    """Factor on the samples."""
+    heard: bool = True
+    """False if it is made while nobody listens: the time of its first audio isn't counted."""
+    download: AudioFormat | None = None
+    """The format in which the audio is kept for a download afterwards; None: it isn't."""
+
+
+class Answers:
+    """Answers requests for speech. Close it with the application."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.max_input_characters = services.settings.max_input_characters
+        self.downloads = Downloads(services.encoders, services.settings.max_clip_seconds)
+        self._sessions = Sessions()
+
+    async def close(self, _: web.Application) -> None:
+        """Stop the encoders' threads."""
+        self._services.encoders.close()
+
+    async def speak(
+        self,
+        request: web.Request,
+        text: str,
+        delivery: Delivery,
+        asked_of: Callable[[EngineInfo], SpeechRequest],
+        *,
+        session: str | None = None,
+        on_busy: OnBusy | None = None,
+    ) -> web.StreamResponse:
+        """Answer with the speech; if cancelled (the client left, the server stops), close its stream at once.
+
+        Args:
+            text: all of the request's text.
+            asked_of: checks the request against the engine that speaks when its turn has come.
+
+        Raises:
+            TextError, SpeechError: nothing of the response has left yet.
+        """
+        log.debug("the text is %r", text)
+        turn = self._sessions.turn(session, on_busy)
+        with self._services.in_flight.answering(text):
+            async with turn:
+                asked = asked_of(engine_in_use(self._services.speaker))
+                request[STAGES] = asked.stages
+                async with self._opened(request, asked, delivery, turn) as answer:
+                    return await (answer.sent_whole() if answer.whole else answer.streamed())
+
+    @asynccontextmanager
+    async def _opened(
+        self, request: web.Request, asked: SpeechRequest, delivery: Delivery, turn: Turn
+    ) -> AsyncIterator[_Answer]:
+        output, services = delivery.output, self._services
+        with closing(services.speaker.open(asked)) as stream:
+            # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
+            sized = delivery.framing.bare and output.format is AudioFormat.WAV
+            whole = not delivery.streamed or (sized and await stream.all_cached())
+            with closing(self._encoding(delivery, whole)) as encoding, services.metrics.speaking():
+                listening = Listening(services.metrics, request[STARTED], asked.stages, heard=delivery.heard)
+                delivery.framing.begin(asked)
+                yield _Answer(services, request, delivery, stream, encoding, listening, turn, whole)
+
+    def _encoding(self, delivery: Delivery, whole: bool) -> Encoding | Recording:
+        output = delivery.output
+        encoding = self._services.encoders.open(output, whole=whole)
+        if delivery.download is None:
+            return encoding
+        return self.downloads.begin(encoding, delivery.download, output.sample_rate)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One request that is being answered, with its open stream."""
+
+    services: Services
+    request: web.Request
+    delivery: Delivery
+    stream: SpeechStream
+    encoding: Encoding | Recording
+    listening: Listening
+    turn: Turn
+    whole: bool
+
+    async def streamed(self) -> web.StreamResponse:
+        """Send the audio while it is being made; cut the connection if it can't be completed."""
+        request, stream, framing, settings = self.request, self.stream, self.delivery.framing, self.services.settings
+        response = AudioResponse(headers=self._headers(framing.content_type))
+        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing)
+        try:
+            with self.turn.interruptible():
+                primed = settings.prime_silence
+                # Silence has the status 200: a rejected request gets its own status, and no silence.
+                if primed and await stream.accepted():
+                    response.headers["X-Primed-Silence"] = f"{primed:g}"
+                    await sender.prime(primed)
+                pieces = Pieces(stream, self.delivery.volume)
+                async for piece in pieces:
+                    if not response.prepared:
+                        self._label(response.headers, pieces)
+                    if begun := stream.take_sentences():
+                        await sender.begin(begun, stream.real_time_factor)
+                    await sender.send_piece(piece, stream.take_words())
+                await sender.finish(stream.tokens, stream.take_words(), speakable=pieces.speakable)
+        except Exception as error:
+            if left(request):
+                raise ClientLeft from error
+            if not response.prepared:
+                raise
+            await self._cut(error, sender)
+        else:
+            reset_on_close(request, False)
+        return response
+
+    async def _cut(self, error: Exception, sender: Sender) -> None:
+        metrics = self.services.metrics
+        if isinstance(error, TextError | SpeechError):
+            log.error("%s is cut: %s", request_id.current.get(), error)
+        else:
+            Mishap.of(error).log(log, f"{request_id.current.get()} is cut")
+        if not isinstance(error, Interrupted):  # a later request of its own session interrupted it
+            metrics.count(Event.CUT)
+        metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
+        try:
+            await sender.fail(late_error_body(error))
+        except ConnectionError:
+            log.info("%s: the client left before it heard so", request_id.current.get())
+        finally:
+            cut(self.request)
+
+    async def sent_whole(self) -> web.Response:
+        """Send all of the audio at once; any failure has its own status.
+
+        Raises:
+            ApiError: the clip is longer than `settings.max_clip_seconds`, and the request refuses a stream.
+            SpeechError: the audio can't be made.
+        """
+        stream, listening, framing = self.stream, self.listening, self.delivery.framing
+        parts: list[bytes] = []
+        words: list[WordTiming] = []
+        limit = self.services.settings.max_clip_seconds
+        pieces = Pieces(stream, self.delivery.volume)
+        async for piece in pieces:
+            words += stream.take_words()
+            for chunk in chunks(piece, self.services.settings.chunk_ms):
+                listening.encoded(chunk)
+                parts.append(await self.encoding.encode(chunk))
+            if not self.delivery.streamed and listening.samples > limit * SAMPLE_RATE:
+                message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
+                raise ApiError(400, message, param="stream", code="clip_too_long")
+        words += stream.take_words()
+        parts.append(await self.encoding.finish())
+        seconds = listening.samples / SAMPLE_RATE
+        listening.given(seconds)
+        body = framing.whole(b"".join(parts), without_overlaps(words), seconds)
+        headers = self._headers(framing.content_type)
+        self._label(headers, pieces)
+        return web.Response(body=body, headers=headers)
+
+    def _headers(self, content_type: str) -> dict[str, str]:
+        headers = {
+            hdrs.CONTENT_TYPE: content_type,
+            "X-Engine": self.stream.engine.name,
+            "X-Sample-Rate": str(self.delivery.output.sample_rate),
+        }
+        if isinstance(self.encoding, Recording):
+            headers[downloads.HEADER] = self.encoding.path
+        return headers
+
+    def _label(self, headers: MutableMapping[str, str], pieces: Pieces) -> None:
+        """Set the headers that say if the text has sound, and if all audio so far came from the cache."""
+        if not pieces.speakable:
+            headers[HEADER] = "none"
+        if self.stream.cached and pieces.speakable:
+            headers["X-Cache"] = "hit"
+        else:
+            headers.pop("X-Cache", None)

@@ -1,0 +1,292 @@
+"""Turns a decoded body into what is spoken and how it is sent: a `SpeechRequest` and a `Delivery`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from aiohttp import hdrs, web
+
+from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
+from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
+from frontend.contract.voices import refusing
+from frontend.serving.access.identity import API_KEY
+from frontend.speech.answer import Delivery
+from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceReference
+from frontend.speech.framing import Captions, Events, Framing, TimedSpeech
+from frontend.speech.kokoro_fastapi import VoiceAlias, rules_off
+from shm import request_id
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from text.markup.limits import clamped_rate
+from text.markup.marked import MarkupKind
+from text.markup.ssml import is_document
+from text.normalization.settings import RULES
+from text.phoneme_script import unknown_phonemes
+from text.words.performer import Cast, DialogueTurn, Performer
+from text.words.segment import Notation
+from text.words.voice_spec import default_voice
+
+MAX_SESSION = 256
+"""Most characters of an X-Session header."""
+
+
+def checked_text(text: str, longest: int, param: str) -> str:
+    """The text of a request's field.
+
+    Raises:
+        ApiError: 400, it is blank or has more than `longest` characters.
+    """
+    if not text.strip():
+        raise ApiError(400, f"`{param}` is blank: give something to speak.", param=param, code="unspeakable")
+    if len(text) > longest:
+        message = f"`{param}` has {len(text)} characters; at most {longest} are taken. Split it over requests."
+        raise ApiError(400, message, param=param, code="string_above_max_length")
+    return text
+
+
+def text_of(fields: SpeechBody, longest: int) -> str:
+    """All of the request's text, or its phonemes.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    if isinstance(fields, DialogueBody):
+        return _dialogue_text(fields, longest)
+    text = fields.text if fields.input is None else fields.input
+    if text is not None and fields.phonemes is not None:
+        message = "`input` and `phonemes` exclude each other: give one of them."
+        raise ApiError(400, message, param="phonemes", code="invalid_value")
+    text = fields.phonemes if text is None else text
+    if text is None:
+        raise ApiError(400, "`input` is missing: give the text to speak.", param="input", code="missing_required")
+    return checked_text(text, longest, "input" if fields.phonemes is None else "phonemes")
+
+
+def turns_of(fields: SpeechBody) -> tuple[str, Sequence[TurnBody]]:
+    """The field that names a dialogue's turns, and the turns; none where the request is no dialogue."""
+    if not isinstance(fields, DialogueBody):
+        return "turns", ()
+    name = "turns" if fields.turns is not None or fields.inputs is None else "inputs"
+    return name, (fields.turns if fields.turns is not None else fields.inputs) or ()
+
+
+def _dialogue_text(fields: DialogueBody, longest: int) -> str:
+    name, turns = turns_of(fields)
+    if fields.turns is None and fields.inputs is None:
+        raise ApiError(400, "`turns` is missing: give the turns to speak.", param="turns", code="missing_required")
+    for field in ("input", "text", "phonemes"):
+        if getattr(fields, field) is not None:
+            message = f"`{field}`: a dialogue's text stands in its `turns`."
+            raise ApiError(400, message, param=field, code="invalid_value")
+    for place, turn in enumerate(turns):
+        if not turn.text.strip():
+            param = f"{name}[{place}].text"
+            raise ApiError(400, f"`{param}` is blank: give something to speak.", param=param, code="unspeakable")
+    return checked_text("\n".join(turn.text for turn in turns), longest, "input")
+
+
+def delivery_of(fields: SpeechBody, *, captioned: bool = False) -> Delivery:
+    """How the request's answer is sent.
+
+    Args:
+        captioned: the request is for captioned speech, which has timestamps in any form.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    events, streamed = fields.stream_format == "sse", fields.stream is not False
+    _check_combination(fields, events=events, streamed=streamed, captioned=captioned)
+    if fields.response_format is not None:
+        audio_format = _format(fields.response_format, "response_format", AudioFormat.MP3)
+    else:
+        audio_format = _format(fields.format, "format", AudioFormat.MP3)
+    output = _output(audio_format, fields.sample_rate)
+    download = _format(fields.download_format, "download_format", audio_format)
+    if fields.return_download_link:
+        _output(download, output.sample_rate)
+    framing = Framing(output.content_type)
+    if captioned:
+        timed, names_voices = fields.return_timestamps is not False, bool(turns_of(fields)[1])
+        names_voices |= markup_of(fields) is MarkupKind.TAGS
+        framing = Captions(output, streamed=streamed, timed=timed, names_voices=names_voices)
+    elif events:
+        framing = Events()
+    elif fields.timestamps is not None:
+        framing = TimedSpeech(output)
+    return Delivery(
+        output,
+        framing,
+        streamed=streamed,
+        volume=1.0 if fields.volume_multiplier is None else fields.volume_multiplier,
+        heard=fields.priority != "idle",
+        download=download if fields.return_download_link else None,
+    )
+
+
+def _check_combination(fields: SpeechBody, *, events: bool, streamed: bool, captioned: bool) -> None:
+    if events and not streamed:
+        message = "`stream`: false has no events; leave it out, or `stream_format`."
+        raise ApiError(400, message, param="stream", code="invalid_value")
+    if fields.priority == "idle" and streamed:
+        message = '`priority`: "idle" is for answers that nobody hears while they are made: add `stream`: false.'
+        raise ApiError(400, message, param="priority", code="invalid_value")
+    if fields.timestamps and streamed and not events and not captioned:
+        message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
+        raise ApiError(400, message, param="timestamps", code="invalid_value")
+    sentences = fields.timestamps == "sentence"
+    if sentences and not events:
+        message = '`timestamps`: sentences come as events; add `stream_format`: "sse".'
+        raise ApiError(400, message, param="timestamps", code="invalid_value")
+    if fields.from_sentence is not None and not sentences:
+        message = '`from_sentence` goes with `timestamps`: "sentence".'
+        raise ApiError(400, message, param="from_sentence", code="invalid_value")
+
+
+def markup_of(fields: SpeechBody) -> MarkupKind:
+    """The markup of the request's texts. `ssml` stays on in clients of Kokoro-FastAPI whatever they send: it counts for
+    documents only."""
+    if fields.markup is not None:
+        return fields.markup
+    texts = [turn.text for turn in turns_of(fields)[1]] or [fields.input or fields.text or fields.phonemes or ""]
+    if fields.ssml and any(map(is_document, texts)):
+        return MarkupKind.SSML
+    return MarkupKind.TAGS if fields.allow_voice_tags else MarkupKind.BASIC
+
+
+def session_of(request: web.Request, named: str | None) -> str | None:
+    """The request's session: the X-Session header, or the body's `user`; None if neither is given.
+
+    Sessions of different keys never meet, even under the same name.
+
+    Raises:
+        ApiError: 400, it is too long.
+    """
+    named = request.headers.get("X-Session") or named
+    if named is None:
+        return None
+    if len(named) > MAX_SESSION:
+        raise ApiError(400, f"X-Session is longer than {MAX_SESSION} characters.", code="invalid_session")
+    return f"{request.get(API_KEY, '')}/{named}"
+
+
+def client_of(request: web.Request) -> str:
+    """The client, if no session is named: its key, or its address and program."""
+    return "/".join((request.get(API_KEY, ""), request.remote or "", request.headers.get(hdrs.USER_AGENT, "")))
+
+
+def is_fresh(request: web.Request) -> bool:
+    """True if the cache is neither to give nor to keep the speech."""
+    return "no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower()
+
+
+def speech_request(
+    request: web.Request, fields: SpeechBody, text: str, session: str | None, engine: EngineInfo, delivery: Delivery
+) -> SpeechRequest:
+    """The speech request, every field of it valid for the engine that speaks now.
+
+    Raises:
+        ApiError: 400, naming the field that isn't.
+    """
+    performer, aliases, turns, one_language = _cast_of(fields, text, engine)
+    phonemes, speed = fields.phonemes is not None, 1.0 if fields.speed is None else fields.speed
+    captioned, sentences = isinstance(delivery.framing, Captions), fields.timestamps == "sentence"
+    timestamps = fields.return_timestamps is not False if captioned else fields.timestamps is not None
+    if timestamps and not engine.marks and not sentences:
+        message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
+        raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
+    if phonemes:
+        check_phonemes(text, Notation.of(engine))
+    return SpeechRequest(
+        request_id=request_id.current.get(),
+        text=text,
+        voice=performer.voice,
+        language=performer.language,
+        speed=clamped_rate(speed * performer.rate) if phonemes else speed,
+        markup=markup_of(fields),
+        turns=turns,
+        aliases=tuple(aliases.items()),
+        one_language=one_language,
+        rules_off=rules_off(fields.normalization_options, RULES),
+        phonemes=phonemes,
+        timestamps=timestamps and engine.marks,
+        sentences=sentences,
+        from_sentence=fields.from_sentence or 0,
+        client=f"session {session}" if session else client_of(request),
+        urgency=Urgency.IDLE if not delivery.heard else Urgency.LISTENING if delivery.streamed else Urgency.WHOLE,
+        fresh=is_fresh(request),
+    )
+
+
+def _cast_of(
+    fields: SpeechBody, text: str, engine: EngineInfo
+) -> tuple[Performer, Mapping[str, Performer], tuple[DialogueTurn, ...], bool]:
+    """The performer of `voice`, those of the aliases, a dialogue's turns, and whether all speak one named language."""
+    named = fields.lang_code if fields.lang is None else fields.lang
+    language = named if named and named.strip() else None
+    voices = Cast(engine.voices, language=language)
+    aliases: dict[str, Performer] = {}
+    for name, given in (fields.voice_aliases or {}).items():
+        alias = VoiceAlias(given) if isinstance(given, str) else given
+        with refusing(f"voice_aliases.{name[:64]}"):
+            aliases[name] = replace(voices.find(alias.voice), rate=alias.rate or 1.0)
+    cast = Cast(engine.voices, aliases, language)
+    voice = fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice
+    with refusing():
+        performer = cast.find(default_voice(engine.voices) if voice is None else voice)
+    return performer, aliases, _turns(fields, text, cast, performer), language is not None
+
+
+def _turns(fields: SpeechBody, text: str, cast: Cast, performer: Performer) -> tuple[DialogueTurn, ...]:
+    """The turns of a dialogue, one by one, whoever speaks them; the whole text as one turn if its performer has a pace
+    of its own; else none."""
+    if not isinstance(fields, DialogueBody):
+        return () if performer.rate == 1.0 or fields.phonemes is not None else (DialogueTurn(text, performer),)
+    found = []
+    for place, turn in enumerate(turns_of(fields)[1]):
+        voice = turn.voice or turn.voice_id
+        with refusing(f"turns[{place}].voice"):
+            found.append(
+                DialogueTurn(turn.text, cast.find(voice) if voice else performer, fields.pause_between_turns or 0.0)
+            )
+    return tuple(found)
+
+
+def check_phonemes(script: str, notation: Notation) -> None:
+    """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
+
+    Raises:
+        ApiError: 400: the engine speaks text, or doesn't know some of the symbols.
+    """
+    if notation.speaks != "phonemes":
+        message = "`phonemes`: the engine that speaks takes text, and pronounces it itself. Send `input`."
+        raise ApiError(400, message, param="phonemes", code="phonemes_unavailable")
+    if unknown := unknown_phonemes(script, notation):
+        listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
+        message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
+        raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
+
+
+def _format(name: str | None, param: str, default: AudioFormat) -> AudioFormat:
+    if name is None:
+        return default
+    try:
+        return AudioFormat(name)
+    except ValueError:
+        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for {_listed(AudioFormat)}."
+        raise ApiError(400, message, param=param, code="invalid_value") from None
+
+
+def _output(audio_format: AudioFormat, wanted: int | None) -> OutputFormat:
+    rate, rates = SAMPLE_RATE if wanted is None else wanted, FORMATS[audio_format].rates
+    if rates and rate not in rates:
+        message = f"`sample_rate`: {audio_format} has no {rate} Hz; ask for {_listed(map(str, rates))}."
+        raise ApiError(400, message, param="sample_rate", code="unsupported_sample_rate")
+    return OutputFormat(audio_format, rate)
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"

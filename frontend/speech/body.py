@@ -1,0 +1,204 @@
+"""The JSON bodies of requests for speech: one text, or a dialogue's turns."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
+from frontend.speech.kokoro_fastapi import NormalizationOptions, VoiceAliases, Volume
+from frontend.speech.model_names import MODELS
+from frontend.speech.sessions import OnBusy
+from text.markup.marked import MarkupKind
+from text.words.voice_spec import OPENAI_VOICES
+
+_FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
+
+
+class VoiceReference(msgspec.Struct):
+    """OpenAI's other way to name a voice."""
+
+    id: Annotated[str, Meta(description="The voice, as `voice` has it.")]
+
+
+class SpeechBody(msgspec.Struct):
+    """The body's fields. `null` means absent; X-Warning names fields that aren't named here, which OpenAI's API ignores
+    too."""
+
+    model: Annotated[
+        str | None,
+        Meta(
+            description=f"Any name is taken, and means the one model here. Clients know {', '.join(MODELS)}.",
+            examples=["kokoro"],
+        ),
+    ] = None
+    input: Annotated[
+        str | None, Meta(description="The text to speak. Needed, unless `phonemes` is given.", examples=["Hello."])
+    ] = None
+    text: Annotated[str | None, Meta(description="Another name for `input`, which wins where both are given.")] = None
+    voice: Annotated[
+        str | VoiceReference | None,
+        Meta(
+            description="A voice of `GET /v1/audio/voices`, a blend such as `af_heart(2)+af_bella(1)`, or one of "
+            f"OpenAI's names: {', '.join(OPENAI_VOICES)}. The engine's best where it is left out.",
+            examples=["af_heart", "af_heart(2)+af_bella(1)"],
+        ),
+    ] = None
+    speed: Annotated[Annotated[float, Meta(ge=0.25, le=4.0)] | None, Meta(description="1 where it is left out.")] = None
+    response_format: Annotated[
+        str | None,
+        Meta(
+            description="The audio's format. mp3 where it is left out. pcm: signed 16-bit little-endian, mono.",
+            extra_json_schema={"enum": _FORMAT_NAMES},
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        Meta(description="Another name for `response_format`, which wins.", extra_json_schema={"enum": _FORMAT_NAMES}),
+    ] = None
+    sample_rate: Annotated[
+        Annotated[int, Meta(ge=MIN_SAMPLE_RATE, le=MAX_SAMPLE_RATE)] | None,
+        Meta(
+            description="In Hz; 24000 where it is left out. "
+            + " ".join(f"{name} has {', '.join(map(str, info.rates))}." for name, info in FORMATS.items() if info.rates)
+        ),
+    ] = None
+    stream_format: Annotated[
+        Literal["audio", "sse"] | None,
+        Meta(description="`sse`: the audio comes as server-sent events, as OpenAI's API sends them."),
+    ] = None
+    stream: Annotated[
+        bool | None, Meta(description="`false`: the audio comes whole, with its length; otherwise while it is made.")
+    ] = None
+    lang: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(
+            description="The text's language, such as en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn; en means "
+            "en-us. The voice's own where it is left out.",
+            examples=["en-us"],
+        ),
+    ] = None
+    lang_code: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="Another name for `lang`, which wins where both are given."),
+    ] = None
+    markup: Annotated[
+        MarkupKind | None,
+        Meta(
+            description="How pauses, pronunciations, voices and pace stand in `input`. `basic`, where it is left "
+            "out: `[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else. `tags`: these, "
+            "`[voice:af_bella]` and `[rate:0.8]`; a tag with a fault is a 400. `ssml`: a useful part of SSML. `none`: "
+            "everything is read out."
+        ),
+    ] = None
+    allow_voice_tags: Annotated[
+        bool | None, Meta(description="`true` means `markup`: `tags`, where `markup` is left out.")
+    ] = None
+    ssml: Annotated[
+        bool | None,
+        Meta(description="`true` means `markup`: `ssml` for a text that is a document, where `markup` is left out."),
+    ] = None
+    phonemes: Annotated[
+        str | None, Meta(description="In place of `input`: what to speak, in the model's own phonemes.")
+    ] = None
+    timestamps: Annotated[
+        Literal["word", "sentence"] | None,
+        Meta(
+            description="When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, or "
+            "with the audio for `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
+            "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error. "
+            "SSML's `mark`s come along, as `speech.audio.marks` events or as `marks`."
+        ),
+    ] = None
+    from_sentence: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="The number of the first sentence to speak, from 0, with `timestamps`: `sentence`."),
+    ] = None
+    user: Annotated[
+        Annotated[str, Meta(max_length=256)] | None,
+        Meta(description="The session, where no X-Session header names it."),
+    ] = None
+    on_busy: Annotated[
+        OnBusy | None, Meta(description="Treatment of the session's earlier requests that are still being sent.")
+    ] = None
+    volume_multiplier: Annotated[
+        Volume | None, Meta(description="Factor on the samples; 1 where it is left out. Loud parts may clip.")
+    ] = None
+    voice_aliases: Annotated[
+        VoiceAliases | None,
+        Meta(
+            description="Names for voices, to be used in `voice`, in turns and in markup. A value is a voice, a "
+            "blend, or an object with a pace of its own. Letter case doesn't matter.",
+            examples=[{"narrator": "af_bella(2)+af_sky", "old": {"voice": "am_michael", "rate": 0.8}}],
+        ),
+    ] = None
+    normalization_options: Annotated[
+        NormalizationOptions | None, Meta(description="Switches of normalisation for this text.")
+    ] = None
+    return_timestamps: Annotated[
+        bool | None, Meta(description="`false`: captioned speech without the times of its words.")
+    ] = None
+    return_download_link: Annotated[
+        bool | None,
+        Meta(
+            description="`true`: the header `X-Download-Path` has a path at which the whole audio can be fetched "
+            "once the response has ended."
+        ),
+    ] = None
+    download_format: Annotated[
+        str | None,
+        Meta(
+            description="The download's format; the response's where it is left out.",
+            extra_json_schema={"enum": _FORMAT_NAMES},
+        ),
+    ] = None
+    return_timing: Annotated[
+        bool | None, Meta(description="Taken and without effect: `timestamps` gives the times of words.")
+    ] = None
+    priority: Annotated[
+        Literal["idle"] | None, Meta(description="`idle`: made while nobody listens, with `stream`: false.")
+    ] = None
+    instructions: Annotated[Any, Meta(description="Taken and without effect: Kokoro follows no instructions.")] = None
+
+
+MAX_TURNS = 1000
+
+MAX_TURN_PAUSE = 10.0
+"""Most seconds of silence between two turns."""
+
+
+class TurnBody(msgspec.Struct):
+    """One voice's turn."""
+
+    text: Annotated[str, Meta(description="The text of the turn.")]
+    voice: Annotated[
+        str | None, Meta(description="The voice, a blend or an alias; the request's `voice` where it is left out.")
+    ] = None
+    voice_id: Annotated[str | None, Meta(description="Another name for `voice`, which wins where both are given.")] = (
+        None
+    )
+
+
+Turns = Annotated[list[TurnBody], Meta(min_length=1, max_length=MAX_TURNS)]
+
+
+class DialogueBody(SpeechBody):
+    """The body's fields: those of a speech request, with `turns` in place of `input`."""
+
+    turns: Annotated[
+        Turns | None,
+        Meta(description="The turns, in order. Needed, unless `inputs` is given.", examples=[[{"text": "Hello."}]]),
+    ] = None
+    inputs: Annotated[Turns | None, Meta(description="Another name for `turns`, which wins where both are given.")] = (
+        None
+    )
+    pause_between_turns: Annotated[
+        Annotated[float, Meta(ge=0.0, le=MAX_TURN_PAUSE)] | None,
+        Meta(description="Seconds of silence between two turns; 0, or left out: as long as after any sentence."),
+    ] = None
+    voice: Annotated[str | VoiceReference | None, Meta(description="The voice of turns that name none.")] = None
+    input: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
+    text: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
+    phonemes: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None

@@ -1,0 +1,106 @@
+"""Sends a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from aiohttp import web
+
+from frontend.audio.encoding import Encoding
+from frontend.audio.pieces import chunks
+from frontend.contract import in_flight
+from frontend.contract.sentence_timing import SentenceTiming
+from frontend.contract.word_timing import WordTiming
+from frontend.monitoring.listening import Listening
+from frontend.serving.ending import reset_on_close
+from frontend.serving.sent_ahead import FRAMED, bound_send_buffer, taken
+from frontend.speech.framing import Framing
+from shm.audio import SAMPLE_RATE, Pcm
+from shm.killpoint import killpoint
+
+
+class AudioResponse(web.StreamResponse):
+    """A response whose header is sent in one write with the first chunk, as in aiohttp's own `Response`."""
+
+    _send_headers_immediately = False
+
+
+class Sender:
+    """Sends pieces while more are being made. The response begins with the encoder's first bytes."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        response: AudioResponse,
+        encoding: Encoding,
+        listening: Listening,
+        chunk_ms: int,
+        framing: Framing,
+    ) -> None:
+        self._request = request
+        self._response = response
+        self._encoding = encoding
+        self._listening = listening
+        self._chunk_ms = chunk_ms
+        self._framing = framing
+        self._primed = 0.0
+
+    async def prime(self, seconds: float) -> None:
+        """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
+        silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
+        self._primed = len(silence) / SAMPLE_RATE
+        await self.send_piece(silence)
+
+    async def send_piece(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
+        """Encode and write a piece, preceded by the times of words that sound in it or soon after.
+
+        Waits while the client reads too slowly.
+        """
+        if words:
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
+        for chunk in chunks(piece, self._chunk_ms):
+            self._listening.encoded(chunk)
+            await self._give(await self._encoding.encode(chunk))
+
+    async def begin(self, sentences: Sequence[SentenceTiming], real_time_factor: float | None) -> None:
+        """Tell of sentences that begin in the next piece."""
+        for sentence in sentences:
+            later = replace(sentence, start=sentence.start + round(self._primed * SAMPLE_RATE))
+            await self._write(self._framing.sentence(later, real_time_factor))
+
+    async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
+        """Send the encoder's remaining bytes, and mark the audio as whole.
+
+        Args:
+            speakable: the text has sound; the silence that stands for another text isn't counted as usage.
+        """
+        if words:
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
+        await self._give(await self._encoding.finish())
+        await self._write(self._framing.done(input_tokens, self._listening.samples if speakable else 0))
+
+    async def fail(self, error: object) -> None:
+        """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
+        whole."""
+        await self._write(self._framing.error(error))
+
+    async def _give(self, audio: bytes) -> None:
+        if audio:
+            await self._write(self._framing.audio(audio, self._encoding.given_out))
+            killpoint("chunk")
+            self._listening.given(self._encoding.given_out)
+
+    async def _write(self, data: bytes) -> None:
+        if not data:
+            return
+        if not self._response.prepared:
+            killpoint("before-headers")
+            await self._response.prepare(self._request)
+            reset_on_close(self._request, True)
+            in_flight.current.get().audio_left()
+            bound_send_buffer(self._request, self._encoding.bytes_per_second * FRAMED)
+            killpoint("after-headers")
+        await self._response.write(data)
+        await taken(self._request)
