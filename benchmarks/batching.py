@@ -26,8 +26,8 @@ from worker.machine.machine import cores
 from worker.session import open_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.source import HARMONICS
-from worker.split.stage_files import GENERATOR
+from worker.split.rewrites.stage_files import GENERATOR
+from worker.split.segments.source import HARMONICS
 
 WINDOWS = 4
 """Made in each turn of each way."""

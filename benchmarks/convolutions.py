@@ -4,7 +4,7 @@
 
 One of the generator's largest, 128 channels, kernel 7, 0.4 s of sound at 4,800 samples a second, as onnxruntime runs it
 here: 32-bit floats; QLinearConv, whose outputs are 8 bits too; ConvInteger, as in the published int8 file;
-`worker.split.packed`'s product, with the transpositions and copies around it. Types by activations and weights.
+`rewrites.packed`'s product, with the transpositions and copies around it. Types by activations and weights.
 Prints GFLOP/s of the fastest of all turns, two operations per multiplication.
 """
 
@@ -68,7 +68,7 @@ def convolution(operator: str, activations: str, weights: str) -> Any:
 
 
 def packed() -> Any:
-    """The convolution as `worker.split.packed` writes it, with U8 activations that have a scale and a zero point."""
+    """The convolution as `rewrites.packed` writes it, with U8 activations that have a scale and a zero point."""
     rng = np.random.default_rng(0)
     constants = {
         "x_scale": np.array(0.01, np.float32),

@@ -33,7 +33,7 @@ from worker.kokoro import KokoroEngine
 from worker.providers.nodes_run import graph_name
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split.stage import LoadedStage
+from worker.split.segments.stage import LoadedStage
 
 SCRIPTS = {
     "short enough for one run": "hˌW ɑɹ jˈu?",

@@ -28,7 +28,7 @@ from benchmarks.statistics_training import fit
 from shm.audio import SAMPLE_RATE
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.statistics import SUFFIX
+from worker.split.segments.statistics import SUFFIX
 from worker.voices.voice_bank import VoiceBank
 
 TORCH = "torch==2.13.0"

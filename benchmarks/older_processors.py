@@ -38,7 +38,7 @@ from worker.providers.targets import Assignment
 from worker.quantization.float_model import float_path, write_float
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.rewrites import Rewrite
+from worker.split.rewrites.choice import Rewrite
 from worker.split.speech import SplitSpeech
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank

@@ -24,8 +24,8 @@ from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import GENERATOR
+from worker.split.rewrites.stage_files import GENERATOR
+from worker.split.segments.stage import LoadedStage
 
 LEAST_SHARE = 0.01
 """Operators with a smaller share of the time are counted together."""

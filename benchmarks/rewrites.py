@@ -29,11 +29,11 @@ from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
-from worker.split.rewrites import Rewrite
-from worker.split.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import GENERATOR
-from worker.split.trial_window import window_inputs
+from worker.split.rewrites.choice import Rewrite
+from worker.split.rewrites.stage_files import GENERATOR
+from worker.split.segments.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
+from worker.split.segments.stage import LoadedStage
+from worker.split.static.trial_window import window_inputs
 
 _ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
 VARIANTS: dict[str, tuple[Rewrite, ...]] = {

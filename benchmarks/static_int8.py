@@ -31,19 +31,19 @@ from benchmarks.evaluation.sentences import calibration
 from benchmarks.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
+from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of
+from worker.graph.graph import Graph
 from worker.machine.machine import cores
 from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
-from worker.split.cuts import find_cuts
 from worker.split.dequantize import replace_nodes
-from worker.split.dynamic_int8 import DynamicProduct, along, constant_of, product_of
-from worker.split.graph import Graph
 from worker.split.loading import load_graph
 from worker.split.prepared import prepare
-from worker.split.rewrites import Rewrite
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import GENERATOR
+from worker.split.rewrites.choice import Rewrite
+from worker.split.rewrites.cuts import find_cuts
+from worker.split.rewrites.stage_files import GENERATOR
+from worker.split.segments.stage import LoadedStage
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

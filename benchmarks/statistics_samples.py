@@ -20,11 +20,11 @@ from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
-from worker.split.segment import Prosody, features_of, whole_segment
-from worker.split.source import HarmonicSource
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
-from worker.split.statistics import Statistics, describe
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
+from worker.split.segments.segment import Prosody, features_of, whole_segment
+from worker.split.segments.source import HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
 
 WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17, 3, 2, 1, 2, 1, 3, 2, 1)

@@ -35,15 +35,15 @@ from worker.pcm import to_pcm
 from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
-from worker.split.segment import WindowedSegment
+from worker.split.rewrites.stage_files import GENERATOR, WEIGHTED_GENERATOR
+from worker.split.segments.fitted_stage import FittedStage
+from worker.split.segments.segment import WindowedSegment
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.statistics import Predictor, Statistics, predictor_for
+from worker.split.segments.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.split.speech import EXACT_BELOW
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import GENERATOR, WEIGHTED_GENERATOR
-from worker.split.statistics import Predictor, Statistics, predictor_for
 from worker.split.weighted_run import in_weighted_run
-from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

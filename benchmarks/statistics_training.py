@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from benchmarks.statistics_samples import Sample, Speaker, Task, file_of, keep, read, tasks
 from worker.split.prepared import prepare
+from worker.split.segments.statistics import Predictor
 from worker.split.speech import EXACT_BELOW
-from worker.split.statistics import Predictor
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
 WEIGHTS = (1.0, 1.0, 1.0, 0.5, 0.5, 2.83)
-"""Weights of the groups of `worker.split.statistics.describe`; the style, by which voices differ, counts most."""
+"""Weights of the groups of `statistics.describe`; the style, by which voices differ, counts most."""
 
 CURVATURE = 0.03
 RIDGE = 0.01

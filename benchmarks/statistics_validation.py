@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from benchmarks.report import Table
 from benchmarks.statistics_samples import BLEND, Sample, read
 from benchmarks.statistics_training import fit
+from worker.split.segments.statistics import Statistics
 from worker.split.speech import EXACT_BELOW
-from worker.split.statistics import Statistics
 
 PARTS = 6
 

@@ -31,7 +31,7 @@ from text.pipeline import TextPipeline
 from text.words.segment import Cut, Notation, Sentence
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.split.segment import Prosody
+from worker.split.segments.segment import Prosody
 from worker.voices.voice_bank import VoiceBank
 
 _VOICED = 60.0

@@ -21,8 +21,8 @@ from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
 from worker.models.checksum_cache import cached_sha256_of
 from worker.split.prepared import FORMAT
-from worker.split.rewrites import DEFAULT
-from worker.split.statistics import SHIPPED
+from worker.split.rewrites.choice import DEFAULT
+from worker.split.segments.statistics import SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Renderings:
 def _form(way: Way) -> str:
     """All that a text's sound depends on besides the text and the voice: the model, the layout and the rewrites of its
     graph and, in windows, the shipped predictor."""
-    with as_file(files("worker.split") / SHIPPED) as predictor:
+    with as_file(files("worker.split.segments") / SHIPPED) as predictor:
         windows = cached_sha256_of(predictor)[:16] if way.vocoder == "windowed" else ""
     return " ".join([cached_sha256_of(way.model), str(FORMAT), *sorted(DEFAULT), windows]).strip()
 

@@ -9,8 +9,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.static_int8 import Convolution, Range, make_static, ranges
 from tests.worker.split.test_packed import CHANNELS, INTO, KERNEL, TIME, convolution
-from worker.split.dynamic_int8 import product_of
-from worker.split.graph import Graph
+from worker.graph.dynamic_int8 import product_of
+from worker.graph.graph import Graph
 
 ZERO = 70
 

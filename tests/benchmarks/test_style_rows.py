@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.style_rows import Clause, clauses, difference
 from text.words.segment import Cut, Unit
-from worker.split.segment import Prosody
+from worker.split.segments.segment import Prosody
 
 
 def prosody(durations: list[int], hertz: list[float]) -> Prosody:

@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 import kokoro_live
 from tests.rooms import PACKED, PRODUCT
 from worker.models.model_files import KNOWN
-from worker.split.statistics import SHIPPED
+from worker.split.segments.statistics import SHIPPED
 from worker.voices.low_rank import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +94,7 @@ def test_packages_within_find_what_they_need_among_the_projects_dependencies() -
 
 def test_the_notice_names_what_comes_from_the_model_with_source_and_licence() -> None:
     notice = (ROOT / "NOTICE").read_text()
-    for file in (EMBEDDED, ROOT / "worker" / "split" / SHIPPED):
+    for file in (EMBEDDED, ROOT / "worker" / "split" / "segments" / SHIPPED):
         assert file.exists() and f"{file.relative_to(ROOT)} " in notice
     model = KNOWN["kokoro-v1.0.int8.onnx"]
     assert model.sha256 in notice and all(package in notice for package in (model.packages[0], model.packages[-1]))

@@ -23,7 +23,7 @@ from shm.ring import Arena
 from tests.worker.bench_desk import ScriptedEngine, an_order
 from worker.engine import Block
 from worker.segment_work import SegmentWork
-from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Window, WindowShape, windows
+from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Window, WindowShape, windows
 from worker.workbench import Workbench
 
 PROCESSORS = 2

@@ -20,8 +20,8 @@ from worker.machine.machine import cores
 from worker.providers.options import OpenVINOOptions, given_to, options_of
 from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.settings import WorkerSettings
-from worker.split.segment import GENERATOR_CONTEXT
-from worker.split.windows import SHORTEST, WindowShape
+from worker.split.segments.segment import GENERATOR_CONTEXT
+from worker.split.segments.windows import SHORTEST, WindowShape
 
 COREML, CUDA, TENSORRT = (NAMES[name] for name in ("coreml", "cuda", "tensorrt"))
 

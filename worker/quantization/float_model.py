@@ -13,12 +13,12 @@ from pathlib import Path
 
 import onnx
 
+from worker.graph.dynamic_int8 import UnknownPattern
+from worker.graph.graph import CannotSplit
 from worker.models.checksum_cache import cached_sha256_of
 from worker.models.model_search import MODEL_NAMES
 from worker.quantization.error import QuantizationError
 from worker.split.dequantize import dequantize, is_dynamic_int8
-from worker.split.dynamic_int8 import UnknownPattern
-from worker.split.graph import CannotSplit
 from worker.split.loading import load_graph
 
 # Workplaces: the folder in which a float model is made, next to its file, for one process at a time. A killed

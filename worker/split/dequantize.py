@@ -20,8 +20,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from worker.split.dynamic_int8 import UnknownPattern, along, constant_of, maker_of, product_of, told
-from worker.split.graph import Graph
+from worker.graph.dynamic_int8 import UnknownPattern, along, constant_of, maker_of, product_of, told
+from worker.graph.graph import Graph
 
 # Replacement of a model's nodes: only nodes that its outputs need are kept, in an order that ONNX allows.
 

@@ -8,10 +8,10 @@ from worker.engine import ProviderUnavailable
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared
-from worker.split.segment import GENERATOR_CONTEXT
-from worker.split.stage import LoadedStage
-from worker.split.static_windows import static_generator
-from worker.split.windows import WindowShape
+from worker.split.segments.segment import GENERATOR_CONTEXT
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import WindowShape
+from worker.split.static.static_windows import static_generator
 
 
 def fixed_generators(

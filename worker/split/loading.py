@@ -9,8 +9,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import helper
 
-from worker.split.graph import CannotSplit, Graph
-from worker.split.norms import fuse_norms
+from worker.graph.graph import CannotSplit, Graph
+from worker.split.rewrites.norms import fuse_norms
 
 
 def load_graph(path: Path) -> Graph:

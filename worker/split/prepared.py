@@ -20,8 +20,8 @@ from worker.machine.machine import processor
 from worker.machine.signed_products import cpu_flags
 from worker.models.checksum import sha256_of
 from worker.models.checksum_cache import cached_sha256_of
-from worker.split.noise import Noise
-from worker.split.rewrites import DEFAULT, Rewrite
+from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.rewrites.noise import Noise
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     channels: int = 0
     """Number of channels of the generator's norms."""
     fingerprint: tuple[float, ...] = ()
-    """The model's fingerprint (`worker.split.stage_files.fingerprint`)."""
+    """The model's fingerprint (`worker.split.rewrites.stage_files.fingerprint`)."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -158,10 +158,10 @@ def size_of(folder: Path) -> int:
 
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     # Only a new model needs the onnx package (`python -m benchmarks.late_loading`).
-    from worker.split.graph import CannotSplit
+    from worker.graph.graph import CannotSplit
     from worker.split.loading import load_graph
     from worker.split.optimized import optimize_stages
-    from worker.split.stage_files import SERVED, WEIGHTS, fingerprint, write_stages
+    from worker.split.rewrites.stage_files import SERVED, WEIGHTS, fingerprint, write_stages
 
     try:
         graph = load_graph(model)

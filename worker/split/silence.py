@@ -2,7 +2,7 @@
 
 A segment begins and ends with up to half a second of silence in which the generator's activations hardly change. A run
 of some of those frames, each of which counts for several, has the statistics of the whole segment
-(`worker.split.weighted`), and makes all that can be heard.
+(`worker.split.rewrites.weighted`), and makes all that can be heard.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.split.marks import AUDIBLE_ENERGY
-from worker.split.segment import Array, Prosody
+from worker.split.segments.marks import AUDIBLE_ENERGY
+from worker.split.segments.segment import Array, Prosody
 
 EDGE = 1
 """Units (25 ms, the 40 Hz of durations) at the segment's very ends that always run: activations there differ from those

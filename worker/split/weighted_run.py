@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.run_control import RunControl
-from worker.split.segment import Array, Prosody
+from worker.split.segments.segment import Array, Prosody
+from worker.split.segments.source import HARMONICS, HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import FRAME_SAMPLES
 from worker.split.silence import shortened
-from worker.split.source import HARMONICS, HarmonicSource
-from worker.split.stage import LoadedStage
-from worker.split.windows import FRAME_SAMPLES
 
 _FIRST_STAGE = 10
 """Moments of the generator's first stage per frame at 80 Hz; the second stage has as many as the harmonics."""
@@ -27,7 +27,7 @@ def in_weighted_run(
     """Vocode a segment from the end of its lead on. Its last silence, which is far below what can be heard, is zeros.
 
     Args:
-        generator: the one of `worker.split.weighted`.
+        generator: the one of `worker.split.rewrites.weighted`.
 
     Raises:
         Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.

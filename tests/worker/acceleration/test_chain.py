@@ -20,8 +20,8 @@ from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.select import choose as choose_engine
 from worker.session import open_session
 from worker.settings import WorkerSettings
-from worker.split.segment import GENERATOR_CONTEXT
-from worker.split.windows import WindowShape, windows
+from worker.split.segments.segment import GENERATOR_CONTEXT
+from worker.split.segments.windows import WindowShape, windows
 
 COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "tensorrt", "openvino"))
 COMPILED = Path("/cache")

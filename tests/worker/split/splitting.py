@@ -19,14 +19,15 @@ from worker.kokoro import KokoroEngine
 from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split import optimized, stage_files
-from worker.split.fitted_stage import FittedStage
+from worker.split import optimized
 from worker.split.prepared import Prepared
-from worker.split.rewrites import DEFAULT, Rewrite
-from worker.split.segment import Prosody, WindowedSegment, features_of, whole_segment
-from worker.split.source import HarmonicSource
-from worker.split.stage import LoadedStage
-from worker.split.statistics import Statistics
+from worker.split.rewrites import stage_files
+from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.segments.fitted_stage import FittedStage
+from worker.split.segments.segment import Prosody, WindowedSegment, features_of, whole_segment
+from worker.split.segments.source import HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.statistics import Statistics
 
 SCRIPT = "həlˈO wˈɜɹld, "
 HEART = (("af_heart", 1.0),)

@@ -14,17 +14,17 @@ from onnx import TensorProto, helper
 from tests.split_model import stages_of
 from tests.worker.split.coreml_operators import MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels, int8_model
+from worker.graph.graph import CannotSplit
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
-from worker.split import static_windows
 from worker.split.dequantize import dequantize
-from worker.split.graph import CannotSplit
-from worker.split.half import to_half
 from worker.split.loading import load_graph
 from worker.split.prepared import Prepared, Unprepared
-from worker.split.stage import LoadedStage
-from worker.split.static_windows import static_generator
-from worker.split.trial_window import window_inputs
+from worker.split.segments.stage import LoadedStage
+from worker.split.static import static_windows
+from worker.split.static.half import to_half
+from worker.split.static.static_windows import static_generator
+from worker.split.static.trial_window import window_inputs
 
 FRAMES = 40
 

@@ -3,8 +3,8 @@
 import pytest
 from onnx import TensorProto, helper
 
-from worker.split.graph import Graph
-from worker.split.nodes import Nodes
+from worker.graph.graph import Graph
+from worker.graph.nodes import Nodes
 
 
 def value(name):

@@ -8,11 +8,11 @@ import pytest
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, blocks_of, decibels, make_engine, run_model
-from worker.split.graph import CannotSplit, Graph
+from worker.graph.graph import CannotSplit, Graph
 from worker.split.loading import load_graph
-from worker.split.noise import draw_all
-from worker.split.norms import fuse_norms
-from worker.split.windows import Window
+from worker.split.rewrites.noise import draw_all
+from worker.split.rewrites.norms import fuse_norms
+from worker.split.segments.windows import Window
 
 WRITTEN = ("written", "merged", "axes")
 """A division of its own for each norm, with duplicated means and differences; shared; shared, with axes as inputs."""

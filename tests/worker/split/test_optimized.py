@@ -13,8 +13,8 @@ from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import DECODER, GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
+from worker.split.rewrites.stage_files import DECODER, GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
+from worker.split.segments.stage import LoadedStage
 
 
 def places(folder, stage):
@@ -25,7 +25,7 @@ def places(folder, stage):
 def test_optimized_stages_make_the_same_samples(model, tmp_path, monkeypatch):
     """1. An engine speaks with optimised stages. 2. Another speaks with the stages as they were cut. Equal samples."""
     made = joined(blocks_of(make_engine(tmp_path), SCRIPT))
-    monkeypatch.setattr("worker.split.stage.optimized_name", lambda _: "none.onnx")
+    monkeypatch.setattr("worker.split.segments.stage.optimized_name", lambda _: "none.onnx")
     assert np.array_equal(joined(blocks_of(make_engine(tmp_path), SCRIPT)), made)
 
 

@@ -10,15 +10,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, decibels, int8_model
+from worker.graph.graph import Graph
+from worker.graph.nodes import Nodes
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
-from worker.split.graph import Graph
-from worker.split.nodes import Nodes
-from worker.split.packed import pack_convolutions
 from worker.split.prepared import prepare
-from worker.split.rewrites import DEFAULT, Rewrite
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
+from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.rewrites.packed import pack_convolutions
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
+from worker.split.segments.stage import LoadedStage
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
 

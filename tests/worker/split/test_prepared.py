@@ -17,12 +17,13 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, cut_before, joined, 
 from worker import kokoro
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.split import optimized, stage_files
+from worker.split import optimized
 from worker.split import prepared as module
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import SERVED, STAGES, WEIGHTS
+from worker.split.rewrites import stage_files
+from worker.split.rewrites.stage_files import SERVED, STAGES, WEIGHTS
+from worker.split.segments.stage import LoadedStage
 
 OPTIMIZE = optimized.optimize_stages
 

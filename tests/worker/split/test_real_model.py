@@ -15,7 +15,7 @@ from worker.fidelity import log_mel_distance, snr
 from worker.kokoro import KokoroEngine
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
-from worker.split.stage import LoadedStage
+from worker.split.segments.stage import LoadedStage
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."

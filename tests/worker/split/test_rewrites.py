@@ -8,13 +8,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model, stages_of
 from tests.worker.split.splitting import Parts, decibels
-from worker.split.graph import Graph
-from worker.split.nodes import Nodes
-from worker.split.planar import make_planar
+from worker.graph.graph import Graph
+from worker.graph.nodes import Nodes
 from worker.split.prepared import prepare
-from worker.split.rewrites import DEFAULT, Rewrite
-from worker.split.snake import rewrite_snakes
-from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
+from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.rewrites.planar import make_planar
+from worker.split.rewrites.snake import rewrite_snakes
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
 
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worker.split.segment import Prosody
+from worker.split.segments.segment import Prosody
 from worker.split.silence import shortened
 
 

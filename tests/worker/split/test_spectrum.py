@@ -5,17 +5,17 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
+from worker.graph.graph import Graph
+from worker.graph.nodes import Nodes
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
-from worker.split import stage_files
-from worker.split.cuts import find_cuts
-from worker.split.graph import Graph
 from worker.split.loading import load_graph
-from worker.split.nodes import Nodes
-from worker.split.rewrites import Rewrite
-from worker.split.spectrum import rewrite_spectra
-from worker.split.stage import LoadedStage
-from worker.split.stage_files import SOURCE, WEIGHTS
+from worker.split.rewrites import stage_files
+from worker.split.rewrites.choice import Rewrite
+from worker.split.rewrites.cuts import find_cuts
+from worker.split.rewrites.spectrum import rewrite_spectra
+from worker.split.rewrites.stage_files import SOURCE, WEIGHTS
+from worker.split.segments.stage import LoadedStage
 
 LENGTH, HOP, BINS = 20, 5, 11
 
@@ -38,7 +38,7 @@ def run(made, x):
 
 
 def test_the_spectrum_is_the_same(monkeypatch):
-    monkeypatch.setattr("worker.split.spectrum._errors", lambda *_: np.zeros(2 * BINS))
+    monkeypatch.setattr("worker.split.rewrites.spectrum._errors", lambda *_: np.zeros(2 * BINS))
     plain = model()
     nodes = Nodes(list(plain.graph.node), ["y"], Graph(plain), "test")
     assert rewrite_spectra(nodes) == 1

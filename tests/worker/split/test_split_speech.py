@@ -17,9 +17,16 @@ from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.providers.nodes_run import graph_name
 from worker.settings import WorkerSettings
-from worker.split import stage
-from worker.split.stage_files import EXACT_GENERATOR, GENERATOR, SERVED, STAGES, WEIGHTED_GENERATOR, WHOLE_GENERATOR
-from worker.split.statistics import SUFFIX, Predictor
+from worker.split.rewrites.stage_files import (
+    EXACT_GENERATOR,
+    GENERATOR,
+    SERVED,
+    STAGES,
+    WEIGHTED_GENERATOR,
+    WHOLE_GENERATOR,
+)
+from worker.split.segments import stage
+from worker.split.segments.statistics import SUFFIX, Predictor
 
 ADAM = (("am_adam", 1.0),)
 

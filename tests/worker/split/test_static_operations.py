@@ -6,10 +6,10 @@ import onnxruntime as ort
 import pytest
 from onnx import helper, numpy_helper
 
-from worker.split.graph import Graph
-from worker.split.nodes import Nodes
-from worker.split.static_operations import replace_operations
-from worker.split.synthesis import fold_synthesis
+from worker.graph.graph import Graph
+from worker.graph.nodes import Nodes
+from worker.split.static.static_operations import replace_operations
+from worker.split.static.synthesis import fold_synthesis
 
 KINDS = {"float32": 1e-5, "float16": 2e-2}
 

@@ -13,14 +13,14 @@ from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.providers.targets import StageTarget
 from worker.quantization.float_model import write_float
 from worker.settings import WorkerSettings
-from worker.split import static_windows, trial_window
-from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Unprepared, prepare
-from worker.split.segment import WindowedSegment
-from worker.split.stage import LoadedStage
-from worker.split.static_windows import static_generator
-from worker.split.trial_window import window_inputs
-from worker.split.windows import Window, WindowShape, windows
+from worker.split.segments.fitted_stage import FittedStage
+from worker.split.segments.segment import WindowedSegment
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import Window, WindowShape, windows
+from worker.split.static import static_windows, trial_window
+from worker.split.static.static_windows import static_generator
+from worker.split.static.trial_window import window_inputs
 
 FRAMES = 64
 UNMADE = 50

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.statistics_samples import Sample
 from benchmarks.statistics_training import adjusted, fit
-from worker.split.statistics import Predictor, Statistics, describe, predictor_for
+from worker.split.segments.statistics import Predictor, Statistics, describe, predictor_for
 
 FAMILY = (1.0, -2.0, 3.0)
 SIZES = (8, 14, 17, 4, 4, 256)

@@ -8,7 +8,7 @@ import pytest
 from tests.small_kokoro import CHANNELS
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.split import weighted_run
-from worker.split.segment import Prosody, in_one_run
+from worker.split.segments.segment import Prosody, in_one_run
 from worker.split.silence import Shortened
 from worker.split.weighted_run import in_weighted_run
 

@@ -3,7 +3,7 @@
 import pytest
 
 from worker.settings import WorkerSettings
-from worker.split.windows import SHORTEST, WindowShape, windows
+from worker.split.segments.windows import SHORTEST, WindowShape, windows
 
 FIRST = 24
 

@@ -25,7 +25,7 @@ from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
 from worker.providers.targets import CPU, NAMES, StageTarget
 from worker.settings import WorkerSettings
-from worker.split import stage
+from worker.split.segments import stage
 from worker.trials.trial import trial
 
 PLENTY = 100.0

@@ -19,8 +19,8 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from worker.split.graph import attribute, names_taken
-from worker.split.nodes import Chain, Nodes
+from worker.graph.graph import attribute, names_taken
+from worker.graph.nodes import Chain, Nodes
 
 _ROUNDING = 1e-7
 """Weights below this value are set to 0."""

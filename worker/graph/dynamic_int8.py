@@ -19,7 +19,7 @@ class UnknownPattern(Exception):
 
 
 class Operations(Protocol):
-    """A graph's nodes by their outputs and inputs: `worker.split.graph.Graph`, or `worker.split.nodes.Nodes`."""
+    """A graph's nodes by their outputs and inputs: `worker.graph.graph.Graph`, or `worker.graph.nodes.Nodes`."""
 
     def maker(self, tensor: str) -> Any | None: ...
 

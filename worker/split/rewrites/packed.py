@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from worker.split.dynamic_int8 import DynamicProduct, UnknownPattern, product_of
-from worker.split.graph import attribute
-from worker.split.nodes import Chain, Nodes
+from worker.graph.dynamic_int8 import DynamicProduct, UnknownPattern, product_of
+from worker.graph.graph import attribute
+from worker.graph.nodes import Chain, Nodes
 
 _SIGN = 128
 """Offset from U8 to S8 values."""

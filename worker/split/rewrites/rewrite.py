@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.split.cuts import Cuts
-from worker.split.graph import CannotSplit, Graph, attribute
+from worker.graph.graph import CannotSplit, Graph, attribute
+from worker.split.rewrites.cuts import Cuts
 
 STATISTICS = ("means", "variances")
 """One vector each, float32, of all channels of a stage's norms, norm by norm in the order of the graph."""
@@ -227,7 +227,7 @@ def _affine(graph: Graph, product: Any, norm: str, moving: list[str]) -> tuple[t
 def crop_context(graph: Graph, cuts: Cuts) -> tuple[dict[int, list[Any]], Additions]:
     """Make the generator drop context between its stages, by the frames that the input `CROP` gives.
 
-    The second stage, which costs more, needs less context than the first (`worker.split.segment`).
+    The second stage, which costs more, needs less context than the first (`worker.split.segments.segment`).
     """
     more = Additions("crop")
     left = more.node("Gather", [CROP, more.ints(0)])

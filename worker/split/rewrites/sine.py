@@ -7,7 +7,7 @@ part of both. With z = a x, and with 1/a as the outer factor, as Kokoro has it, 
     x + sin²(a x) / a = (z + sin² z) / a
 
 onnxruntime's `Sin` takes as long as five passes and runs in one thread. On one or two cores this is done sooner than
-the polynomial of `worker.split.snake`, in which every operation uses all threads.
+the polynomial of `worker.split.rewrites.snake`, in which every operation uses all threads.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from worker.split.graph import attribute
-from worker.split.nodes import Chain, Nodes
-from worker.split.snake import Snake, snakes
+from worker.graph.graph import attribute
+from worker.graph.nodes import Chain, Nodes
+from worker.split.rewrites.snake import Snake, snakes
 
 NORM = "BatchNormalization"
 """The operator of a norm whose statistics are inputs."""

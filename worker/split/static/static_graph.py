@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
-from worker.split.graph import CannotSplit, Graph
-from worker.split.nodes import Nodes
-from worker.split.static_operations import replace_operations
-from worker.split.synthesis import fold_synthesis
+from worker.graph.graph import CannotSplit, Graph
+from worker.graph.nodes import Nodes
+from worker.split.static.static_operations import replace_operations
+from worker.split.static.synthesis import fold_synthesis
 
 Arrays = Mapping[str, NDArray[Any]]
 Shape = tuple[int, ...]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from worker.split.graph import CannotSplit, Graph, attribute
+from worker.graph.graph import CannotSplit, Graph, attribute
 
 _CONVOLUTIONS = ("Conv", "ConvInteger", "QLinearConv")
 _THROUGH = ("Cast", "Identity", "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear")

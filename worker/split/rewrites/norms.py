@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from worker.split.graph import CannotSplit, Graph, attribute, names_taken
+from worker.graph.graph import CannotSplit, Graph, attribute, names_taken
 
 _PROJECTION_DEPTH = 16
 """Most nodes between AdaIN's factor and the bias of the style's projection: the published export has 4."""

@@ -3,7 +3,7 @@
     mean = sum(w x);  variance = sum(w (x - mean)²);  the weights w of a stage's moments add up to 1
 
 A run that leaves frames out, and has similar ones count for them, so has the statistics of the whole segment. The
-statistics are folded into each norm as given ones are (`worker.split.rewrite.give_statistics`), which alone makes this
+statistics are folded into each norm as given ones are (`rewrite.give_statistics`), which alone makes this
 generator a tenth faster than the whole one.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from onnx import TensorProto, helper
 
-from worker.split.graph import Graph
-from worker.split.rewrite import Additions, norms, put_statistics
+from worker.graph.graph import Graph
+from worker.split.rewrites.rewrite import Additions, norms, put_statistics
 
 WEIGHT_INPUTS = ("first_weights", "second_weights")
 """Float32 vectors: the first stage's weights, 10 for each frame at 80 Hz, and the second stage's, 60 and one more."""

@@ -11,8 +11,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from worker.run_control import RunControl
-from worker.split.noise import Noise, draw_all
-from worker.split.stage import LoadedStage
+from worker.split.rewrites.noise import Noise, draw_all
+from worker.split.segments.stage import LoadedStage
 
 HARMONICS = 60
 """Frames of harmonics per frame at 80 Hz; one more ends the last frame."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from worker.split.stage import LoadedStage
-from worker.split.windows import Window
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import Window
 
 
 class FittedStage:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.split.graph import Graph, names_taken
+from worker.graph.graph import Graph, names_taken
 
 
 class Nodes:

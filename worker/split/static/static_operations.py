@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from worker.split.graph import attribute
-from worker.split.nodes import Chain, Nodes
+from worker.graph.graph import attribute
+from worker.graph.nodes import Chain, Nodes
 
 Shapes = Mapping[str, tuple[int, ...]]
 _Writer = Callable[[Nodes, Chain, Any, Shapes], bool]

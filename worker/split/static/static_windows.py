@@ -35,7 +35,7 @@ def static_generator(model: Path, prepared: Prepared, frames: int, half: bool = 
 
     Args:
         model: the file from which `prepared` was made.
-        half: with float16 types (`worker.split.half`).
+        half: with float16 types (`worker.split.static.half`).
 
     The generator takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; it
     returns audio of 300 samples for each frame, in order, in any shape.
@@ -63,7 +63,7 @@ def _floats(model: Path, prepared: Prepared, half: bool) -> Path:
 
     from worker.split.dequantize import dequantize
     from worker.split.loading import load_graph
-    from worker.split.stage_files import GENERATOR, WEIGHTS, write_generator
+    from worker.split.rewrites.stage_files import GENERATOR, WEIGHTS, write_generator
 
     floats = prepared.folder / _FLOATS
     # An int8 model's graph has operations that no accelerator takes.
@@ -110,13 +110,13 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
     from onnx.external_data_helper import load_external_data_for_model
     from onnx.shape_inference import InferenceError
 
-    from worker.split.dynamic_int8 import UnknownPattern
-    from worker.split.graph import CannotSplit
-    from worker.split.half import to_half
-    from worker.split.rewrite import CROP
-    from worker.split.stage_files import WEIGHTS
-    from worker.split.static_graph import static_model
-    from worker.split.trial_window import window_inputs
+    from worker.graph.dynamic_int8 import UnknownPattern
+    from worker.graph.graph import CannotSplit
+    from worker.split.rewrites.rewrite import CROP
+    from worker.split.rewrites.stage_files import WEIGHTS
+    from worker.split.static.half import to_half
+    from worker.split.static.static_graph import static_model
+    from worker.split.static.trial_window import window_inputs
 
     part = file.with_suffix(".part")
     try:

@@ -105,7 +105,7 @@ class Predictor:
     """
 
     fingerprint: NDArray[Any]
-    """Fingerprint of the models that the predictor is for (`worker.split.stage_files.fingerprint`)."""
+    """Fingerprint of the models that the predictor is for (`worker.split.rewrites.stage_files.fingerprint`)."""
     centre: NDArray[Any]
     """[inputs]"""
     factor: NDArray[Any]

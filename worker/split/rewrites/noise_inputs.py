@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from worker.split.graph import CannotSplit, Graph, attribute
-from worker.split.noise import Noise
+from worker.graph.graph import CannotSplit, Graph, attribute
+from worker.split.rewrites.noise import Noise
 
 _PROBES = (20, 40, 70)
 """Frames of F0 in the probe runs: two find how a shape grows, the third checks the result."""

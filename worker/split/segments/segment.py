@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.run_control import RunControl
-from worker.split.fitted_stage import FittedStage
-from worker.split.marks import lead_of
-from worker.split.source import HarmonicSource
-from worker.split.stage import LoadedStage
-from worker.split.statistics import Statistics
-from worker.split.windows import FRAME_SAMPLES, Window
+from worker.split.segments.fitted_stage import FittedStage
+from worker.split.segments.marks import lead_of
+from worker.split.segments.source import HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.statistics import Statistics
+from worker.split.segments.windows import FRAME_SAMPLES, Window
 
 GENERATOR_CONTEXT = 5
 """Context of the generator's first stage: frames at 80 Hz (62 ms) on each side of a window.

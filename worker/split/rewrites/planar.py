@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from worker.split.graph import attribute
-from worker.split.nodes import Chain, Nodes, is_float
+from worker.graph.graph import attribute
+from worker.graph.nodes import Chain, Nodes, is_float
 
 _ALONG_TIME = ("strides", "dilations")
 

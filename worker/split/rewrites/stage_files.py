@@ -16,19 +16,27 @@ import onnx
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from worker.split.cuts import Cuts, find_cuts, first_upsampling
-from worker.split.graph import CannotSplit, Graph
-from worker.split.nodes import Nodes
-from worker.split.noise import Noise
-from worker.split.noise_inputs import noise_of, random_operations
-from worker.split.packed import pack_convolutions
-from worker.split.planar import make_planar
-from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
-from worker.split.rewrites import DEFAULT, Rewrite
-from worker.split.sine import fold_sines
-from worker.split.snake import rewrite_snakes
-from worker.split.spectrum import rewrite_spectra
-from worker.split.weighted import weigh_statistics, weight_inputs
+from worker.graph.graph import CannotSplit, Graph
+from worker.graph.nodes import Nodes
+from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.rewrites.cuts import Cuts, find_cuts, first_upsampling
+from worker.split.rewrites.noise import Noise
+from worker.split.rewrites.noise_inputs import noise_of, random_operations
+from worker.split.rewrites.packed import pack_convolutions
+from worker.split.rewrites.planar import make_planar
+from worker.split.rewrites.rewrite import (
+    CROP,
+    STATISTICS,
+    Additions,
+    crop_context,
+    give_statistics,
+    norms,
+    tell_statistics,
+)
+from worker.split.rewrites.sine import fold_sines
+from worker.split.rewrites.snake import rewrite_snakes
+from worker.split.rewrites.spectrum import rewrite_spectra
+from worker.split.rewrites.weighted import weigh_statistics, weight_inputs
 
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"

@@ -12,10 +12,10 @@ from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
-from worker.split.rewrite import STATISTICS
-from worker.split.segment import Prosody
-from worker.split.source import HarmonicSource
-from worker.split.stage import LoadedStage
+from worker.split.rewrites.rewrite import STATISTICS
+from worker.split.segments.segment import Prosody
+from worker.split.segments.source import HarmonicSource
+from worker.split.segments.stage import LoadedStage
 
 _STYLE_DEVIATION = 0.15
 """Standard deviation of the published voices' style values."""

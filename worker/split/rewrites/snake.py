@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.split.nodes import Chain, Nodes
+from worker.graph.nodes import Chain, Nodes
 
 SINE = (3.14158202, -5.1671428, 2.54189902, -0.55463619)
 """sin(pi r) = r (SINE[0] + SINE[1] r² + SINE[2] r⁴ + SINE[3] r⁶), for r from -1/2 to 1/2."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.split.graph import CannotSplit
+from worker.graph.graph import CannotSplit
 
 _FLOAT, _HALF = TensorProto.FLOAT, TensorProto.FLOAT16
 

@@ -1,0 +1,1 @@
+"""Tools for ONNX graphs: reading, editing, dynamic int8."""

@@ -1,0 +1,1 @@
+"""The generator as a graph of fixed shapes, as accelerators want it."""
