@@ -1,0 +1,36 @@
+"""What counts as a head, a comment and an import."""
+
+from __future__ import annotations
+
+import ast
+
+from benchmarks.house import comments, figures, head, imported
+
+SOURCE = '''"""A file."""
+
+from __future__ import annotations
+
+import os
+from a.b import c
+
+# Why it is so.
+ANSWER = "# no comment"  # beside code
+
+
+def late() -> None:
+    from d import e
+'''
+
+
+def test_the_parts_of_a_file() -> None:
+    tree = ast.parse(SOURCE)
+    assert head(tree, SOURCE.count("\n")) == 8
+    assert comments(SOURCE) == 1
+    assert {"os", "a.b", "a.b.c", "d", "d.e"} <= set(imported(tree))
+    assert head(ast.parse('"""Only a word."""\n'), 1) == 1
+
+
+def test_the_product_is_found() -> None:
+    found = figures()
+    assert int(found["files"]) > int(found["files with one importer"]) > 0
+    assert float(found["heads of files"].partition("%")[0]) < 50
