@@ -7,7 +7,7 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.static_int8 import Convolution, Range, make_static, ranges
+from benchmarks.training.static_int8 import Convolution, Range, make_static, ranges
 from tests.worker.split.test_packed import CHANNELS, INTO, KERNEL, TIME, convolution
 from worker.graph.dynamic_int8 import product_of
 from worker.graph.graph import Graph
@@ -16,8 +16,11 @@ ZERO = 70
 
 
 def dynamic() -> onnx.ModelProto:
-    """A convolution whose first channel is fifty times weaker than the others."""
-    weights = np.random.default_rng(2).integers(0, 256, (CHANNELS, INTO, KERNEL)).astype(np.uint8)
+    """A convolution whose first channel is thirty times weaker than the others.
+
+    Its weights have seven bits: products of eight saturate on x86 processors without VNNI (`signed_products.py`).
+    """
+    weights = np.random.default_rng(2).integers(ZERO - 63, ZERO + 64, (CHANNELS, INTO, KERNEL)).astype(np.uint8)
     weights[0] = ZERO + np.random.default_rng(3).integers(-2, 3, (INTO, KERNEL))
     nodes, constants = convolution(weights=weights, zero_point=ZERO, pads=[1, 1])
     info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", "y")]
@@ -63,7 +66,7 @@ def test_each_channel_keeps_its_own_steps() -> None:
 def test_ranges_are_those_of_all_texts_and_hold_zero(monkeypatch) -> None:
     x = [np.full((1, INTO, TIME), value, np.float32) for value in (1.0, 3.0)]
     given = iter(x)
-    monkeypatch.setattr("benchmarks.static_int8._inputs", lambda *_: {"x": next(given)})
+    monkeypatch.setattr("benchmarks.training.static_int8._inputs", lambda *_: {"x": next(given)})
     graph = Graph(dynamic())
     [node] = graph.of_type("ConvInteger")
     found = ranges(graph, [Convolution(node, product_of(graph, node))], ["a", "b"])
