@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.figures import median
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from worker.machine.machine import cores
 from worker.session import open_session
 from worker.settings import WorkerSettings

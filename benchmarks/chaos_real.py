@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.chaos_forms import percentile
-from benchmarks.machine import machine
-from benchmarks.report import Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Table
 from tests.system.server import DEADLINE, Server, server
 from worker.voices.low_rank import EMBEDDED
 

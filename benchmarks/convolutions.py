@@ -18,8 +18,8 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 
 CHANNELS, KERNEL, LENGTH = 128, 7, 1920
 PACKED = "MatMulIntegerToFloat"

@@ -25,11 +25,11 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.engine_subject import Loaded, Subject
-from benchmarks.figures import median
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Report, Table, Verdict, write
-from benchmarks.texts import SENTENCE
+from benchmarks.measuring.engine_subject import Loaded, Subject
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Report, Table, Verdict, write
+from benchmarks.measuring.texts import SENTENCE
 from kokoro_live import own_command
 from text.g2p import G2P
 from worker.machine.machine import cores
@@ -77,7 +77,7 @@ class Rival:
             RuntimeError: it can't be loaded.
         """
         process = subprocess.Popen(
-            own_command("-m", "benchmarks.engine_subject"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            own_command("-m", "benchmarks.measuring.engine_subject"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         rival = cls(subject, process, Loaded(0, 0))
         try:

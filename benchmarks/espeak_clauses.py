@@ -21,8 +21,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from benchmarks.archived import archived
 from benchmarks.gold_tags import treebank
+from benchmarks.measuring.archived import archived
 from text.g2p import G2P
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
@@ -58,7 +58,7 @@ TEXTS = {
         "0629b81a2a9f96ce43fa89a0d2aa696ca6396babc2b43930ee0db8d608dd9576",
     ),
 }
-"""Requirement, member and sha256 (`benchmarks.archived`) of each language's text."""
+"""Requirement, member and sha256 (`benchmarks.measuring.archived`) of each language's text."""
 
 _PARAGRAPH = re.compile(r"<(?:p|h\d)[^>]*>([^<]+)<")
 

@@ -23,10 +23,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from benchmarks.engine_subject import Published
-from benchmarks.figures import median
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.engine_subject import Published
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from shm.audio import SAMPLE_RATE
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine

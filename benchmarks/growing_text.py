@@ -26,9 +26,9 @@ import aiohttp
 import numpy as np
 import psutil
 
-from benchmarks.figures import median
-from benchmarks.playback import Arrival, FirstAudible, play
-from benchmarks.subjects import kokoro_live
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.playback import Arrival, FirstAudible, play
+from benchmarks.measuring.subjects import kokoro_live
 from shm.audio import Pcm
 from worker.settings import WorkerSettings
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.figures import median
-from benchmarks.plots import Plot, draw
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.plots import Plot, draw
+from benchmarks.measuring.report import Cell, Table
 from frontend.monitoring.selfcheck import COMPARED, Check, History
 from frontend.monitoring.state_folder import state_folder
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import psutil
 
-from benchmarks.figures import median
-from benchmarks.listening import FRESH, listen
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live
-from benchmarks.texts import SENTENCE
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.listening import FRESH, listen
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live
+from benchmarks.measuring.texts import SENTENCE
 from worker.settings import WorkerSettings
 
 VOICE = "af_heart"

@@ -17,9 +17,9 @@ from importlib.util import find_spec
 
 import msgspec
 
-from benchmarks.figures import median
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 
 MEGABYTE = 1e6
 

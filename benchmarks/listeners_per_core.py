@@ -17,11 +17,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.machine import machine
-from benchmarks.options import Options
-from benchmarks.report import Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Table
+from benchmarks.measuring.subjects import Subject, kokoro_live
 from benchmarks.streams import CHARACTERS, OF_SPEED, QUICK_CHARACTERS, Level, aggregate_speed, arrivals, crowd, level
-from benchmarks.subjects import Subject, kokoro_live
 from worker.machine.machine import cores
 from worker.settings import WorkerSettings
 

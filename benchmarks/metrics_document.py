@@ -15,7 +15,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from benchmarks.report import Table
+from benchmarks.measuring.report import Table
 from frontend.monitoring.instruments import PREFIX, Instruments
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics

@@ -11,12 +11,12 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.hearing.words import word_errors
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.words import word_errors
+from benchmarks.measuring.report import Table
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
-from benchmarks.report import Table
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 

@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice

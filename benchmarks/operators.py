@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import inputs
 from worker.providers.nodes_run import profiling
 from worker.providers.targets import StageTarget

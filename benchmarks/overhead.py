@@ -9,13 +9,13 @@ import time
 
 import psutil
 
-from benchmarks.alone import Alone, plans_profile
-from benchmarks.figures import Summary
-from benchmarks.listening import FRESH, listen
-from benchmarks.options import Options
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live
-from benchmarks.texts import PARAGRAPH, article, phrase
+from benchmarks.measuring.alone import Alone, plans_profile
+from benchmarks.measuring.figures import Summary
+from benchmarks.measuring.listening import FRESH, listen
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live
+from benchmarks.measuring.texts import PARAGRAPH, article, phrase
 
 BESIDE_INFERENCE = 0.006
 """Processor seconds of the front and the supervisor per second of audio."""

@@ -12,15 +12,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from benchmarks.alone import label_and_voice
-from benchmarks.figures import median
-from benchmarks.judgement import at_least, at_most
-from benchmarks.listening import FRESH, Heard, listen
-from benchmarks.options import Options
-from benchmarks.playback import play
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live
-from benchmarks.texts import PHRASE, article
+from benchmarks.measuring.alone import label_and_voice
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.judgement import at_least, at_most
+from benchmarks.measuring.listening import FRESH, Heard, listen
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.playback import play
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live
+from benchmarks.measuring.texts import PHRASE, article
 from worker.machine.machine import cores
 
 SERIALLY, SIDE_BY_SIDE = "serially", "side by side"

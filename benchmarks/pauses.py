@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
-from benchmarks.report import Cell, Table
 from shm.audio import SAMPLE_RATE, Pcm
 
 SENTENCES = {

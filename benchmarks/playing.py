@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.heard import Gap, compare
+from benchmarks.measuring.heard import Gap, compare
 from benchmarks.player_states import PlayerStates
 from shm.audio import SAMPLE_RATE
 from tests.system.oracle import miniature_arguments, samples_of, sentences

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.report import Table
+from benchmarks.measuring.report import Table
 from text.g2p import G2P
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization

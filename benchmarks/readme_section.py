@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import median
-from benchmarks.report import Cell, Table, read
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.report import Cell, Table, read
 
 MARKER = "<!-- performance -->"
 
@@ -28,7 +28,7 @@ class NoMarkers(ValueError):
 
 
 def section(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown with every table and target of reports that `benchmarks.report.read` gave.
+    """Markdown with every table and target of reports that `benchmarks.measuring.report.read` gave.
 
     Raises:
         ValueError: a report is of a quick run, whose figures are worth nothing.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.machine import machine
+from benchmarks.measuring.machine import machine
 from worker.fidelity import snr
 from worker.providers.targets import StageTarget
 from worker.run_control import RunControl

@@ -17,8 +17,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from benchmarks.archived import archived
 from benchmarks.gold_tags import WALL_STREET_JOURNAL, treebank
+from benchmarks.measuring.archived import archived
 from text.sentences.sentences import sentences
 
 PYSBD = "pysbd==0.3.4"

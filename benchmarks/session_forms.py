@@ -20,9 +20,9 @@ import numpy as np
 import onnxruntime as ort
 from kokoro_onnx.config import DEFAULT_VOCAB
 
-from benchmarks.figures import median
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from worker.kokoro import SAMPLE_SENTENCES
 from worker.machine.machine import cores
 from worker.session import NUMPY_TYPES

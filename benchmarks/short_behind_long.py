@@ -6,14 +6,14 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 
-from benchmarks.alone import Alone
-from benchmarks.figures import Summary, median
-from benchmarks.judgement import at_most
-from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
-from benchmarks.options import Options
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
-from benchmarks.texts import PHRASE, article
+from benchmarks.measuring.alone import Alone
+from benchmarks.measuring.figures import Summary, median
+from benchmarks.measuring.judgement import at_most
+from benchmarks.measuring.listening import FRESH, TOO_MANY, Heard, listen
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.measuring.texts import PHRASE, article
 
 BEHIND = (0.3, 2.0)
 """Seconds between the two: when the long one's listener has a block or two to hear, and when much more is made."""

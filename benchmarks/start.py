@@ -25,11 +25,11 @@ from typing import Any
 
 import psutil
 
-from benchmarks.figures import median
-from benchmarks.listening import listen
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
-from benchmarks.subjects import Subject, kokoro_live
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.listening import listen
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
+from benchmarks.measuring.subjects import Subject, kokoro_live
 from worker.settings import WorkerSettings
 
 WORDS = "Hello from a fresh machine."

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.evaluation.sentences import held_out
-from benchmarks.report import Cell, Table
-from benchmarks.statistics_samples import Speaker, Spoken, Task, script
+from benchmarks.measuring.evaluation.sentences import held_out
+from benchmarks.measuring.report import Cell, Table
+from benchmarks.training.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
 from shm.messages import Voice
 from worker.engine import EngineUnavailable

@@ -9,15 +9,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benchmarks.alone import label_and_voice
-from benchmarks.figures import Summary, jain
-from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
-from benchmarks.options import Options
-from benchmarks.playback import play
-from benchmarks.plots import Plot
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
-from benchmarks.texts import article
+from benchmarks.measuring.alone import label_and_voice
+from benchmarks.measuring.figures import Summary, jain
+from benchmarks.measuring.listening import FRESH, TOO_MANY, Heard, listen
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.playback import play
+from benchmarks.measuring.plots import Plot
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.measuring.texts import article
 from worker.machine.machine import cores
 
 LISTENERS = (1, 2, 4, 8, 16)

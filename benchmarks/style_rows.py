@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.evaluation.sentences import evaluation_texts
-from benchmarks.machine import machine
+from benchmarks.measuring.evaluation.sentences import evaluation_texts
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.renderer import Renderer
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.corpus import ENGLISH, PASSAGES
-from benchmarks.renderer import Renderer
-from benchmarks.report import Cell, Table
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.words.segment import Cut, Notation, Sentence

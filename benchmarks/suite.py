@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.machine import machine
-from benchmarks.options import Options
-from benchmarks.report import Report, write
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Report, write
 
 NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 

@@ -73,8 +73,8 @@ def _measured(sentences: Sequence[str], checkout: Path) -> tuple[float, float]:
 
 def main() -> None:
     """Run the benchmark from the command line."""
-    from benchmarks.archived import archived
     from benchmarks.gold_tags import WALL_STREET_JOURNAL, treebank
+    from benchmarks.measuring.archived import archived
 
     parser = argparse.ArgumentParser(prog="benchmarks.text_latency", description=__doc__.partition("\n")[0])
     parser.add_argument("other", type=Path, help="folder of the other checkout")

@@ -7,14 +7,14 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.alone import Alone, Bare, plans_profile
-from benchmarks.figures import Summary, median, median_interval
-from benchmarks.judgement import at_least, at_most
-from benchmarks.listening import FRESH, Heard, listen
-from benchmarks.options import Options
-from benchmarks.report import Cell, Report, Table, Verdict
-from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
-from benchmarks.texts import texts
+from benchmarks.measuring.alone import Alone, Bare, plans_profile
+from benchmarks.measuring.figures import Summary, median, median_interval
+from benchmarks.measuring.judgement import at_least, at_most
+from benchmarks.measuring.listening import FRESH, Heard, listen
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Cell, Report, Table, Verdict
+from benchmarks.measuring.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.measuring.texts import texts
 
 COLD, WARM = "kokoro-live", "kokoro-live, spoken before"
 ENGINE, BARE = "its engine alone", "bare session"

@@ -20,14 +20,14 @@ from typing import Any
 
 import psutil
 
-from benchmarks.figures import median
-from benchmarks.listening import FRESH, listen
-from benchmarks.machine import machine
-from benchmarks.playback import play
-from benchmarks.report import Cell, Report, Table, Verdict, write
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.listening import FRESH, listen
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.playback import play
+from benchmarks.measuring.report import Cell, Report, Table, Verdict, write
+from benchmarks.measuring.subjects import CannotStart, Subject, kokoro_live
+from benchmarks.measuring.texts import SENTENCE, article
 from benchmarks.streams import crowd
-from benchmarks.subjects import CannotStart, Subject, kokoro_live
-from benchmarks.texts import SENTENCE, article
 from worker.machine.machine import cores
 from worker.settings import WorkerSettings
 

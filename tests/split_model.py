@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.statistics_samples import Speaker, few_tasks
-from benchmarks.statistics_training import fit
+from benchmarks.training.statistics_samples import Speaker, few_tasks
+from benchmarks.training.statistics_training import fit
 from tests.made_once import made_once
 from tests.small_kokoro import Norms, small_kokoro
 from worker.models.checksum import sha256_of

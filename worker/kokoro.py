@@ -48,7 +48,7 @@ SAMPLE_SENTENCES = (
 
 _NO_STATISTICS = (
     "no statistics are known for its family of weights; "
-    "`python -m benchmarks.statistics_training` makes a file of them, to lie alongside the model"
+    "`python -m benchmarks.training.statistics_training` makes a file of them, to lie alongside the model"
 )
 
 _WARM_UP_WORDS = 8

@@ -33,8 +33,8 @@ from pathlib import Path
 from benchmarks.books.kills import KilledBook, kill_by_turns
 from benchmarks.books.memory import FLAT, INDEX, Memory, memory_over
 from benchmarks.books.real import RealBook, RealOptions, make_real
-from benchmarks.machine import machine
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from worker.settings import WorkerSettings
 
 BESIDE = 1.1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.books.command import BookCommand
 from benchmarks.books.stand_in import LETTERS_PER_SECOND, StandIn
-from benchmarks.texts import article
+from benchmarks.measuring.texts import article
 
 FLAT = 1.1
 """Peak of the last interval divided by the first's, at most."""

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.books.command import BookCommand
 from benchmarks.books.shipped import book_text
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.hearing.words import spoken_words, word_errors
-from benchmarks.listening import FRESH, listen
-from benchmarks.subjects import Subject, kokoro_live
-from benchmarks.texts import SENTENCE
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.listening import FRESH, listen
+from benchmarks.measuring.subjects import Subject, kokoro_live
+from benchmarks.measuring.texts import SENTENCE
 from books.spoken import SAMPLE_RATE, SpokenChapter
 from books.writing.chapter_audio import decode_file
 from worker.settings import WorkerSettings

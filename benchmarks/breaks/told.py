@@ -133,14 +133,14 @@ BREAKS = (
     ),
     Mutation(
         "pods-stay-for-those-who-come-back",
-        "benchmarks/autoscaler.py",
+        "benchmarks/simulation/autoscaler.py",
         "wish = min(pods, max(old for _, old in self._wishes))",
         "wish = min(pods, wish)",
         ("tests/deploy/test_scaling.py",),
     ),
     Mutation(
         "too-few-runs-tell-nothing",
-        "benchmarks/judgement.py",
+        "benchmarks/measuring/judgement.py",
         "meets(found), certain=False)",
         "meets(found))",
         ("tests/benchmarks/test_verdicts.py",),

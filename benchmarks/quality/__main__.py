@@ -5,7 +5,7 @@
 
 Speaks texts of 1 to 60 words by seven voices in four languages: the reference whole and in windows, the model and each
 variant likewise; and passages in one segment, cut by the plan for an engine that vocodes in windows, and by that for
-one that doesn't. Judges each by the gate (`benchmarks.hearing.gate`): Whisper tiny.en's word errors, DNSMOS, level at
+one that doesn't. Judges each by the gate (`measuring/hearing/gate.py`): Whisper tiny.en's word errors, DNSMOS, level at
 every length, log-mel distance; windows also by the noise in pauses, and a plan for them by its opinion score and length
 against one segment. Shows steps where windows meet, and pauses and pitch at cuts. Needs the extra `quality`; asks no
 network.
@@ -25,9 +25,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.hearing.opinion import OpinionScorer
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.machine import machine
+from benchmarks.measuring.hearing.opinion import OpinionScorer
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.machine import machine
 from benchmarks.quality import corpus, ways
 from benchmarks.quality.findings import Finding, cut_findings, finding, plan_faults
 from benchmarks.quality.page import example, page

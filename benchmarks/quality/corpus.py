@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.evaluation.sentences import evaluation_texts
-from benchmarks.texts import PARAGRAPH, SENTENCE
+from benchmarks.measuring.evaluation.sentences import evaluation_texts
+from benchmarks.measuring.texts import PARAGRAPH, SENTENCE
 
 ENGLISH = ("af_heart", "am_michael", "bf_emma", "bm_george")
 """Voices that speak the English texts in turn."""

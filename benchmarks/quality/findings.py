@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.hearing.gate import Judgement, level_differences
-from benchmarks.hearing.level import frame_levels, pause_noise
 from benchmarks.joins import largest_step
+from benchmarks.measuring.hearing.gate import Judgement, level_differences
+from benchmarks.measuring.hearing.level import frame_levels, pause_noise
 from benchmarks.quality.pitch import pitch_before
 from benchmarks.quality.renderings import Rendering
 from shm.audio import SAMPLE_RATE, Pcm
@@ -44,7 +44,7 @@ class Finding:
     signal: float | None
     seconds: float
     levels: dict[int, float]
-    """dB off by class of lengths (`benchmarks.hearing.gate.LENGTHS`)."""
+    """dB off by class of lengths (`benchmarks.measuring.hearing.gate.LENGTHS`)."""
     pause_noise: float | None
     """dB louder where the same model pauses, run whole; None where there is no such sound."""
     step: float | None

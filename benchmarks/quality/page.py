@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
-from benchmarks.machine import machine
+from benchmarks.measuring.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.findings import PAUSES, PLAN_OPINION, PLAN_SECONDS, CutFinding, Finding
 from benchmarks.quality.renderings import Rendering
-from benchmarks.report import Cell, Table
 
 _COLUMNS = (
     "",

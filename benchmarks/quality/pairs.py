@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.hearing.gate import length_class
+from benchmarks.measuring.hearing.gate import length_class
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.renderings import Rendering
 from benchmarks.quality.ways import Way
-from benchmarks.report import Cell, Table
 from worker.fidelity import log_mel_distance
 
 

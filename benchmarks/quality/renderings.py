@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hearing.ears import Ears, Heard
-from benchmarks.hearing.opinion import Opinion
+from benchmarks.measuring.hearing.ears import Ears, Heard
+from benchmarks.measuring.hearing.opinion import Opinion
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way

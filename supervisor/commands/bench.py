@@ -66,9 +66,10 @@ def bench(
         raise click.UsageError(str(error)) from error
     # Imported by name: the measured comparisons may use all folders, and no folder may need the comparisons.
     suite = importlib.import_module("benchmarks.suite")
-    cannot_start = importlib.import_module("benchmarks.subjects").CannotStart
+    measuring = importlib.import_module("benchmarks.measuring.options")
+    cannot_start = importlib.import_module("benchmarks.measuring.subjects").CannotStart
     runs, article, seed = values["runs"], values["article"], values["seed"]
-    options = importlib.import_module("benchmarks.options").Options(settings, runs, quick, article, seed, _say)
+    options = measuring.Options(settings, runs, quick, article, seed, _say)
     command = " ".join(["kokoro-live", "bench", *_words(context)])
     try:
         reports = suite.run(_NAMES if which == "all" else [which], options, command, out)

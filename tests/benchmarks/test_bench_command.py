@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import suite
-from benchmarks.report import read
+from benchmarks.measuring.report import read
 from supervisor.cli import kokoro_live
 from supervisor.commands import bench
 from tests.miniature import make_miniature, make_voices

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from benchmarks import engine
 from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
-from benchmarks.engine_subject import Loaded, Subject
+from benchmarks.measuring.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model, stages_of
 from worker.settings import WorkerSettings

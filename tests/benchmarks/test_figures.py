@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.figures import Summary, jain, median_interval, percentile
+from benchmarks.measuring.figures import Summary, jain, median_interval, percentile
 
 
 def test_a_percentile_lies_between_its_neighbours() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.full_size_model import ROWS, VOICES, make_statistics, make_voices
+from benchmarks.training.full_size_model import ROWS, VOICES, make_statistics, make_voices
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings

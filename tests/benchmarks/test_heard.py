@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.heard import WINDOW, Break, Gap, Heard, compare
+from benchmarks.measuring.heard import WINDOW, Break, Gap, Heard, compare
 from shm.audio import SAMPLE_RATE, Pcm
 
 AUDIO = np.random.default_rng(1).integers(1000, 30_000, 6 * WINDOW).astype(np.int16)

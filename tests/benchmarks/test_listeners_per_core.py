@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import listeners_per_core
 from benchmarks.listeners_per_core import MOST, carried, heard_by, needs
-from benchmarks.options import Options
+from benchmarks.measuring.options import Options
 from benchmarks.streams import Level
 from worker.settings import WorkerSettings
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from benchmarks.listening import listen
+from benchmarks.measuring.listening import listen
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def test_who_is_sent_away_knows_why() -> None:
 def test_a_player_reads_no_faster_than_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client keeps two of three seconds that come at once, and waits before the third."""
     rested: list[float] = []
-    monkeypatch.setattr("benchmarks.listening.time.sleep", rested.append)
+    monkeypatch.setattr("benchmarks.measuring.listening.time.sleep", rested.append)
     with answering(pcm(*[500] * 24_000 * 3)) as port:
         listen(port, "Hello.", "af_heart", paced=True)
     assert sum(rested) > 0

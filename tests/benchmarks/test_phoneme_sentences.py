@@ -3,7 +3,7 @@
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from benchmarks.evaluation.sentences import calibration, evaluation_texts, foreign, held_out
+from benchmarks.measuring.evaluation.sentences import calibration, evaluation_texts, foreign, held_out
 
 evaluation = tuple(script for _, script in evaluation_texts())
 

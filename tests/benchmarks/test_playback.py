@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.playback import FirstAudible, play
+from benchmarks.measuring.playback import FirstAudible, play
 from shm.audio import SAMPLE_RATE
 
 SECOND = 2 * SAMPLE_RATE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.plots import Plot, draw
+from benchmarks.measuring.plots import Plot, draw
 
 PLOT = Plot("Streams without a gap", "listeners", "without a gap", {"one": [(1, 1), (2, 2)], "other": [(1, 1)]})
 

@@ -16,9 +16,9 @@ import numpy as np
 import onnx
 import pytest
 
-from benchmarks.hearing.ears import Ears, Heard
-from benchmarks.hearing.opinion import Opinion
-from benchmarks.hearing.words import spoken_words
+from benchmarks.measuring.hearing.ears import Ears, Heard
+from benchmarks.measuring.hearing.opinion import Opinion
+from benchmarks.measuring.hearing.words import spoken_words
 from benchmarks.quality import __main__ as command
 from benchmarks.quality import corpus, renderings, speaking
 from benchmarks.quality.corpus import ENGLISH, Item
@@ -145,10 +145,10 @@ def test_one_segment_is_one(folder: Path) -> None:
 def test_a_way_that_fails_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     assert run(folder, monkeypatch, "--quick") == 0
-    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", -1.0)
+    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
     assert "windows: its log-mel distance is" in capsys.readouterr().out
 
@@ -157,8 +157,8 @@ def test_a_way_that_fails_is_the_exit_status(
 def test_a_plan_beyond_its_limits_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
-    monkeypatch.setattr("benchmarks.hearing.gate.LEVEL", 1e9)
+    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LEVEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
     assert run(folder, monkeypatch) == 0, capsys.readouterr().out

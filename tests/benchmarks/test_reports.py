@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import readme_section
+from benchmarks.measuring.report import Report, Table, Verdict, read, shown, write
 from benchmarks.readme_section import MARKER, NoMarkers, inserted, section
-from benchmarks.report import Report, Table, Verdict, read, shown, write
 
 TABLE = Table("Waits", ("who", "ms", "rate"), [("one", 12.3456, None), ("a|b", 1234.5, 3)])
 REPORT = Report(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.schedule_loads import LOADS, open_webui_burst, poisson, recorded, short_behind_long
-from benchmarks.schedule_policies import (
+from benchmarks.simulation.schedule_loads import LOADS, open_webui_burst, poisson, recorded, short_behind_long
+from benchmarks.simulation.schedule_policies import (
     AdmittedByDemand,
     Costs,
     EarliestDeadlineFirst,
@@ -19,7 +19,7 @@ from benchmarks.schedule_policies import (
     RoundRobin,
     Stream,
 )
-from benchmarks.schedule_simulator import blocks_of, policies, simulate
+from benchmarks.simulation.schedule_simulator import blocks_of, policies, simulate
 
 WHOLE, WINDOWED = Costs(), Costs(block=0.5)
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from benchmarks.evaluation.sentences import held_out
-from benchmarks.statistics_samples import Sample, file_of, read, tasks
+from benchmarks.measuring.evaluation.sentences import held_out
 from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, of_every_voice, rows, unseen
-from benchmarks.statistics_training import speak_missing
+from benchmarks.training.statistics_samples import Sample, file_of, read, tasks
+from benchmarks.training.statistics_training import speak_missing
 from worker.split.segments.statistics import Statistics
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank

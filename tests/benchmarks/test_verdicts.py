@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from benchmarks import idle_unload, parallel, short_behind_long, streams, ttfa
-from benchmarks.judgement import at_least, at_most
-from benchmarks.listening import Heard
-from benchmarks.options import Options
+from benchmarks.measuring.judgement import at_least, at_most
+from benchmarks.measuring.listening import Heard
+from benchmarks.measuring.options import Options
+from benchmarks.measuring.report import Report, Verdict
 from benchmarks.parallel import SERIALLY, SIDE_BY_SIDE, Turn
-from benchmarks.report import Report, Verdict
 from benchmarks.short_behind_long import Waits
 from benchmarks.streams import Level, arrivals, level
 from benchmarks.ttfa import BARE, COLD, ENGINE, STREAM, WARM, Measured

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from benchmarks.autoscaler import SYNC, Autoscaler, quantity, replay
-from benchmarks.demand_levels import DAY, MANIFEST, QUEUE, RATIO, RECORD, REFUSED, Level, metrics_of
+from benchmarks.simulation.autoscaler import SYNC, Autoscaler, quantity, replay
+from benchmarks.simulation.demand_levels import DAY, MANIFEST, QUEUE, RATIO, RECORD, REFUSED, Level, metrics_of
 
 LEVELS: list[Level] = json.loads(RECORD.read_text())["levels"]
 END = DAY[-1][0] + 1200

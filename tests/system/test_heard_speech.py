@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.hearing.level import speech_level
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.hearing.level import speech_level
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.words import spoken_words, word_errors
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.system.server import Server, server
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.tagger_training import Example, agreement, train
+from benchmarks.training.tagger_training import Example, agreement, train
 from text.english.perceptron import BITS, MODEL, Perceptron, fixed_rows, tag_code, tag_rows
 
 

@@ -1,7 +1,7 @@
 """Part-of-speech tags by an averaged perceptron with hashed features.
 
 The model file is 1 MB and needs no vocabulary: a feature is the hash of a word, an ending, a shape or a tag, and
-selects one row of the weights. `python -m benchmarks.tagger_training` makes the file.
+selects one row of the weights. `python -m benchmarks.training.tagger_training` makes the file.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.hearing.ears import Heard
-from benchmarks.hearing.gate import LIMITED, Judgement, length_class, level_differences
-from benchmarks.hearing.opinion import Opinion
+from benchmarks.measuring.hearing.ears import Heard
+from benchmarks.measuring.hearing.gate import LIMITED, Judgement, length_class, level_differences
+from benchmarks.measuring.hearing.opinion import Opinion
 
 
 def heard(words, level=70.0, errors=0, p808=4.0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.hearing.level import pause_noise, speech_level
+from benchmarks.measuring.hearing.level import pause_noise, speech_level
 
 SECOND = 24_000
 

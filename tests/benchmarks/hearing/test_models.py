@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.hearing.ears import Ears
-from benchmarks.hearing.opinion import OpinionScorer
-from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.ears import Ears
+from benchmarks.measuring.hearing.opinion import OpinionScorer
+from benchmarks.measuring.hearing.recognizer import Recognizer
 
 SECOND = 24_000
 
@@ -56,4 +56,4 @@ def test_without_the_extra_levels_are_all_that_is_heard(monkeypatch, hum):
 def test_the_gate_costs_a_server_nothing():
     code = "import sys, worker.process, worker.kokoro; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"faster_whisper", "ctranslate2", "speechmos", "benchmarks.hearing.ears"} & set(loaded)
+    assert not {"faster_whisper", "ctranslate2", "speechmos", "benchmarks.measuring.hearing.ears"} & set(loaded)

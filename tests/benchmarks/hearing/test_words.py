@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.evaluation.sentences import evaluation_texts
-from benchmarks.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.evaluation.sentences import evaluation_texts
+from benchmarks.measuring.hearing.words import spoken_words, word_errors
 
 
 @pytest.mark.parametrize(

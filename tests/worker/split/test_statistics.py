@@ -6,8 +6,8 @@ import logging
 import numpy as np
 import pytest
 
-from benchmarks.statistics_samples import Sample
-from benchmarks.statistics_training import adjusted, fit
+from benchmarks.training.statistics_samples import Sample
+from benchmarks.training.statistics_training import adjusted, fit
 from worker.split.segments.statistics import Predictor, Statistics, describe, predictor_for
 
 FAMILY = (1.0, -2.0, 3.0)

@@ -3,7 +3,7 @@
 The generator's norms take the mean and variance of each channel over the whole segment, which a window doesn't have.
 Both can be predicted from values known before the generator runs: the style, and averages over time of the decoder's
 features and of the pitch and energy curves. A predictor is a kernel regression from those to the statistics, made once
-for a family of models with the same weights (`python -m benchmarks.statistics_training`). The prediction is a function
+for a family of models with the same weights (`benchmarks.training.statistics_training`). The prediction is a function
 of the segment alone, so windows join without a seam and a resumed segment has the same samples.
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.figures import median, median_interval
-from benchmarks.report import Verdict
+from benchmarks.measuring.figures import median, median_interval
+from benchmarks.measuring.report import Verdict
 
 
 def at_most(target: str, values: Sequence[float], limit: float, shown: Callable[[float], str]) -> Verdict:

@@ -1,8 +1,8 @@
-"""Accuracy of AdaIN statistics predicted before a segment is made: python -m benchmarks.statistics_validation DIR.
+"""Accuracy of AdaIN statistics that were predicted before a segment is made.
 
-    python -m benchmarks.statistics_validation DIR
+    python -m benchmarks.training.statistics_validation DIR
 
-DIR has the samples of `python -m benchmarks.statistics_training --samples DIR`. Ways to know them are compared by
+DIR has the samples of `benchmarks.training.statistics_training --samples DIR`. Ways to know them are compared by
 cross-validation in six parts: with texts left out (their voices were heard with others), and with voices left out.
 Errors are root mean squares over channels and segments of at least 1.7 s: of means in standard deviations, and of
 logarithms of deviations.
@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.report import Table
-from benchmarks.statistics_samples import BLEND, Sample, read
-from benchmarks.statistics_training import fit
+from benchmarks.measuring.report import Table
+from benchmarks.training.statistics_samples import BLEND, Sample, read
+from benchmarks.training.statistics_training import fit
 from worker.split.segments.statistics import Statistics
 from worker.split.speech import EXACT_BELOW
 

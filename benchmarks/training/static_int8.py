@@ -1,6 +1,6 @@
 """Static int8 with outputs per channel: a model in which the generator's residual convolutions are QLinearConv.
 
-    python -m benchmarks.static_int8 --model kokoro-v1.0.int8.onnx --out static.onnx [--texts 24] [--time]
+    python -m benchmarks.training.static_int8 --model kokoro-v1.0.int8.onnx --out static.onnx [--texts 24] [--time]
 
 A model in dynamic int8 speaks sentences of calibration whole, by several voices. The range of each such convolution's
 input, and of each channel of its output, becomes a constant of the file: integers go in and come out. QLinearConv has
@@ -27,8 +27,8 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.evaluation.sentences import calibration
-from benchmarks.report import Cell, Table
+from benchmarks.measuring.evaluation.sentences import calibration
+from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
 from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of

@@ -49,7 +49,7 @@ def kokoro_model(config: dict[str, Any]) -> Any:
     """Kokoro's module without weights. The package's `__init__`, which imports its G2P, is passed by."""
     found = importlib.util.find_spec("kokoro")
     if found is None:
-        raise SystemExit("the package `kokoro` isn't installed here; run `python -m benchmarks.full_size_model`")
+        raise SystemExit("`kokoro` isn't installed here; run `python -m benchmarks.training.full_size_model`")
     package = types.ModuleType("kokoro")
     package.__path__ = list(found.submodule_search_locations or ())
     sys.modules["kokoro"] = package

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.texts import ARTICLE_CHARACTERS
+from benchmarks.measuring.texts import ARTICLE_CHARACTERS
 from worker.settings import WorkerSettings
 
 

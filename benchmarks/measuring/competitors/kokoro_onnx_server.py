@@ -1,6 +1,6 @@
 """The server that kokoro-onnx's own example suggests: aiohttp over `create_stream`, one request after another.
 
-    python -m benchmarks.competitors.kokoro_onnx_server --model FILE --voices FILE
+    python -m benchmarks.measuring.competitors.kokoro_onnx_server --model FILE --voices FILE
 
 Takes `input`, `voice` and `stream` as `POST /v1/audio/speech`; with `stream`: false the whole text is spoken before
 the answer begins. One session, one speaker at a time: first come, first served.

@@ -11,7 +11,7 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
-from benchmarks.evaluation.sentences import calibration, foreign
+from benchmarks.measuring.evaluation.sentences import calibration, foreign
 from shm.audio import Pcm
 from shm.messages import Voice
 from text.words.language import language_of

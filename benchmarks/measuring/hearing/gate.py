@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.hearing.ears import Heard
+from benchmarks.measuring.hearing.ears import Heard
 
 WORD_ERRORS = 0.5
 """Largest increase of the word error rate over the reference's, in percentage points."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from benchmarks.playback import Arrival, FirstAudible
+from benchmarks.measuring.playback import Arrival, FirstAudible
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 TIMEOUT = 3600.0

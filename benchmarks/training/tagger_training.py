@@ -1,7 +1,7 @@
-"""Make the English part-of-speech model: python -m benchmarks.tagger_training --root DIR --out FILE.
+"""Make the English part-of-speech model: python -m benchmarks.training.tagger_training --root DIR --out FILE.
 
 spaCy's tagger (`en_core_web_sm` or a republished one, MIT licence) tags texts that anyone may use
-(`benchmarks.tagger_texts`), and an averaged perceptron learns its tags in about ten minutes of one core's time. A
+(`training/tagger_texts.py`), and an averaged perceptron learns its tags in about ten minutes of one core's time. A
 tenth of the sentences is held back; the command prints how many words of that tenth get spaCy's tag.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.tagger_texts import texts
+from benchmarks.training.tagger_texts import texts
 from text.english.perceptron import BITS, Perceptron, fixed_rows, tag_code, tag_rows
 from text.english.taggers import aligned, load_spacy, spacy_model
 from text.english.tokenizer import tokens

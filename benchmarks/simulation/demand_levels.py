@@ -1,7 +1,7 @@
 """Records a server's metrics with more and more listeners, and replays them through an autoscaler.
 
-    python -m benchmarks.demand_levels record --model M --voices V [--most 6] [--seconds 20]
-    python -m benchmarks.demand_levels replay [MANIFEST]
+    python -m benchmarks.simulation.demand_levels record --model M --voices V [--most 6] [--seconds 20]
+    python -m benchmarks.simulation.demand_levels replay [MANIFEST]
 
 `record` writes `demand_levels.json`: each level's metrics, averaged over the level's second half. `replay` prints when
 pods come and go on a day of `DAY`, if listeners are shared evenly among the pods and each pod behaves as recorded.
@@ -20,15 +20,15 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.autoscaler import Autoscaler, replay
-from benchmarks.listening import FRESH, TOO_MANY, listen
-from benchmarks.machine import machine
-from benchmarks.subjects import Subject, kokoro_live
-from benchmarks.texts import article
+from benchmarks.measuring.listening import FRESH, TOO_MANY, listen
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.subjects import Subject, kokoro_live
+from benchmarks.measuring.texts import article
+from benchmarks.simulation.autoscaler import Autoscaler, replay
 from worker.settings import WorkerSettings
 
 RECORD = Path(__file__).with_name("demand_levels.json")
-MANIFEST = Path(__file__).parents[1] / "deploy" / "kubernetes" / "scaling-hpa.yaml"
+MANIFEST = Path(__file__).parents[2] / "deploy" / "kubernetes" / "scaling-hpa.yaml"
 
 RATIO, REFUSED, QUEUE = (
     "kokoro_live_demand_ratio",

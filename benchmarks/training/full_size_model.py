@@ -1,6 +1,6 @@
 """Makes a model of Kokoro's full size with random weights: its cost is the published one's, its sound is noise.
 
-    python -m benchmarks.full_size_model [--seed 1] [--voices FILE] [--torch REQUIREMENT] [--again]
+    python -m benchmarks.training.full_size_model [--seed 1] [--voices FILE] [--torch REQUIREMENT] [--again]
 
 The real weights can't be had on a machine without internet; what inference costs depends only on the architecture.
 Torch and the `kokoro` package, which define it, go into a virtual environment of their own in the cache folder, next to
@@ -23,8 +23,8 @@ import platformdirs
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
-from benchmarks.statistics_samples import Speaker, few_tasks
-from benchmarks.statistics_training import fit
+from benchmarks.training.statistics_samples import Speaker, few_tasks
+from benchmarks.training.statistics_training import fit
 from shm.audio import SAMPLE_RATE
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

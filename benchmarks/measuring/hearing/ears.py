@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.hearing.level import speech_level
-from benchmarks.hearing.opinion import Opinion, OpinionScorer
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.hearing.level import speech_level
+from benchmarks.measuring.hearing.opinion import Opinion, OpinionScorer
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.words import spoken_words, word_errors
 from shm.audio import Pcm
 
 

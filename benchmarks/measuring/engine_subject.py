@@ -1,6 +1,7 @@
 """One way of running a model, in a process of its own: measured when it is told to, so that rivals can take turns.
 
-python -m benchmarks.engine_subject: a `Subject` as a line of JSON comes in, then a line for each round that is wanted.
+python -m benchmarks.measuring.engine_subject: a `Subject` as a line of JSON comes in, then a line for each round that
+is wanted.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.plots import Plot, draw
+from benchmarks.measuring.plots import Plot, draw
 
 Cell = str | float | int | None
 """A cell's value; None: it was not measured, and the report says so."""

@@ -137,13 +137,13 @@ def kokoro_onnx_server(model: Path, voices: Path) -> Iterator[Subject]:
     Raises:
         CannotStart: it doesn't.
     """
-    module = "benchmarks.competitors.kokoro_onnx_server"
+    module = "benchmarks.measuring.competitors.kokoro_onnx_server"
     command = own_command("-m", module, "--model", str(model), "--voices", str(voices))
     yield from _running("kokoro-onnx", command, dict(os.environ))
 
 
 def _running(name: str, command: Sequence[str], variables: dict[str, str]) -> Iterator[Subject]:
-    here = str(Path(__file__).parents[1])
+    here = str(Path(__file__).parents[2])
     paths = [here, *filter(None, [variables.get("PYTHONPATH")])]
     subject = Subject(name, command, variables | {"PYTHONPATH": os.pathsep.join(paths)})
     try:

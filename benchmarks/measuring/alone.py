@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
-from benchmarks.playback import FirstAudible
+from benchmarks.measuring.playback import FirstAudible
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile

@@ -1,4 +1,4 @@
-"""Make the predictor of a model's AdaIN statistics: python -m benchmarks.statistics_training --out FILE.
+"""Make the predictor of a model's AdaIN statistics: python -m benchmarks.training.statistics_training --out FILE.
 
 All voices speak texts of all lengths, whole, with one thread: 963 texts of 43,000 phonemes for 54 voices
 (`--samples DIR` keeps what was spoken, and several processes may share the folder). A ridge regression with a kernel
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.statistics_samples import Sample, Speaker, Task, file_of, keep, read, tasks
+from benchmarks.training.statistics_samples import Sample, Speaker, Task, file_of, keep, read, tasks
 from worker.split.prepared import prepare
 from worker.split.segments.statistics import Predictor
 from worker.split.speech import EXACT_BELOW

@@ -1,6 +1,6 @@
 """Compares schedulers on the same requests in simulated time: no engine, no clock, no waiting.
 
-    python -m benchmarks.schedule_simulator [--seed 1] [--block 0.3] [--load FILE] [--json FILE]
+    python -m benchmarks.simulation.schedule_simulator [--seed 1] [--block 0.3] [--load FILE] [--json FILE]
 
 One inference thread makes one block at a time, at a cost that is linear in tokens, and finishes each block that it has
 begun. A stream is made at most `AHEAD` seconds ahead of its listener.
@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.figures import percentile
-from benchmarks.report import Cell, Table
-from benchmarks.schedule_loads import LOADS, recorded
-from benchmarks.schedule_policies import (
+from benchmarks.measuring.figures import percentile
+from benchmarks.measuring.report import Cell, Table
+from benchmarks.simulation.schedule_loads import LOADS, recorded
+from benchmarks.simulation.schedule_policies import (
     FIRST_AUDIO_TARGET,
     AdmittedByDemand,
     Costs,

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks.schedule_policies import Request
+from benchmarks.simulation.schedule_policies import Request
 
 PHRASE, SENTENCE, PARAGRAPH, ARTICLE = 12, 110, 320, 9_000
 """Tokens."""

@@ -1,0 +1,1 @@
+"""Instruments that the benchmarks share: listeners, their clock, subjects, statistics, reports."""

@@ -1,0 +1,1 @@
+"""Recorded or drawn loads replayed in simulated time: schedulers, and an autoscaler."""
