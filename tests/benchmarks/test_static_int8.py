@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import onnxruntime as ort
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.training.static_int8 import Convolution, Range, make_static, ranges
 from tests.worker.split.test_packed import CHANNELS, INTO, KERNEL, TIME, convolution
 from worker.graph.dynamic_int8 import product_of
 from worker.graph.graph import Graph
+from worker.machine.signed_products import products_saturate_here
 
 ZERO = 70
 
 
 def dynamic() -> onnx.ModelProto:
-    """A convolution whose first channel is thirty times weaker than the others.
-
-    Its weights have seven bits: products of eight saturate on x86 processors without VNNI (`signed_products.py`).
-    """
-    weights = np.random.default_rng(2).integers(ZERO - 63, ZERO + 64, (CHANNELS, INTO, KERNEL)).astype(np.uint8)
+    """A convolution whose first channel is fifty times weaker than the others."""
+    weights = np.random.default_rng(2).integers(0, 256, (CHANNELS, INTO, KERNEL)).astype(np.uint8)
     weights[0] = ZERO + np.random.default_rng(3).integers(-2, 3, (INTO, KERNEL))
     nodes, constants = convolution(weights=weights, zero_point=ZERO, pads=[1, 1])
     info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", "y")]
@@ -49,6 +48,7 @@ def extremes(values: np.ndarray, *axes: int) -> Range:
     return Range(np.minimum(values.min(axes).ravel(), 0), np.maximum(values.max(axes).ravel(), 0))
 
 
+@pytest.mark.skipif(products_saturate_here(), reason="weights of eight bits saturate on processors without VNNI")
 def test_each_channel_keeps_its_own_steps() -> None:
     x = np.random.default_rng(1).standard_normal((1, INTO, TIME)).astype(np.float32)
     wanted = plain(x)
