@@ -1,4 +1,4 @@
-"""The deck: the samples that the output takes, moment by moment, and the record of what they were.
+"""The deck: the samples that the output takes, moment by moment, with fades and volume, and the record of their places.
 
 The output's own thread calls `fill`; all else belongs to the event loop's thread. One lock, held for microseconds,
 guards the deck and the reel that is on it.
@@ -12,10 +12,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from player.fade import FADE, SHORT_FADE, faded_in, faded_out, with_volume
 from player.reel import NOTHING, Reel, ReelPlace
-from shm.audio import Pcm
+from shm.audio import SAMPLE_RATE, Pcm
+
+FADE = SAMPLE_RATE * 20 // 1000
+"""Samples of the fade before another text or sentence: 20 ms."""
+
+SHORT_FADE = SAMPLE_RATE * 8 // 1000
+"""Samples of the fade-in after a pause: 8 ms."""
+
+
+def faded_out(samples: Pcm) -> Pcm:
+    """The samples with a volume that falls to 0 at their end."""
+    return _scaled(samples, np.linspace(1, 0, len(samples), dtype=np.float32))
+
+
+def faded_in(samples: Pcm, risen: int) -> Pcm:
+    """Samples after the first `risen` samples of a fade-in over `SHORT_FADE`; those after its end are unchanged."""
+    ramp = (risen + np.arange(len(samples), dtype=np.float32)) / SHORT_FADE
+    return _scaled(samples, np.minimum(ramp, 1))
+
+
+def with_volume(samples: Pcm, volume: float) -> Pcm:
+    """The samples at that volume, 0 to 1; at 1 they are unchanged."""
+    return samples if volume == 1 else _scaled(samples, np.full(len(samples), volume, np.float32))
+
+
+def _scaled(samples: Pcm, factors: NDArray[np.float32]) -> Pcm:
+    scaled: Pcm = np.rint(samples * factors).astype(np.int16)
+    return scaled
+
 
 _REMEMBERED = 512
 """Spans of given samples that are remembered, at least 5 s of them."""

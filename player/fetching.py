@@ -12,7 +12,7 @@ import aiohttp
 import msgspec
 import numpy as np
 
-from player.assembly import Assembly
+from player.reel import Assembly
 from shm.playing import Item, Welcome
 
 log = logging.getLogger(__name__)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 from player.deck import Deck
 from player.fetching import Fetcher
-from player.lineup import Lineup
+from player.lineup import Lineup, Places
 from player.loudspeaker import Loudspeaker
 from player.output.output import Opener
-from player.places import Places
 from player.report import Reporter
 from player.track import Track
 from shm.audio import SAMPLE_RATE

@@ -1,5 +1,4 @@
-"""The player process: follows the front's messages, reports what sounds, and ends when it has had nothing to do for a
-while."""
+"""The player process: follows the front's messages, reports what sounds, and ends after a while without work."""
 
 from __future__ import annotations
 
@@ -10,13 +9,12 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 from setproctitle import setproctitle
 
 from player.fetching import HttpFetcher
-from player.front_link import FrontLink
 from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
@@ -24,10 +22,12 @@ from player.playback import ItemPlayback
 from player.settings import PlayerSettings
 from shm import awake_loop
 from shm.control import ControlSocket
+from shm.duplex import Duplex
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import ChildProgress, Drain, Heartbeat, PlayerLink, Started
 from shm.playing import (
+    MAX_MESSAGE_BYTES,
     Change,
     FromPlayer,
     Greeting,
@@ -41,7 +41,67 @@ from shm.playing import (
     Steer,
     ToPlayer,
     Welcome,
+    decode_to_player,
+    encode,
 )
+
+
+class FrontLink:
+    """One front at a time; each new one is greeted before it is told anything else."""
+
+    def __init__(self, greeting: Callable[[], Sequence[FromPlayer]], hear: Callable[[ToPlayer], None]) -> None:
+        """
+        Args:
+            greeting: gives the messages of the greeting; none before it is known what there is to play with.
+            hear: called with each message of the front's.
+        """
+        self._greeting = greeting
+        self._hear_message = hear
+        self._channel: Duplex[ToPlayer] | None = None
+        self._greeted = False
+        self._welcome: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
+
+    async def known(self) -> Welcome:
+        """Wait until a front is known; returns its address and key."""
+        return await asyncio.shield(self._welcome)
+
+    def take(self, fd: int) -> None:
+        """Take the channel to the next front."""
+        if self._channel:
+            self._channel.close()
+            self._lost()  # its key is none of the next front's
+        self._channel = Duplex(fd, decode_to_player, MAX_MESSAGE_BYTES, self._hear, self._lost)
+        self._greeted = False
+        self.greet()
+
+    def greet(self) -> None:
+        """Greet the front, unless that was done or can't be done yet."""
+        messages = self._greeting() if self._channel and not self._greeted else ()
+        if messages:
+            self._greeted = True
+            for message in messages:
+                self.tell_front(message)
+
+    def tell_front(self, message: FromPlayer) -> None:
+        """Tell the front, once it was greeted; a front that is gone or not greeted yet learns it by the greeting."""
+        if self._channel and self._greeted:
+            self._channel.send(encode(message))
+
+    def _lost(self) -> None:
+        """The front is gone; the supervisor links the next one."""
+        self._channel = None
+        self._forget_welcome()
+
+    def _forget_welcome(self) -> None:
+        if self._welcome.done():
+            self._welcome = asyncio.get_running_loop().create_future()
+
+    def _hear(self, message: ToPlayer) -> None:
+        if isinstance(message, Welcome):
+            self._forget_welcome()
+            self._welcome.set_result(message)
+        self._hear_message(message)
+
 
 # Notices that the machine has slept.
 

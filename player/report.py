@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from player.deck import Deck
-from player.lineup import Lineup
+from player.lineup import Lineup, Places
 from player.loudspeaker import Loudspeaker
-from player.places import Places
 from player.reel import HeldSentence, ReelPlace
 from shm.audio import SAMPLE_RATE
 from shm.playing import PlayedWord, PlayerState, Playing, QueuedItem

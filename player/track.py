@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from threading import RLock
 
-from player.assembly import Assembly
 from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher
-from player.reel import Reel, ReelPlace
+from player.reel import Assembly, Reel, ReelPlace
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from books.book import SpokenChapter
 from books.making.chapter import decode_timed
-from books.spoken import SpokenChapter
 from kokoro_live import own_command
 
 _ROOT = Path(__file__).parents[2]

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.books.command import BookCommand
-from books.book import Chapter
+from books.book import SAMPLE_RATE, Chapter
 from books.making.passages import Passage, passages_of
 from books.making.settings import BookSettings
 from books.reading.open import read_book
-from books.spoken import SAMPLE_RATE
 from books.writing.chapter_audio import decode_file
 from tests.ports import lasting_port
 from tests.system.oracle import miniature_arguments, samples_of

@@ -20,7 +20,7 @@ from benchmarks.measuring.hearing.words import spoken_words, word_errors
 from benchmarks.measuring.listening import FRESH, listen
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from benchmarks.measuring.texts import SENTENCE
-from books.spoken import SAMPLE_RATE, SpokenChapter
+from books.book import SAMPLE_RATE, SpokenChapter
 from books.writing.chapter_audio import decode_file
 from worker.settings import WorkerSettings
 

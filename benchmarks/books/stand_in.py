@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 from aiohttp import web
 
-from books.spoken import SAMPLE_RATE
+from books.book import SAMPLE_RATE
 
 LETTERS_PER_SECOND = 15.0
 """Characters that Kokoro speaks in a second, about."""

@@ -14,19 +14,16 @@ from typing import Any
 
 import msgspec
 
-from books.book import Book, Chapter
-from books.errors import BookError
+from books.book import Book, BookError, Chapter
 from books.jobs.speaker import FrontSpeaker
-from books.making.cast_file import cast_of
-from books.making.estimate import spoken_seconds
+from books.making.casting import cast_of
 from books.making.maker import BookMaker, Order
 from books.making.outputs import BookOutput
-from books.making.progress import BookProgress
-from books.making.selection import chosen
-from books.making.settings import BookPauses, BookSettings
-from books.making.speech import PassageRefused, Postponed
+from books.making.passages import PassageRefused, Postponed
+from books.making.progress import BookProgress, spoken_seconds
+from books.making.settings import BookPauses, BookSettings, chosen
 from books.reading.open import read_book
-from books.writing.formats import audio_format
+from books.writing.chapter_audio import audio_format
 from shm.atomic import replacing
 from shm.book_jobs import Job, JobOptions, JobState
 from shm.hours import Hours

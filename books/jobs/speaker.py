@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from books.making.passages import PassageRefused, Postponed
 from books.making.server import ServerSpeaker
-from books.making.speech import PassageRefused, Postponed
 
 _SOON = 1.0
 """Seconds until a front that is being replaced is asked again."""

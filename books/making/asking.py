@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from books.making.speech import PassageRefused, Postponed
+from books.making.passages import PassageRefused, Postponed
 from shm.no_answer import reason_of
 
 LOST = 1.0

@@ -1,11 +1,35 @@
-"""Division of a text by its speakers."""
+"""The voices of a book: its cast, the division of a text by its speakers, and the narrator."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from books.book import BookError
 from books.making.settings import BookCast
+from shm.book_jobs import CastFile
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import default_voice
+
+
+def read_cast(data: bytes) -> BookCast:
+    """The cast in TOML: `narrator` and `quotes` are voices, the table `speakers` has names with theirs.
+
+    Raises:
+        BookError: the file is no such TOML; the message says where.
+    """
+    try:
+        return cast_of(msgspec.toml.decode(data, type=CastFile))
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise BookError(f"The file with the cast can't be read: {error}.") from error
+
+
+def cast_of(file: CastFile) -> BookCast:
+    """The cast that such a file names."""
+    return BookCast(file.narrator, file.quotes, file.speakers)
+
 
 _QUOTATION = re.compile(r"“[^“”]+”?|«[^«»]+»?|„[^„“”]+[“”]?|「[^「」]+」?|『[^『』]+』?|(?<!\w)\"[^\"]+\"?")
 _CUE = re.compile(r"([^\W\d_][\w .'’-]{0,40}?)\s*[:.]\s+(?=\S)")
@@ -52,3 +76,25 @@ def _speaker(text: str, quotation: re.Match[str], cast: BookCast) -> str:
         if re.match(after, beside[0], re.IGNORECASE) or re.search(before, beside[1], re.IGNORECASE):
             return voice
     return ""
+
+
+def narrator(voices: Sequence[str], language: str) -> str:
+    """The engine's first voice that speaks the book's language; empty, for the default voice, if that one speaks it or
+    none does.
+
+    An English book of any region has the default voice: it is the best one, and the region picks the pronunciation.
+
+    Args:
+        language: as the book or the settings name it; empty if neither does.
+    """
+    try:
+        wanted = language_of((), language or None).partition("-")[0]
+    except UnknownLanguage:
+        return ""  # the server says what is wrong with it
+    usual = default_voice(voices)
+    native = next((name for name in (usual, *voices) if _spoken(name) == wanted), usual)
+    return "" if native == usual or not language else native
+
+
+def _spoken(voice: str) -> str:
+    return language_of(((voice, 1.0),)).partition("-")[0]

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from books.book import Chapter
+from books.book import SAMPLE_RATE, BookWord, Chapter, SpokenBlock, SpokenChapter, SpokenSentence
 from books.making.journal import SpeechJournal
-from books.making.passages import Passage
-from books.making.speech import PassageSpeech, PassageTiming, PassageWord
-from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
-from books.writing.chapter_audio import Pcm
-from books.writing.formats import BookAudioFormat
+from books.making.passages import Passage, PassageSpeech, PassageTiming, PassageWord
+from books.writing.chapter_audio import BookAudioFormat, Pcm
 from books.writing.loudness import QUIETEST, levelled, measure
 
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 import av
 import numpy as np
 
-from books.making.speech import PassageSpeech, PassageTiming, PassageWord
-from books.spoken import SAMPLE_RATE
+from books.book import SAMPLE_RATE
+from books.making.passages import PassageSpeech, PassageTiming, PassageWord
 from shm.atomic import sync_folder, write_whole
 
 Made = TypeVar("Made")

@@ -13,15 +13,13 @@ from typing import TypeVar
 import av
 import msgspec
 
-from books.book import Book, Chapter
+from books.book import SAMPLE_RATE, Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
 from books.making.journal import SpeechJournal
 from books.making.outputs import BookOutput, FinishedChapter, write_output
-from books.making.passages import Passage, passages_of
+from books.making.passages import Passage, PassageRefused, PassageSpeaker, Postponed, passages_of
 from books.making.progress import BookProgress, Meter
 from books.making.settings import BookSettings
-from books.making.speech import PassageRefused, PassageSpeaker, Postponed
-from books.spoken import SAMPLE_RATE
 from books.writing.chapter_audio import Packets, encode_chapter
 from shm.atomic import write_whole
 

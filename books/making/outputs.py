@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from books.book import Book
+from books.book import Book, SpokenChapter
 from books.making.chapter import decode_timed
-from books.spoken import SpokenChapter
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.captions import captions
-from books.writing.formats import BY_SUFFIX, BookAudioFormat
+from books.writing.chapter_audio import BookAudioFormat
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from shm.atomic import replacing, write_whole
 
@@ -114,11 +113,8 @@ def output_of(
     Raises:
         BookError: the suffix is no format.
     """
-    from books.writing.formats import audio_format
+    from books.writing.chapter_audio import audio_format
 
     if path.is_dir() or not path.suffix:
         return BookOutput(path, audio_format(form or "m4a"), True, captions, by_word)
     return BookOutput(path, audio_format(path.suffix), False, captions, by_word)
-
-
-SUFFIXES = tuple(BY_SUFFIX)

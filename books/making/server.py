@@ -12,11 +12,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from books.book import SAMPLE_RATE
 from books.making.asking import LOST, Asking, Unreachable
-from books.making.narrator import narrator
-from books.making.passages import Passage
-from books.making.speech import PassageRefused, PassageSpeech, PassageWord, Postponed
-from books.spoken import SAMPLE_RATE
+from books.making.casting import narrator
+from books.making.passages import Passage, PassageRefused, PassageSpeech, PassageWord, Postponed
 
 _FIRST_ANSWER = 10.0
 """Seconds for the first answer of a server that takes the connection."""

@@ -1,14 +1,22 @@
-"""A zip archive of unknown origin, read within bounds."""
+"""A zip archive of unknown origin, read within bounds, and the XML in it."""
 
 from __future__ import annotations
 
 import io
+import re
 import unicodedata
 import zipfile
+from html import unescape
 from posixpath import normpath
+from typing import Any
 from urllib.parse import unquote
+from xml.etree.ElementTree import ParseError
 
-from books.errors import BookError
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from books.book import BookError
+from books.reading.decoding import decode
 
 MOST_FILES = 20_000
 MOST_BYTES_OF_A_FILE = 32 << 20
@@ -77,3 +85,32 @@ class Archive:
             raise BookError(f"{name} unpacks to more than {bound >> 20} MB, which is taken for an attack.")
         self._unpacked += len(data)
         return data
+
+
+_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)(\w{1,32};)?")
+_UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
+
+
+def parse_xml(data: bytes, name: str) -> Any:
+    """The root element of a package's XML file. HTML's entities, ampersands that stand alone and control characters are
+    no errors, and neither are empty lines before the declaration.
+
+    Raises:
+        BookError: it isn't XML, or it defines entities.
+    """
+    text = _DECLARATION.sub("", decode(data), count=1)
+    try:
+        try:
+            return fromstring(text)
+        except ParseError:
+            return fromstring(_REFERENCE.sub(_meant, _UNREADABLE.sub("", text)))
+    except DefusedXmlException as error:
+        raise BookError(f"{name} in the EPUB defines XML entities, which are taken for an attack.") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise BookError(f"{name} in the EPUB is no readable XML: {error}.") from error
+
+
+def _meant(found: re.Match[str]) -> str:
+    letters = unescape(found[0])
+    return letters if found[1] and letters != found[0] and not set(letters) & set("<&") else f"&amp;{found[1] or ''}"

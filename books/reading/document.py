@@ -11,8 +11,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
-from books.book import BlockKind, TextBlock
-from books.errors import BookError
+from books.book import BlockKind, BookError, TextBlock
+from books.reading.decoding import prepared
 from books.reading.elements import (
     BESIDE,
     BLOCKS,
@@ -32,7 +32,6 @@ from books.reading.elements import (
     VOID,
     is_ornament,
 )
-from books.reading.markup import prepared
 
 _DEEPEST = 20_000
 """Open elements that are followed. Deeper ones are those of a generator gone wild, and their text is kept."""

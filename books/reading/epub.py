@@ -9,17 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from books.book import Book, Chapter, Matter, Picture, TextBlock
-from books.errors import BookError
-from books.reading.archive import Archive
-from books.reading.chapters import Division, by_divisions, heading_divisions
+from books.book import Book, BookError, Chapter, Matter, Picture, TextBlock, language_tag
+from books.reading.archive import Archive, parse_xml
+from books.reading.chapters import Division, by_divisions, heading_divisions, matter_of
 from books.reading.decoding import decode
 from books.reading.document import MOST_BLOCKS, read_document
-from books.reading.guide import guided, landmarks
-from books.reading.languages import language_tag
-from books.reading.matter import matter_of
-from books.reading.package_xml import parse_xml
-from books.reading.toc import TocEntry, nav_entries, ncx_entries, resolve
+from books.reading.toc import TocEntry, guided, landmarks, nav_entries, ncx_entries, resolve
 
 log = logging.getLogger(__name__)
 

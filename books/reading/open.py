@@ -1,50 +1,44 @@
-"""Reading of any file that a book may come in."""
+"""Reading of any file that a book may come in; web pages and Markdown here, the other kinds in files of their own."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePath
 
-from books.book import Book, Chapter, Matter
-from books.errors import BookError
+from markdown_it import MarkdownIt
+
+from books.book import BlockKind, Book, BookError, Chapter, Matter, language_tag
 from books.reading.chapters import by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import read_document
 from books.reading.epub import read_epub
-from books.reading.languages import language_tag
-from books.reading.lines import blocks_of_lines
-from books.reading.markdown import read_markdown
 from books.reading.pdf import read_pdf
+from books.reading.plain import read_plain
 
-# Reading of plain text.
-
-_GUTENBERG_START = re.compile(
-    r"\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK.*?\*\*\*", re.IGNORECASE | re.DOTALL
-)
-_GUTENBERG_END = re.compile(
-    r"\*\*\* ?END OF (?:THE|THIS) PROJECT GUTENBERG EBOOK|^End of (?:the )?Project Gutenberg",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FACT = re.compile(r"^(Title|Author|Language):[ \t]*(.+)$", re.MULTILINE)
+_FACTS = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
+_FACT = re.compile(r"""^(title|author|lang|language):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE | re.IGNORECASE)
+_NOTE = re.compile(r"^\[\^[^\]\n]+\]:.*(?:\n(?:[ \t]+.*|[ \t]*(?=\n[ \t]+\S)))*", re.MULTILINE)
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
 
 
-def read_plain(data: bytes, name: str) -> Book:
-    """Read plain text; the licence around a text of Project Gutenberg is left out, and its header gives title and
-    author."""
-    text = decode(data)
+def read_markdown(data: bytes, name: str) -> Book:
+    """Read Markdown: chapters are its headings of the outermost level that occurs twice; notes are left out; `title`,
+    `author` and `lang` before the text (between lines of `---`) are the book's.
+    """
+    text = decode(data).replace("\r\n", "\n")
     facts: dict[str, str] = {}
-    if start := _GUTENBERG_START.search(text[:20_000]):
-        facts = {key: value.strip() for key, value in _FACT.findall(text[: start.start()])}
-        text = text[start.end() :]
-        if end := _GUTENBERG_END.search(text):
-            text = text[: end.start()]
-    blocks = blocks_of_lines(text)
-    title = facts.get("Title", name)
-    language = language_tag(facts.get("Language", ""))
-    return Book(title, tuple(by_divisions(blocks, heading_divisions(blocks), title)), facts.get("Author", ""), language)
-
-
-# Reading of a web page that was saved as HTML.
+    if found := _FACTS.match(text):
+        facts = {key.lower(): value for key, value in _FACT.findall(found[1])}
+        text = text[found.end() :]
+    text = _NOTE_MARK.sub("", _NOTE.sub("", text))
+    blocks = read_document(MarkdownIt("commonmark", {"html": True}).enable("table").render(text)).blocks
+    first = next((block for block in blocks if block.kind is BlockKind.HEADING), None)
+    only = first and sum(block.kind is BlockKind.HEADING and block.level <= first.level for block in blocks) == 1
+    title = facts.get("title") or (" ".join(first.text.split()) if first and only and blocks[0] is first else name)
+    chapters = by_divisions(blocks, heading_divisions(blocks), title)
+    return Book(
+        title, tuple(chapters), facts.get("author", ""), language_tag(facts.get("lang") or facts.get("language", ""))
+    )
 
 
 def read_html(data: bytes, name: str) -> Book:

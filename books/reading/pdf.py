@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from books.book import Book, TextBlock
-from books.errors import BookError
+from books.book import Book, BookError, TextBlock
 from books.reading.chapters import Division, by_divisions, heading_divisions
-from books.reading.lines import blocks_of_lines
+from books.reading.plain import blocks_of_lines
 from kokoro_live.installation import this_installation
 
 MOST_PAGES = 5_000

@@ -1,15 +1,18 @@
-"""Tables of contents of EPUB 3 (`nav`) and EPUB 2 (NCX)."""
+"""An EPUB's lists of its parts: the table of contents (EPUB 3's nav, EPUB 2's NCX), guide and landmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from posixpath import dirname, join
 from typing import Any
 from urllib.parse import unquote
 
+from books.book import Matter, TextBlock
 from books.reading.archive import plain_name
-from books.reading.markup import prepared
+from books.reading.chapters import matter_of
+from books.reading.decoding import prepared
 
 _DEEPEST = 100
 
@@ -99,3 +102,42 @@ def ncx_entries(root: Any, name: str) -> list[TocEntry]:
         inner = min(depth + 1, _DEEPEST)
         waiting.extend((child, inner) for child in reversed(point.findall("{*}navPoint")))
     return entries
+
+
+_TYPES = {"title-page": "titlepage", "notes": "endnotes", "acknowledgements": "acknowledgments"}
+"""EPUB 2's names of parts that EPUB 3 names otherwise."""
+_MOST_WORDS = 1500
+"""Words of a document that the guide may call a cover or the like: one that is a whole book is called so too."""
+
+
+def guided(kind: str | None, blocks: Sequence[TextBlock]) -> Matter:
+    """Part of the book that a document belongs to by the guide's word for it."""
+    matter = matter_of("", {_TYPES.get(kind, kind)}) if kind else Matter.BODY
+    words = sum(len(block.text.split()) for block in blocks) if matter is Matter.FRONT else 0
+    return matter if words <= _MOST_WORDS else Matter.BODY
+
+
+def landmarks(text: str) -> list[tuple[str, str]]:
+    """Links of a navigation document's landmarks, each with its `epub:type`."""
+    parser = _Landmarks(convert_charrefs=True)
+    parser.feed(prepared(text))
+    parser.close()
+    return parser.links
+
+
+class _Landmarks(HTMLParser):
+    def __init__(self, *, convert_charrefs: bool) -> None:
+        super().__init__(convert_charrefs=convert_charrefs)
+        self.links: list[tuple[str, str]] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {key: value or "" for key, value in attrs}
+        if tag == "nav":
+            self._inside = "landmarks" in attributes.get("epub:type", "").split()
+        elif tag == "a" and self._inside and attributes.get("href"):
+            self.links += [(attributes["href"], kind) for kind in attributes.get("epub:type", "").split()]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "nav":
+            self._inside = False

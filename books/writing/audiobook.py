@@ -13,8 +13,16 @@ from typing import Any
 import av
 
 from books.book import Book, Picture
-from books.writing.chapter_audio import ChapterEncoding, Packets, decode_file, open_container
-from books.writing.formats import AAC, FLAC, MP3, BookAudioFormat
+from books.writing.chapter_audio import (
+    AAC,
+    FLAC,
+    MP3,
+    BookAudioFormat,
+    ChapterEncoding,
+    Packets,
+    decode_file,
+    open_container,
+)
 from shm.atomic import replacing
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pysubs2
 
-from books.spoken import SAMPLE_RATE, BookWord, SpokenChapter, SpokenSentence
+from books.book import SAMPLE_RATE, BookWord, SpokenChapter, SpokenSentence
 
 LONGEST_LINE = 42
 """Characters of a caption's line, as broadcasters keep it; a caption has two lines."""

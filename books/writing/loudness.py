@@ -9,7 +9,7 @@ from fractions import Fraction
 import av
 import numpy as np
 
-from books.spoken import SAMPLE_RATE
+from books.book import SAMPLE_RATE
 from books.writing.chapter_audio import Pcm
 
 CEILING_DB = -1.0

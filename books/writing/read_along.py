@@ -12,8 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from books.book import BlockKind, Book
-from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence
+from books.book import SAMPLE_RATE, BlockKind, Book, SpokenBlock, SpokenChapter, SpokenSentence
 from shm.atomic import replacing
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'

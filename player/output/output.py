@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from player.fade import FADE
+from player.deck import FADE
 from shm.audio import SAMPLE_RATE, Pcm
 
 LONGEST_FADED = SAMPLE_RATE * 40 // 1000

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from player.fade import FADE, faded_out
+from player.deck import FADE, faded_out
 from player.output import pulse_output as libpulse
 from player.output.output import Fill, NoOutput
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm

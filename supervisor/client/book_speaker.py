@@ -7,9 +7,8 @@ from contextlib import closing
 
 import numpy as np
 
-from books.making.narrator import narrator
-from books.making.passages import Passage
-from books.making.speech import PassageRefused, PassageSpeech, PassageWord
+from books.making.casting import narrator
+from books.making.passages import Passage, PassageRefused, PassageSpeech, PassageWord
 from frontend.contract.word_timing import WordTiming
 from shm.audio import SAMPLE_RATE
 from supervisor.client.local_speech import LocalSpeech

@@ -22,11 +22,10 @@ from supervisor.client.spoken import CannotSpeak
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 
 if TYPE_CHECKING:
-    from books.making.estimate import Pace
     from books.making.maker import Order
-    from books.making.progress import BookProgress
+    from books.making.passages import PassageSpeaker
+    from books.making.progress import BookProgress, Pace
     from books.making.settings import BookSettings
-    from books.making.speech import PassageSpeaker
 
 _NICENESS = 10
 """Priority of the command alongside a server: the encoding of a finished chapter takes a core for seconds, of which a
@@ -77,7 +76,7 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
 
     It is made while nobody listens. After an interruption, the same command continues where it stopped.
     """
-    from books.errors import BookError
+    from books.book import BookError
 
     try:
         _book(context, file, output or file.with_suffix(".m4b"), values)
@@ -90,7 +89,7 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
 def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]) -> None:
     from books.making.maker import Order
     from books.making.outputs import output_of
-    from books.making.selection import chosen
+    from books.making.settings import chosen
     from books.reading.open import read_book
 
     if path.resolve() == file.resolve():
@@ -130,7 +129,7 @@ def _kept(file: Path) -> Path:
 
 
 def _settings(values: dict[str, Any]) -> BookSettings:
-    from books.making.cast_file import read_cast
+    from books.making.casting import read_cast
     from books.making.settings import BookCast, BookPauses, BookSettings
 
     cast = read_cast(values["cast"].read_bytes()) if values["cast"] else BookCast()
@@ -140,7 +139,7 @@ def _settings(values: dict[str, Any]) -> BookSettings:
 
 
 def _list(context: click.Context, order: Order) -> None:
-    from books.making.estimate import spoken_seconds
+    from books.making.progress import spoken_seconds
     from supervisor.client.book_display import duration
 
     read, seconds_in_all, pace = order.book, 0.0, _pace(context)
@@ -164,7 +163,7 @@ def _list(context: click.Context, order: Order) -> None:
 
 def _pace(context: click.Context) -> Pace:
     """The pace of the server, if one runs that tells it."""
-    from books.making.estimate import Pace, pace_of
+    from books.making.progress import Pace, pace_of
     from supervisor.client.server_client import NoAnswer, get_json
 
     url = server_to_ask(context)
@@ -178,8 +177,8 @@ def _pace(context: click.Context) -> Pace:
 
 
 async def _unknown_words(context: click.Context, order: Order) -> None:
+    from books.making.passages import Postponed
     from books.making.server import ServerSpeaker
-    from books.making.speech import Postponed
 
     url = server_to_ask(context)
     if url is None:
@@ -222,7 +221,7 @@ async def _made(
 ) -> None:
     """Make the book with the engine that speaks. If that is another one in the middle of the night, begin with it."""
     from books.making.maker import BookMaker
-    from books.making.speech import PassageRefused
+    from books.making.passages import PassageRefused
 
     while True:
         try:

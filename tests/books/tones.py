@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from books.book import BlockKind, Book, Chapter, Picture, TextBlock
-from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
+from books.book import (
+    SAMPLE_RATE,
+    BlockKind,
+    Book,
+    BookWord,
+    Chapter,
+    Picture,
+    SpokenBlock,
+    SpokenChapter,
+    SpokenSentence,
+    TextBlock,
+)
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 0.25) -> NDArray[np.int16]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from player.assembly import Assembly
 from player.fetching import FetchHost
 from player.output.output import Fill, NoOutput
+from player.reel import Assembly
 from shm.audio import Pcm
 from shm.playing import Item
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from player.deck import Deck
-from player.fade import FADE, SHORT_FADE
+from player.deck import FADE, SHORT_FADE, Deck
 from player.reel import Reel, ReelPlace
 from shm.audio import Pcm
 from tests.player.fakes import SENTENCE, voice_of

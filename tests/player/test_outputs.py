@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from player.deck import Deck
-from player.fade import FADE
+from player.deck import FADE, Deck
 from player.output.choice import open_output
 from player.output.output import NoOutput
 from player.output.program_output import ProgramOutput

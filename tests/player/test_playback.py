@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from player import playback as playback_module
-from player.fade import FADE
+from player.deck import FADE
 from player.fetching import CannotFetch
 from player.playback import ItemPlayback
 from shm.playing import Change, Item, Play, PlayedWord, PlayerState, Playing, Remove, Steer, Verb, WhenBusy

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from player.fade import FADE
+from player.deck import FADE
 from player.output import pulse_output
 from player.output.output import NoOutput
 from player.output.pulse_output import PulseOutput

@@ -15,8 +15,7 @@ from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
 from books.jobs.queue import JobQueue, StuckThread
 from books.jobs.speaker import FrontSpeaker
 from books.making.journal import SpeechJournal
-from books.making.passages import Passage
-from books.making.speech import PassageRefused, PassageSpeech, Postponed
+from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
 from shm.hours import Hours

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from books.making.passages import Passage
-from books.making.speech import PassageSpeech, PassageWord
+from books.making.passages import Passage, PassageSpeech, PassageWord
 
 SAMPLES_PER_LETTER = 40
 
@@ -30,7 +29,7 @@ def made_speech(passage: Passage) -> PassageSpeech:
 
 @dataclass
 class MadeSpeaker:
-    """Implements `books.making.speech.PassageSpeaker`."""
+    """Implements `books.making.passages.PassageSpeaker`."""
 
     asked: list[Passage] = field(default_factory=list)
     before: Callable[[Passage], None] = lambda passage: None

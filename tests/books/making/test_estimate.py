@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from books.book import BlockKind, Chapter, TextBlock
-from books.making.estimate import Pace, pace_of, spoken_seconds
+from books.making.progress import Pace, pace_of, spoken_seconds
 from books.making.settings import BookPauses, BookSettings
 
 CHAPTER = Chapter("One", (TextBlock(BlockKind.PARAGRAPH, "x" * 150), TextBlock(BlockKind.SCENE_BREAK)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from books.making.journal import SpeechJournal
-from books.making.speech import PassageSpeech, PassageWord
+from books.making.passages import PassageSpeech, PassageWord
 from tests.open_files import path_of
 
 SPEECH = PassageSpeech(np.arange(-2000, 2000, dtype=np.int16), (PassageWord("word", 0, 3000),))

@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from books.book import BlockKind, Book, Chapter, TextBlock
+from books.book import SAMPLE_RATE, BlockKind, Book, Chapter, TextBlock
 from books.making import journal
 from books.making.maker import BookMaker, Order
 from books.making.outputs import output_of
-from books.making.passages import LONGEST_SENTENCE, Passage, passages_of
+from books.making.passages import LONGEST_SENTENCE, Passage, PassageRefused, Postponed, passages_of
 from books.making.progress import BookProgress
 from books.making.settings import BookCast, BookPauses, BookSettings
-from books.making.speech import PassageRefused, Postponed
-from books.spoken import SAMPLE_RATE
 from books.writing.chapter_audio import decode_file
 from tests.books.making.made_orders import made_book, order
 from tests.books.making.made_speaker import SAMPLES_PER_LETTER, MadeSpeaker, made_speech

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from books.book import Chapter
-from books.errors import BookError
-from books.making.cast_file import read_cast
-from books.making.selection import chosen
+from books.book import BookError, Chapter
+from books.making.casting import read_cast
+from books.making.settings import chosen
 
 CHAPTERS = [Chapter(str(number), ()) for number in range(1, 11)]
 

@@ -19,9 +19,8 @@ from aiohttp import web
 from books.making import asking as asking_module
 from books.making import server as server_module
 from books.making.asking import Unreachable
-from books.making.passages import Passage
+from books.making.passages import Passage, PassageRefused, Postponed
 from books.making.server import ServerSpeaker
-from books.making.speech import PassageRefused, Postponed
 from tests.ports import lasting_port
 
 PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)

@@ -7,8 +7,7 @@ import zipfile
 
 import pytest
 
-from books.book import Book, Matter
-from books.errors import BookError
+from books.book import Book, BookError, Matter
 from books.reading.open import read_book
 from tests.books.made_epub import MadeEpub, nav, ncx, page
 

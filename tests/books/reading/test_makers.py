@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from books.book import Book
-from books.errors import BookError
+from books.book import Book, BookError
 from books.reading.open import read_book
 from tests.books.made_epub import MadeEpub, page
 from tests.books.made_markup import HABITS

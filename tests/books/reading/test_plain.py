@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from books.book import BlockKind, Book, Matter
-from books.errors import BookError
-from books.reading.languages import language_tag
-from books.reading.lines import blocks_of_lines, heading_level
+from books.book import BlockKind, Book, BookError, Matter, language_tag
 from books.reading.open import read_book
 from books.reading.pdf import without_furniture
+from books.reading.plain import blocks_of_lines, heading_level
 from tests.books.made_pdf import made_pdf
 
 WRAPPED = """The Made Book

@@ -13,12 +13,9 @@ import mutagen
 import numpy as np
 import pytest
 
-from books.book import Picture
-from books.errors import BookError
-from books.spoken import SAMPLE_RATE
+from books.book import SAMPLE_RATE, BookError, Picture
 from books.writing.audiobook import ChapterFile, write_audiobook
-from books.writing.chapter_audio import decode_file, encode_chapter
-from books.writing.formats import AAC, FLAC, MP3, OPUS, BookAudioFormat, audio_format
+from books.writing.chapter_audio import AAC, FLAC, MP3, OPUS, BookAudioFormat, audio_format, decode_file, encode_chapter
 from books.writing.loudness import levelled, measure
 from tests.books.tones import book, tone
 

@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from books.book import BlockKind, Picture, TextBlock
+from books.book import SAMPLE_RATE, BlockKind, BookWord, Picture, SpokenBlock, SpokenChapter, SpokenSentence, TextBlock
 from books.reading.open import read_book
-from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
 from books.writing.captions import LONGEST_LINE, _divided, captions
-from books.writing.chapter_audio import encode_chapter
-from books.writing.formats import AAC
+from books.writing.chapter_audio import AAC, encode_chapter
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from tests.books.tones import book, spoken, tone
 from tests.books.writing.test_audiobook import picture

@@ -1,11 +1,13 @@
-"""Paragraphs of a text that was broken into lines by hand or by a page's width."""
+"""Plain text: its paragraphs and headings, where lines were broken by hand or by a page's width."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from books.book import BlockKind, TextBlock
+from books.book import BlockKind, Book, TextBlock, language_tag
+from books.reading.chapters import by_divisions, heading_divisions
+from books.reading.decoding import decode
 from books.reading.elements import is_ornament
 
 _NUMERAL = (
@@ -86,3 +88,29 @@ def _block(lines: Sequence[str]) -> TextBlock:
     if len(lines) > 2 and max(map(len, lines)) < _SHORTEST_WRAPPED:
         return TextBlock(BlockKind.VERSE, "\n".join(lines))
     return TextBlock(BlockKind.PARAGRAPH, join_lines(lines))
+
+
+_GUTENBERG_START = re.compile(
+    r"\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK.*?\*\*\*", re.IGNORECASE | re.DOTALL
+)
+_GUTENBERG_END = re.compile(
+    r"\*\*\* ?END OF (?:THE|THIS) PROJECT GUTENBERG EBOOK|^End of (?:the )?Project Gutenberg",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FACT = re.compile(r"^(Title|Author|Language):[ \t]*(.+)$", re.MULTILINE)
+
+
+def read_plain(data: bytes, name: str) -> Book:
+    """Read plain text; the licence around a text of Project Gutenberg is left out, and its header gives title and
+    author."""
+    text = decode(data)
+    facts: dict[str, str] = {}
+    if start := _GUTENBERG_START.search(text[:20_000]):
+        facts = {key: value.strip() for key, value in _FACT.findall(text[: start.start()])}
+        text = text[start.end() :]
+        if end := _GUTENBERG_END.search(text):
+            text = text[: end.start()]
+    blocks = blocks_of_lines(text)
+    title = facts.get("Title", name)
+    language = language_tag(facts.get("Language", ""))
+    return Book(title, tuple(by_divisions(blocks, heading_divisions(blocks), title)), facts.get("Author", ""), language)
