@@ -29,15 +29,14 @@ from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
+from frontend.scheduling.prewarm import prewarm
 from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.connections.acceptor import Acceptor
 from frontend.serving.connections.connections import Connections
 from frontend.serving.connections.descriptors import room_for
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
-from frontend.streams.cache.disk import DiskCache
-from frontend.streams.cache.prewarm import prewarm
-from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.cache import DiskCache, SegmentCache
 from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel

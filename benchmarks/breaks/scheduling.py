@@ -7,28 +7,28 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "blame-the-idle",
-        "frontend/streams/planned.py",
+        "frontend/streams/segments.py",
         "if self.touched is not None and loss is not Loss.INNOCENT:",
         "if loss is not Loss.INNOCENT:",
         ("tests/frontend/scheduling/test_suspects.py",),
     ),
     Mutation(
         "generation-of-a-record",
-        "frontend/scheduling/records.py",
+        "frontend/scheduling/generations.py",
         "if message.generation != link.generation:",
         "if False:",
         ("tests/frontend/scheduling/test_dispatcher.py",),
     ),
     Mutation(
         "offset",
-        "frontend/scheduling/records.py",
+        "frontend/scheduling/generations.py",
         "if commit.offset != planned.sealed or commit.position != lease.sealed:",
         "if False:",
         ("tests/frontend/scheduling/test_dispatcher.py",),
     ),
     Mutation(
         "whole-segment",
-        "frontend/scheduling/records.py",
+        "frontend/scheduling/generations.py",
         "if done.samples != planned.sealed:",
         "if False:",
         ("tests/frontend/scheduling/test_dispatcher.py",),
@@ -56,7 +56,7 @@ BREAKS = (
     ),
     Mutation(
         "innocent-end",
-        "frontend/streams/planned.py",
+        "frontend/streams/segments.py",
         " and loss is not Loss.INNOCENT:",
         ":",
         ("tests/frontend/scheduling/test_suspects.py",),
@@ -70,7 +70,7 @@ BREAKS = (
     ),
     Mutation(
         "credit",
-        "frontend/streams/ring_room.py",
+        "frontend/streams/segments.py",
         "return segment.estimate - segment.sealed <= lease.room or lease.empty",
         "return True",
         ("tests/frontend/scheduling/test_dispatcher.py",),
@@ -126,7 +126,7 @@ BREAKS = (
     ),
     Mutation(
         "a-sealed-block-clears",
-        "frontend/streams/planned.py",
+        "frontend/streams/segments.py",
         "            if self.sealed != self._sealed_at_death:",
         "            if False:",
         ("tests/frontend/scheduling/test_suspects.py",),
@@ -154,14 +154,14 @@ BREAKS = (
     ),
     Mutation(
         "stay-factor",
-        "frontend/scheduling/placement.py",
+        "frontend/scheduling/dispatcher.py",
         "CLEARLY = 1.25",
         "CLEARLY = 1.0",
         ("tests/frontend/streams/test_several_links.py",),
     ),
     Mutation(
         "soonest-worker",
-        "frontend/scheduling/placement.py",
+        "frontend/scheduling/dispatcher.py",
         "best = min(links,",
         "best = max(links,",
         ("tests/frontend/streams/test_several_links.py",),
@@ -189,7 +189,7 @@ BREAKS = (
     ),
     Mutation(
         "prosody-is-due-first",
-        "frontend/scheduling/demand.py",
+        "frontend/scheduling/admission.py",
         "min(self.upfront + (time - self.dry_at + self.block) * self.work,",
         "min((time - self.dry_at + self.block) * self.work,",
         ("tests/frontend/scheduling/test_demand.py", "tests/frontend/scheduling/test_admission.py"),
@@ -238,16 +238,16 @@ BREAKS = (
     ),
     Mutation(
         "voice-in-the-cache-key",
-        "frontend/scheduling/planned_segment.py",
+        "frontend/scheduling/dispatcher.py",
         "script, language, voice, speed)",
         "script, language, speed)",
-        ("tests/frontend/streams/cache/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
+        ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
     ),
     Mutation(
         "model-in-the-cache-key",
-        "frontend/scheduling/planned_segment.py",
+        "frontend/scheduling/dispatcher.py",
         "engine.model_sha256, engine.voices_sha256,",
         "engine.voices_sha256,",
-        ("tests/frontend/streams/cache/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
+        ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
     ),
 )

@@ -70,7 +70,7 @@ BREAKS = (
     ),
     Mutation(
         "accounts-by-provider",
-        "frontend/planning/ledger.py",
+        "frontend/planning/costs.py",
         "engine.model_sha256 or engine.model, engine.provider)",
         "engine.model_sha256 or engine.model, '')",
         (

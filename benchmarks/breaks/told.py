@@ -70,10 +70,10 @@ BREAKS = (
     ),
     Mutation(
         "windows-in-the-cache-key",
-        "frontend/scheduling/planned_segment.py",
+        "frontend/scheduling/dispatcher.py",
         "engine.voices_sha256, engine.rendering)",
         "engine.voices_sha256)",
-        ("tests/frontend/streams/cache/test_segment_cache.py",),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
     Mutation(
         "speeds-under-other-conditions",
@@ -84,10 +84,10 @@ BREAKS = (
     ),
     Mutation(
         "a-lower-bound-reduces-the-folder",
-        "frontend/streams/cache/disk.py",
+        "frontend/streams/cache.py",
         "            )\n            self._cache.cull()\n",
         "            )\n",
-        ("tests/frontend/streams/cache/test_segment_cache.py",),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
     Mutation(
         "emptied-keys-are-revoked",

@@ -12,7 +12,7 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.playback import FirstAudible
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile
 from text.g2p import G2P

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from frontend.scheduling.demand import Demand, wait_for_room
+from frontend.scheduling.admission import Demand, wait_for_room
 
 FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request to its first sample, as it is due."""

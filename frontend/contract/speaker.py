@@ -109,6 +109,10 @@ class Speaker(Protocol):
         """
         ...
 
+    async def idle(self) -> None:
+        """Wait until an engine can speak and no stream is open."""
+        ...
+
 
 def engine_in_use(speaker: Speaker) -> EngineInfo:
     """The engine that speaks.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from prometheus_client.core import GaugeMetricFamily
 
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from shm.engine_info import EngineInfo
 
 Reading = tuple[str, tuple[str, ...], float]

@@ -17,13 +17,13 @@ from msgspec import UNSET
 
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import Speaker
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.drift import identity
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.state_folder import write_whole
 from frontend.monitoring.status import report
 from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
-from frontend.streams.cache.prewarm import IdleSpeaker
 from shm.audio import SAMPLE_RATE
 from text.words.language import language_of
 from text.words.voice_spec import default_voice, parse_voice
@@ -89,7 +89,7 @@ class SelfChecker:
 
     def __init__(
         self,
-        speaker: IdleSpeaker,
+        speaker: Speaker,
         hours: float,
         history: History,
         clock: Callable[[], float] = time.time,

@@ -31,7 +31,7 @@ from frontend.monitoring.status.report import (
 )
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.monitoring.status.sockets import OpenSockets
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from frontend.settings.front import FrontSettings
 from frontend.streams.stream import Stream
 from shm import situation

@@ -2,18 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from frontend.contract.growing_text import TextMark
+from frontend.contract.growing_text import GrowingText, TextMark, TextPart
+from frontend.planning.cuts import Cost, Cuts, Row, best_cuts, parts
 from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.profile import CostProfile
-from frontend.planning.row import Cost, Cuts, Row, parts
-from frontend.planning.search import best_cuts
-from frontend.planning.sources import SentenceSource, WholeText
 from text.units.segmentation import add_word
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
+
+
+class SentenceSource:
+    """The sentences of a text that is all there, with one sentence of lookahead."""
+
+    grows = False
+    """True if sentences are planned one by one as they come, so that no plan depends on the time at which the next
+    sentence was written. A sentence below the minimum joins the next one nevertheless."""
+
+    def __init__(self, sentences: Iterable[Sentence]) -> None:
+        self._rest = iter(sentences)
+        self._ahead: Sentence | None = None
+
+    def peek(self) -> Sentence | None:
+        """The next sentence; empty at the end of the text or of a stretch of it, None if it isn't written yet."""
+        if self._ahead is None:
+            self._ahead = next(self._rest, ())
+        return self._ahead
+
+    def take(self) -> Sentence | None:
+        """Remove the next sentence and return it; empty and None as in `peek`."""
+        sentence = self.peek()
+        if sentence:
+            self._ahead = None
+        return sentence
+
+    def next_stretch(self) -> TextMark | None:
+        """Go on to the next stretch after the end of one: `FLUSH` or `WAITING`; None at the end of the text."""
+        return None
+
+
+class WrittenText(SentenceSource):
+    """The sentences of a text that is still being written, in stretches that share no segment. A stretch ends at a
+    flush, and where the text is hurried."""
+
+    grows = True
+
+    def __init__(self, text: GrowingText, sentences_of: Callable[[TextPart], Iterator[Sentence]]) -> None:
+        super().__init__(())
+        self._text = text
+        self._sentences_of = sentences_of
+        self._sentences: Iterator[Sentence] = iter(())
+        self._flush = False
+        """True if the part in hand ends with a flush."""
+        self._ended = False
+
+    def peek(self) -> Sentence | None:
+        while self._ahead is None:
+            if sentence := next(self._sentences, None):
+                self._ahead = sentence
+            elif self._flush:
+                self._ahead = ()
+            else:
+                ended = self._text.ended  # read before the queue: parts are added before the end
+                part = self._text.take()
+                if part is not None:
+                    self._sentences, self._flush = self._sentences_of(part), part.flush
+                elif ended or self._text.hurried:
+                    self._ended = ended
+                    self._ahead = ()
+                else:
+                    return None
+        return self._ahead
+
+    def next_stretch(self) -> TextMark | None:
+        if self._ended:
+            return None
+        self._ahead = None
+        self._text.hurried = False
+        flushed, self._flush = self._flush, False
+        return TextMark.FLUSH if flushed else TextMark.WAITING
+
 
 _AT_ONCE = 300
 """Number of tokens planned together, unless twice a segment's limit is more. A larger number would hardly change a cut,
@@ -40,7 +110,7 @@ def plan(
     """The text's segments, in order; each unit belongs to one of them. Pure: equal arguments give equal segments.
 
     The plan minimises the time until the first sound, plus prices for bad cuts, plus a steep price for silence that
-    the profile predicts (`frontend.planning.row`). The plan is lazy: the first segment needs only the first sentence,
+    the profile predicts (`frontend.planning.cuts`). The plan is lazy: the first segment needs only the first sentence,
     unless that is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is
     planned in a row of a bounded number of tokens, so the time is linear in the text's length.
 
@@ -48,7 +118,7 @@ def plan(
     engine takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to
     nothing.
     """
-    return _Planner(WholeText(sentences), profile, speed, notation, limits).known(None)
+    return _Planner(SentenceSource(sentences), profile, speed, notation, limits).known(None)
 
 
 def plan_growing(
@@ -74,7 +144,7 @@ def replan(
             ended.
     """
     sentences = [tuple(units)] if units else []
-    return list(_Planner(WholeText(sentences), profile, speed, notation, limits).known(slack))
+    return list(_Planner(SentenceSource(sentences), profile, speed, notation, limits).known(slack))
 
 
 class _Planner:
@@ -112,7 +182,7 @@ class _Planner:
             while not self._fill(units, begun=slack is not None):
                 yield TextMark.HOLDING if units else TextMark.WAITING
             if not units:
-                mark = self._source.continues()
+                mark = self._source.next_stretch()
                 if mark is None:
                     return
                 if mark is TextMark.FLUSH:

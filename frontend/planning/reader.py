@@ -9,9 +9,8 @@ from functools import partial
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
 from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, plan, plan_growing
+from frontend.planning.planner import Limits, WrittenText, plan, plan_growing
 from frontend.planning.profile import CostProfile
-from frontend.planning.sources import WrittenText
 from shm.engine_info import EngineInfo
 from text.isolation.apart import apart
 from text.markup.limits import MarkupError

@@ -2,34 +2,178 @@
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from frontend.contract.errors import Broken, Unavailable
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account, Ledger
 from frontend.planning.planner import Limits, replan
 from frontend.scheduling import dispatcher as turns
-from frontend.scheduling.isolation import Isolation, isolate
-from frontend.scheduling.placement import Placement
-from frontend.scheduling.planned_segment import planned_segment
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
-from frontend.streams.link import Link
+from frontend.streams.link import Link, Loss
 from frontend.streams.links import sound_alike
-from frontend.streams.loss import Loss
-from frontend.streams.planned import PlannedSegment, SegmentState
-from frontend.streams.ring_room import has_room, stuck_after, take_out
 from frontend.streams.rings import Lease
-from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.segments import (
+    PlannedSegment,
+    SegmentQueue,
+    SegmentState,
+    has_room,
+    segment_speed,
+    stuck_after,
+    take_out,
+)
 from frontend.streams.stream import Stream
+from shm.engine_info import EngineInfo
 from shm.killpoint import killpoint
-from shm.messages import SegmentOrder
+from shm.messages import SegmentOrder, Voice
 from text.words.segment import Notation, Segment, Unit
+
+# The key under which a segment is cached and quarantined: equal keys mean equal samples.
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, speed: float) -> bytes:
+    """A hash of 16 bytes.
+
+    The hash covers the voice's numbers, not only its name: `EngineInfo.voices_sha256` is part of it, and so are the
+    windows and statistics of the vocoder (`EngineInfo.rendering`). The execution provider isn't: two providers' samples
+    of one model differ by rounding only.
+    """
+    how = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, engine.rendering)
+    return hashlib.blake2b(_encode((how, script, language, voice, speed)), digest_size=16).digest()
+
+
+def planned_segment(stream: Stream, segment: Segment, ledger: Ledger) -> PlannedSegment:
+    """The segment with its performer, its speed, its key, and the length that the stream's engine is expected to
+    give it."""
+    request = stream.request
+    performer = segment.performer or request.performer
+    speed = segment_speed(request.speed, segment.rate)
+    return PlannedSegment(
+        segment,
+        performer,
+        speed,
+        estimate=ledger.of(stream.engine).costs.samples(segment.tokens, speed),
+        key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed),
+        kept=None if request.fresh else [],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """A suspect segment and the worker that makes it alone; the other workers continue with segments that aren't
+    suspects."""
+
+    segment: PlannedSegment
+    link: Link
+
+
+def isolate(streams: Mapping[int, Stream], link_for: Callable[[Stream], Link | None]) -> Isolation | None:
+    """The suspect that is being made, else the eligible suspect with the nearest deadline; None if there is none.
+
+    Args:
+        link_for: the worker that a stream's next segment would go to.
+    """
+    suspects = [
+        (stream, segment)
+        for stream in streams.values()
+        for segment in stream.segments
+        if segment.suspect and not (stream.failed and segment.state is SegmentState.PLANNED)
+    ]
+    for _, segment in suspects:
+        if segment.state is SegmentState.DISPATCHED and segment.link:
+            return Isolation(segment, segment.link)
+    for stream, segment in sorted(suspects, key=lambda suspect: suspect[0].timing.deadline(suspect[1])):
+        link = link_for(stream) if segment is stream.segments.next else None
+        if link and has_room(link, stream.number, stream.segments, segment):
+            return Isolation(segment, link)
+    return None
+
+
+CLEARLY = 1.25
+"""Factor by which the stream's current worker must be slower than another one before the stream moves."""
+
+
+def finish(ahead: Sequence[float], own: float, threads: int) -> float:
+    """Seconds until a segment of `own` seconds is made after others, each of which takes the first free thread.
+
+    >>> finish([4.0, 1.0], 2.0, threads=2)
+    3.0
+    """
+    free = [0.0] * threads
+    for seconds in ahead:
+        heapq.heapreplace(free, free[0] + seconds)
+    return free[0] + own
+
+
+class Placement:
+    """Tracks the unfinished work of each worker; call `look` when that work may have changed."""
+
+    def __init__(self, streams: Mapping[int, Stream], ledger: Ledger) -> None:
+        self._streams = streams
+        self._ledger = ledger
+        self._there: dict[int, list[PlannedSegment]] | None = None
+        """Segments at each worker, by generation."""
+        self._ahead: dict[int, tuple[int, float]] = {}
+        """The number of segments made at once with one more, and the seconds until that one begins, by generation."""
+        self.isolation: Isolation | None = None
+        """The isolation in progress: its worker gets no other segment if there is another worker."""
+
+    def look(self) -> None:
+        """Read again which segments the workers have."""
+        self._there = None
+        self._ahead.clear()
+
+    def choose(self, links: Sequence[Link], stream: Stream) -> Link:
+        """The worker for the stream's next segment, chosen from at least one candidate."""
+        segment = stream.segments.next
+        if len(links) == 1 or segment is None:
+            return links[0]
+        if self.isolation and segment is not self.isolation.segment:
+            links = [link for link in links if link is not self.isolation.link]
+        links = [link for link in links if link.rings.can_hold(stream.number, segment.index)] or links
+        times = {link.generation: self._finish(link, segment) for link in links}
+        best = min(links, key=lambda link: times[link.generation])
+        made_by = [stream.segments.last_heard_from, *(each.link for each in stream.segments)]
+        stay = next((link for link in reversed(made_by) if link in links), None)
+        return stay if stay and times[stay.generation] <= CLEARLY * times[best.generation] else best
+
+    def _finish(self, link: Link, segment: PlannedSegment) -> float:
+        """Seconds until that worker would have made the segment."""
+        if link.generation not in self._ahead:
+            threads, there = link.engine.concurrency, self._at(link)
+            load = min(len(there) + 1, threads)
+            ahead = [self._left(link, each, load) for each in there]
+            self._ahead[link.generation] = load, finish(ahead, 0.0, threads)
+        load, begins = self._ahead[link.generation]
+        return begins + self._left(link, segment, load)
+
+    def _at(self, link: Link) -> list[PlannedSegment]:
+        if self._there is None:
+            self._there = {}
+            for stream in self._streams.values():
+                for segment in stream.segments.dispatched():
+                    if segment.link:
+                        self._there.setdefault(segment.link.generation, []).append(segment)
+        return self._there.get(link.generation, [])
+
+    def _left(self, link: Link, segment: PlannedSegment, load: int) -> float:
+        """Seconds of work that remain for the segment at that worker's speed."""
+        costs = self._ledger.of(link.engine).costs
+        whole = costs.seconds(segment.segment.tokens, segment.speed, load)
+        return whole * (1 - segment.sealed / segment.length) if segment.length else whole
+
 
 # Plans a stream's remaining segments again when its listener is about to run out of audio.
 #

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from frontend.monitoring.metrics import Metrics
-from frontend.planning.ledger import Ledger
-from frontend.scheduling.quarantine import Quarantine
+from frontend.planning.costs import Ledger
 from frontend.settings.front import FrontSettings
-from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.cache import SegmentCache
 from frontend.streams.links import Links
 from frontend.streams.stream import Stream
 from shm.messages import ControlMessage
+
+
+class Quarantine:
+    """A set of fingerprints, each kept for `lifetime` seconds, since the engine may have been repaired by then."""
+
+    def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lifetime = lifetime
+        self._clock = clock
+        self._until: dict[bytes, float] = {}
+
+    def add(self, key: bytes) -> None:
+        self._until.pop(key, None)  # re-inserted last: the set stays ordered by expiry
+        self._until[key] = self._clock() + self._lifetime
+
+    def __contains__(self, key: bytes) -> bool:
+        self._forget()
+        return key in self._until
+
+    def __len__(self) -> int:
+        self._forget()
+        return len(self._until)
+
+    def _forget(self) -> None:
+        now = self._clock()
+        while self._until and (first := next(iter(self._until.items())))[1] <= now:
+            del self._until[first[0]]
 
 
 @dataclass(eq=False)

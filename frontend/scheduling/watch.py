@@ -10,9 +10,8 @@ from functools import partial
 import psutil
 
 from frontend.scheduling.shared import Shared
-from frontend.streams.link import Link
-from frontend.streams.loss import Loss
-from frontend.streams.planned import PlannedSegment
+from frontend.streams.link import Link, Loss
+from frontend.streams.segments import PlannedSegment
 
 # Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from a busy one.
 #

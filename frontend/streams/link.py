@@ -6,16 +6,28 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable
+from enum import Enum, auto
 
 import msgspec
 
-from frontend.streams.loss import Loss
 from frontend.streams.rings import Lease, Rings
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
 from shm.ring import Arena
+
+
+class Loss(Enum):
+    """The cause of a loss, which tells if a segment in the making may be to blame."""
+
+    CRASH = auto()
+    """The worker died or broke the protocol: a segment may be the cause."""
+    HANG = auto()
+    """The front's own watchdog judged the worker to hang. The verdict may be wrong, so no text is quarantined for
+    it."""
+    INNOCENT = auto()
+    """The worker ended on its own account: no segment is to blame."""
 
 
 class Link:

@@ -14,12 +14,9 @@ from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
-from frontend.streams.planned import PlannedSegment, SegmentState
-from frontend.streams.playback import Playback
-from frontend.streams.sealed_block import SealedBlock
-from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.playback import Playback, Timing
+from frontend.streams.segments import PlannedSegment, SealedBlock, SegmentQueue, SegmentState
 from frontend.streams.text_ahead import UNHEARD, TextAhead
-from frontend.streams.timing import Timing
 from frontend.timestamps.align import align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo

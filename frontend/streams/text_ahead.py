@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from frontend.contract import in_flight
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
-from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.segments import SegmentQueue
 from shm import request_id
 from text.isolation.apart import may_take_long
 from text.words.segment import Segment

@@ -175,7 +175,7 @@ class LocalSpeech:
 
 
 def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: bool) -> _Making:
-    from frontend.streams.speed import segment_speed
+    from frontend.streams.segments import segment_speed
     from worker.engine import Utterance
 
     pace = segment_speed(speed, segment.rate)

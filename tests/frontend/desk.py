@@ -9,9 +9,10 @@ import numpy as np
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
 from frontend.monitoring.metrics import Metrics
-from frontend.scheduling.scheduler import Scheduler, TextReader
+from frontend.planning.reader import Reader
+from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
-from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
 from shm.audio import Pcm
 from shm.messages import ControlMessage
@@ -26,7 +27,7 @@ class Desk:
         self,
         patience: float = 60.0,
         cache_bytes: int = 0,
-        reader: TextReader | None = None,
+        reader: Reader | None = None,
         idle_unload: float = 0.0,
         quarantine: float = 600.0,
     ) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from frontend.process import Front, _disk_cache
 from frontend.settings.front import FrontSettings
-from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache import CachedSegment
 from shm.situation import ProcessReport, Situation
 
 

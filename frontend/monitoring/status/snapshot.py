@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from frontend.planning.ledger import Account
-from frontend.streams.cache.segments import SegmentCache
+from frontend.planning.costs import Account
+from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
 from shm.situation import Situation

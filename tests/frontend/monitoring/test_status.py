@@ -22,13 +22,12 @@ from frontend.monitoring.metrics import Event, Metrics, RecentErrors
 from frontend.monitoring.status.report import Status
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.monitoring.status_handler import Sources, StatusHandler
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
-from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.cache import CachedSegment, SegmentCache
 from shm.engine_info import ModelFile, Priority
 from shm.situation import ProcessReport, Situation, TuningState
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE

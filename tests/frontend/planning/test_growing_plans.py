@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
-from frontend.planning.planner import plan_growing
-from frontend.planning.sources import WrittenText
+from frontend.planning.planner import WrittenText, plan_growing
 from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
 from text.words.segment import Segment, Sentence
 

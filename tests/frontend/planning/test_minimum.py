@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frontend.planning.minimum import MIN_FIRST_TOKENS
-from frontend.planning.planner import Limits, plan
+from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan
 from frontend.planning.profile import WINDOWED_GUESS
 from frontend.settings.front import FrontSettings
 from text.phoneme_script import phoneme_sentences

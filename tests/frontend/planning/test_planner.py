@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.planning.cuts import CUT_PRICES, parts
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
 from frontend.planning.profile import GUESS, CostProfile
-from frontend.planning.row import CUT_PRICES, parts
 from tests.frontend.plans import (
     FAST,
     FP32,

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.planning.cuts import Cost, Row, best_cuts
 from frontend.planning.planner import MIN_FIRST_TOKENS, plan
 from frontend.planning.profile import GUESS, CostProfile
-from frontend.planning.row import Cost, Row
-from frontend.planning.search import best_cuts
 from tests.frontend.plans import (
     FAST,
     FP32,

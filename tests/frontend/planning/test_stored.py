@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frontend.planning.ledger import Account, Ledger
+from frontend.planning.costs import Account, Ledger
 from frontend.planning.profile import CostProfile
 from frontend.planning.stored import read_profiles, stored_profiles
 from frontend.settings.front import FrontSettings

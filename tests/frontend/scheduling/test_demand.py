@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.scheduling.demand import MARGIN, Demand, fits, load, wait_for_room
+from frontend.scheduling.admission import MARGIN, Demand, fits, load, wait_for_room
 
 NOW = 1000.0
 BLOCK = 0.25

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from frontend.contract.request import SpeechRequest
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from frontend.planning.profile import CostProfile
 from frontend.scheduling.scheduler import PlanProfiles
 from shm.engine_info import EngineInfo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontend.scheduling.quarantine import Quarantine
+from frontend.scheduling.shared import Quarantine
 
 
 def test_a_member_is_kept_for_its_time_and_no_longer() -> None:

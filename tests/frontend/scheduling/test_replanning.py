@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from frontend.contract.urgency import Urgency
-from frontend.planning.ledger import Account
+from frontend.planning.costs import Account
 from frontend.planning.planner import Limits
 from frontend.scheduling.dispatcher import plan_again
-from frontend.streams.planned import PlannedSegment
-from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.segments import PlannedSegment, SegmentQueue
 from shm.audio import SAMPLE_RATE
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of

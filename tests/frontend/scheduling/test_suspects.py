@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken
-from frontend.streams.loss import Loss
+from frontend.streams.link import Loss
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from frontend.scheduling.watch import FACTOR, STARVED, Watchdog
-from frontend.streams.loss import Loss
-from frontend.streams.planned import PlannedSegment
+from frontend.streams.link import Loss
+from frontend.streams.segments import PlannedSegment
 from tests.shm.imitated_machine import Machine
 from text.words.performer import Performer
 from text.words.segment import Cut, Segment

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from frontend.streams.joins import FADE, LONGEST_LEAD
-from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
+from frontend.streams.segments import PlannedSegment
 from shm.audio import SAMPLE_RATE
 from text.words.performer import Performer
 from text.words.segment import Cut, Segment

@@ -14,7 +14,7 @@ import pytest
 from frontend.contract.errors import Overloaded
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
-from frontend.scheduling.placement import finish
+from frontend.scheduling.dispatcher import finish
 from frontend.streams.stream import Stream
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo

@@ -13,9 +13,9 @@ import pytest
 from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.urgency import Urgency
 from frontend.speech.sessions import OnBusy, Sessions
-from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache import CachedSegment
 from frontend.streams.joins import Joiner
-from frontend.streams.planned import PlannedSegment
+from frontend.streams.segments import PlannedSegment
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.marks import pack_marks

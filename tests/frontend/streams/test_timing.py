@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from frontend.contract.urgency import Urgency
-from frontend.streams.timing import Timing
+from frontend.streams.playback import Timing
 from shm.audio import SAMPLE_RATE
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from frontend.streams.joins import LONGEST_LEAD
-from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
+from frontend.streams.segments import PlannedSegment
 from frontend.streams.stream import WordTimes
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.performer import Performer

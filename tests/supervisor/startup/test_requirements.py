@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from frontend.streams.cache.disk import DiskCache
+from frontend.streams.cache import DiskCache
 from shm.folders import trouble
 from supervisor.commands import doctor, serve
 from supervisor.processes.exit_codes import ExitCode

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.streams.cache.prewarm import prewarm
+from frontend.scheduling.prewarm import prewarm
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE
 

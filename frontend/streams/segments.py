@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.link import Link
-from frontend.streams.loss import Loss
+from frontend.streams.cache import CachedSegment
+from frontend.streams.link import Link, Loss
 from frontend.streams.rings import Lease
-from frontend.streams.sealed_block import SealedBlock
 from shm.audio import Pcm
 from shm.marks import Mark
 from text.words.performer import Performer
 from text.words.segment import Segment
+
+MIN_SPEED, MAX_SPEED = 0.25, 4.0
+"""Engines take these paces; 1 is the voice's own."""
+
+
+def segment_speed(requested: float, rate: float) -> float:
+    """The request's speed times the rate that its markup asks for, within the paces that engines take.
+
+    >>> segment_speed(2.0, 3.0)
+    4.0
+    """
+    return min(max(requested * rate, MIN_SPEED), MAX_SPEED)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedBlock:
+    """Committed samples whose CRC the front has checked."""
+
+    pieces: tuple[Pcm, ...]
+    """One view into the ring, or two if the block wraps; memory of the front's own if the block is from the cache."""
+    link: Link | None = None
+    lease: Lease | None = None
+    end: int = 0
+    """The ring position after the block."""
+
+    def give_back(self) -> None:
+        """Tell the worker that the listener has taken the block, so its room in the ring is free again."""
+        if self.link and self.lease:
+            self.link.release(self.lease, self.end)
 
 
 class SegmentState(Enum):
@@ -37,7 +65,7 @@ class PlannedSegment:
     estimate: int
     """Expected number of samples."""
     key: bytes = b""
-    """The segment's `frontend.scheduling.planned_segment`: equal keys mean equal samples."""
+    """The segment's `frontend.scheduling.dispatcher`: equal keys mean equal samples."""
     kept: list[Pcm] | None = None
     """Copies of all sealed samples if the segment is to be cached, else None."""
     index: int = -1
@@ -156,3 +184,114 @@ class PlannedSegment:
         assert self.lease is not None
         self.reserved -= samples
         self.lease.reserved -= samples
+
+
+class SegmentQueue(deque[PlannedSegment]):
+    """Queue of segments: `add` numbers and appends them; `heard` removes them on the left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbered = 0
+        """Number of segments added so far, which is the next one's index."""
+        self.replaced_at = -1
+        """Index of the last segment that was planned again because its listener was about to run dry."""
+        self.last_heard_from: Link | None = None
+        """The generation that made the last heard segment; None while none was heard but cached ones."""
+
+    def add(self, segment: PlannedSegment) -> None:
+        """Put a segment at the end."""
+        segment.index = self.numbered
+        self.numbered += 1
+        self.append(segment)
+
+    def heard(self) -> None:
+        """Remove the first segment, and remember which generation made it."""
+        self.last_heard_from = self.popleft().link or self.last_heard_from
+
+    def replace(self, replaced: Sequence[PlannedSegment], segments: Sequence[PlannedSegment]) -> None:
+        """Replace segments that no worker has begun; the segments after them are numbered again."""
+        place = self.index(replaced[0])
+        later = list(self)[place:]
+        assert later[: len(replaced)] == list(replaced)
+        for _ in later:
+            self.pop()
+        self.replaced_at = self.numbered = replaced[0].index
+        segments[-1].flushes += sum(segment.flushes for segment in replaced)
+        for segment in [*segments, *later[len(replaced) :]]:
+            self.add(segment)
+
+    @property
+    def head(self) -> PlannedSegment | None:
+        """The segment that the listener is hearing."""
+        return self[0] if self else None
+
+    @property
+    def next(self) -> PlannedSegment | None:
+        """The first segment that no worker has; segments are dispatched in order."""
+        return next(self.waiting(), None)
+
+    def waiting(self) -> Iterator[PlannedSegment]:
+        """The segments that no worker has."""
+        return (segment for segment in self if segment.state is SegmentState.PLANNED)
+
+    def dispatched(self) -> Iterator[PlannedSegment]:
+        """The segments that some worker has and hasn't ended."""
+        return (segment for segment in self if segment.state is SegmentState.DISPATCHED)
+
+    def at(self, link: Link) -> Iterator[PlannedSegment]:
+        """The segments that this worker has and hasn't ended: it writes the blocks of the first one next."""
+        return (segment for segment in self if segment.is_at(link))
+
+    def find(self, index: int) -> PlannedSegment | None:
+        """The segment with that index; None if it was heard or isn't planned yet."""
+        return next((segment for segment in self if segment.index == index), None)
+
+    @property
+    def ready(self) -> int:
+        """Samples that are made and that the listener hasn't taken."""
+        return sum(segment.sealed - segment.taken for segment in self)
+
+    def samples_before(self, wanted: PlannedSegment) -> int:
+        """Samples that the listener hears before that segment, as far as they are known or expected."""
+        before = 0
+        for segment in self:
+            if segment is wanted:
+                break
+            before += segment.length - segment.taken
+        return before
+
+
+def has_room(link: Link, stream: int, segments: SegmentQueue, segment: PlannedSegment) -> bool:
+    """True if the stream's ring at that worker has room for the whole segment, or can get it.
+
+    An empty ring has room for any segment: a segment longer than the ring is written as its listener takes it.
+    """
+    lease = link.rings.leases.get(stream)
+    if lease and lease.last > segment.index:
+        return link.rings.has_free or can_take_out(segments, lease)
+    lease = link.rings.lease(stream)
+    if lease is None:
+        return False
+    return segment.estimate - segment.sealed <= lease.room or lease.empty
+
+
+def can_take_out(segments: SegmentQueue, lease: Lease) -> bool:
+    """True if all unread samples of the ring are queued: the listener is in the middle of none of its blocks."""
+    blocks = (block for segment in segments for block in segment.blocks if block.lease is lease)
+    return sum(len(piece) for block in blocks for piece in block.pieces) == lease.sealed - lease.released
+
+
+def take_out(segments: SegmentQueue, lease: Lease) -> bool:
+    """Copy the unread samples out of the ring, so that it is free; returns False if that isn't possible now."""
+    if not can_take_out(segments, lease):
+        return False
+    for segment in segments:
+        segment.take_out(lease)
+    return True
+
+
+def stuck_after(segments: SegmentQueue, wanted: PlannedSegment, link: Link) -> int:
+    """Number of later segments that the worker can't continue until the wanted one was heard, because their ring is
+    full."""
+    later = (segment for segment in segments.at(link) if segment.index > wanted.index)
+    return sum(segment.lease is not None and segment.lease.full for segment in later)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import closing
-from typing import Protocol
 
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest
@@ -17,22 +16,14 @@ from text.words.voice_spec import default_voice, parse_voice
 log = logging.getLogger(__name__)
 
 
-class IdleSpeaker(Speaker, Protocol):
-    """A speaker that reports when no stream is open."""
-
-    async def idle(self) -> None:
-        """Wait until an engine can speak and no stream is open."""
-        ...
-
-
-async def prewarm(speaker: IdleSpeaker, phrases: Iterable[str]) -> None:
+async def prewarm(speaker: Speaker, phrases: Iterable[str]) -> None:
     """Speak each phrase once, with the default voice at speed 1, whenever no other stream is open."""
     for phrase in phrases:
         while not await _speak(speaker, phrase):
             pass
 
 
-async def _speak(speaker: IdleSpeaker, phrase: str) -> bool:
+async def _speak(speaker: Speaker, phrase: str) -> bool:
     """True if the phrase is finished: spoken, or rejected for good. A phrase that lost its engine is tried again."""
     await speaker.idle()
     engine = speaker.engine

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frontend.streams.cache.disk import DiskCache
-from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache import CachedSegment, DiskCache
 
 HOUR = 3600.0
 

@@ -16,12 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.scheduling.planned_segment import fingerprint
-from frontend.streams.cache.disk import DiskCache
-from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
-from frontend.streams.cache.segments import MemoryCache, SegmentCache
+from frontend.scheduling.dispatcher import fingerprint
+from frontend.streams.cache import CachedSegment, DiskCache, MemoryCache, SegmentCache, from_bytes, to_bytes
 from shm.engine_info import EngineInfo
-from tests.frontend.streams.cache.writing import HOUR, spoken, write_segments
+from tests.frontend.streams.cache_writing import HOUR, spoken, write_segments
 
 ENGINE = EngineInfo(
     name="kokoro", provider="CPU", model="m", speaks="phonemes", max_tokens=510, voices=("af_heart",), voices_sha256="v"
@@ -30,7 +28,7 @@ ROOT = Path(__file__).parents[4]
 WRITER = """
 import sys
 from pathlib import Path
-from tests.frontend.streams.cache.writing import write_segments
+from tests.frontend.streams.cache_writing import write_segments
 write_segments(Path(sys.argv[1]), int(sys.argv[2]))
 """
 

@@ -1,1 +1,0 @@
-"""Cache of segments that were spoken before, in memory and on disk."""
