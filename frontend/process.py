@@ -60,7 +60,6 @@ from text.espeak import espeak
 from text.g2p import G2P
 from text.isolation.apart import apart
 from text.lexicon.lexicon import LexiconFile
-from text.normalization.settings import Normalization
 from text.pipeline import configured_pipeline
 from text.settings import TextSettings
 
@@ -78,9 +77,6 @@ class Configuration(Protocol):
 
     @property
     def text(self) -> TextSettings: ...
-
-    @property
-    def normalization(self) -> Normalization: ...
 
     @property
     def jobs(self) -> JobSettings: ...
@@ -116,8 +112,8 @@ class Front:
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
         misread = partial(self._metrics.count, Event.MISREAD)
-        self._pipeline = configured_pipeline(self._g2p, text, configured.normalization, self._lexicon, misread)
-        reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
+        self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
+        reader = Reader(self._pipeline, Limits(), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
@@ -292,7 +288,7 @@ def _disk_cache(settings: FrontSettings) -> DiskCache | None:
     if settings.disk_cache is None:
         return None
     try:
-        return DiskCache(settings.disk_cache, settings.disk_cache_bytes, settings.disk_cache_ttl)
+        return DiskCache(settings.disk_cache, settings.disk_cache_bytes)
     except OSError as error:
         log.error("going on without the disk cache: %s", error)
         return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from shm.setting import Group, check_bounds, setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,14 +15,14 @@ class PlayerSettings:
         ValueError: a value that nothing could work with; the message names the setting.
     """
 
-    play_buffer_ms: int = field(
-        default=200,
-        metadata={
-            "help": "Milliseconds of audio that the sound card holds while /v1/play plays. More survives a busier "
-            "machine, less skips sooner; pausing is immediate either way."
-        },
+    play_buffer_ms: int = setting(
+        Group.ANSWERS,
+        "Milliseconds of audio that the sound card holds while /v1/play plays. More survives a busier machine, less "
+        "skips sooner; pausing is immediate either way.",
+        200,
+        low=20,
+        high=2000,
     )
 
     def __post_init__(self) -> None:
-        if not 20 <= self.play_buffer_ms <= 2000:
-            raise ValueError(f"play_buffer_ms must be from 20 to 2000, not {self.play_buffer_ms}")
+        check_bounds(self)

@@ -269,7 +269,6 @@ def _goes_on(clean: str, position: int, language: str) -> bool:
 def configured_pipeline(
     g2p: G2P,
     text: TextSettings,
-    normalization: Normalization,
     lexicon: LexiconFile | None,
     misread: Callable[[], None] = lambda: None,
 ) -> TextPipeline:
@@ -281,8 +280,8 @@ def configured_pipeline(
     """
     return TextPipeline(
         MixedG2P(g2p) if text.mixed_languages else g2p,
-        normalization,
+        text.normalization,
         lexicon.current if lexicon else Lexicon,
-        text.pauses,
+        text.layout_pauses,
         misread,
     )

@@ -1,94 +1,106 @@
-"""User settings of reading: the lexicon, pauses and the limits of markup. Normalisation rules have settings of their
-own.
-"""
+"""User settings of reading: the lexicon, pauses, the rules of normalisation and the limits of markup."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from shm.setting import Group, check_bounds, setting
+from text.normalization.settings import RULES, Normalization
 
 if TYPE_CHECKING:
     from text.units.prosody import Pauses
 
+_PAUSES = {
+    "heading": 0.9,
+    "item": 0.5,
+    "paragraph": 0.7,
+    "dash": 0.0,
+    "ellipsis": 0.0,
+    "parenthesis": 0.0,
+    "quotation": 0.0,
+}
+"""Default pauses in seconds at speed 1. The last four are inside a sentence, where 0 leaves the pause to the model."""
+
+_NAMES = tuple(rule.removeprefix("normalize_") for rule in RULES)
+
 
 @dataclass(frozen=True, slots=True)
 class TextSettings:
-    """Settings of the user's lexicon, of pauses, and of the limits of markup.
+    """Settings of the user's lexicon, of pauses, of normalisation, and of the limits of markup.
 
     Raises:
         ValueError: a value is invalid; the message names the setting.
     """
 
-    lexicon: Path | None = field(
-        default=None,
-        metadata={
-            "help": "A file of pronunciations: on each line a word, a tab, and /IPA/ or other words. Changes are seen "
-            "at the next request."
-        },
+    lexicon: Path | None = setting(
+        Group.TEXT,
+        "A file of pronunciations: on each line a word, a tab, and /IPA/ or other words. Changes are seen at the next "
+        "request.",
+        None,
     )
-    max_pause_seconds: float = field(
-        default=60.0, metadata={"help": "The most silence that the markup of one request may ask for, in seconds."}
+    max_pause_seconds: float = setting(
+        Group.TEXT, "The most silence that the markup of one request may ask for, in seconds.", 60.0, low=0
     )
-
-    mixed_languages: bool = field(
-        default=True,
-        metadata={
-            "help": "Read obviously foreign words, quotations and sentences in their own language, with the sounds of "
-            "the request's language."
-        },
+    mixed_languages: bool = setting(
+        Group.TEXT,
+        "Read obviously foreign words, quotations and sentences in their own language, with the sounds of the "
+        "request's language.",
+        True,
     )
-    heading_pause_seconds: float = field(
-        default=0.9, metadata={"help": "Silence after a heading, in seconds at speed 1."}
+    pauses: tuple[str, ...] = setting(
+        Group.TEXT,
+        "Silence in seconds at speed 1 after a heading (0.9), an item of a list (0.5) and a paragraph (0.7), and "
+        "inside a sentence at a dash, an ellipsis, a parenthesis and a quotation (0: the model's own), as in "
+        "paragraph=0.6,dash=0.3. In the file also a table.",
+        (),
+        pairs=True,
     )
-    item_pause_seconds: float = field(
-        default=0.5, metadata={"help": "Silence after an item of a list, in seconds at speed 1."}
+    normalize_without: tuple[str, ...] = setting(
+        Group.TEXT,
+        f"Rules of normalisation to leave out, with commas between, of: {', '.join(_NAMES)}.",
+        (),
+        separator=",",
     )
-    paragraph_pause_seconds: float = field(
-        default=0.7, metadata={"help": "Silence after a paragraph, in seconds at speed 1."}
-    )
-
-    dash_pause_seconds: float = field(
-        default=0.0,
-        metadata={"help": "Silence at a dash inside a sentence, in seconds at speed 1; 0: the model's own."},
-    )
-    ellipsis_pause_seconds: float = field(
-        default=0.0,
-        metadata={"help": "Silence at an ellipsis inside a sentence, in seconds at speed 1; 0: the model's own."},
-    )
-    parenthesis_pause_seconds: float = field(
-        default=0.0,
-        metadata={"help": "Silence before and after parentheses, in seconds at speed 1; 0: the model's own."},
-    )
-    quotation_pause_seconds: float = field(
-        default=0.0,
-        metadata={
-            "help": "Silence before and after a quotation inside a sentence, in seconds at speed 1; 0: the model's own."
-        },
-    )
+    normalize_emoji_names: bool = setting(Group.TEXT, "Say emoji by name instead of leaving them out.", False)
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         try:
             if self.lexicon is not None and not self.lexicon.is_file():
                 raise ValueError(f"lexicon: there is no file {self.lexicon}")
         except OSError as error:
             raise ValueError(f"lexicon: {self.lexicon} can't be read: {error.strerror}") from error
-        for name in ("max", "heading", "item", "paragraph", "dash", "ellipsis", "parenthesis", "quotation"):
-            name += "_pause"
-            if (seconds := getattr(self, f"{name}_seconds")) < 0:
-                raise ValueError(f"{name}_seconds must be 0 or more, not {seconds:g}")
+        if unknown := sorted(set(self.normalize_without) - set(_NAMES)):
+            raise ValueError(f"normalize_without: there is no rule {unknown[0]!r}; there are {', '.join(_NAMES)}")
+        self._seconds()
 
     @property
-    def pauses(self) -> Pauses:
+    def layout_pauses(self) -> Pauses:
         """Pauses after headings, items and paragraphs, and at marks inside sentences."""
         from text.units.prosody import Pauses  # not above: the command line reads settings and stays light
 
-        return Pauses(
-            self.heading_pause_seconds,
-            self.item_pause_seconds,
-            self.paragraph_pause_seconds,
-            self.dash_pause_seconds or None,
-            self.ellipsis_pause_seconds or None,
-            self.parenthesis_pause_seconds or None,
-            self.quotation_pause_seconds or None,
-        )
+        heading, item, paragraph, *inner = self._seconds().values()
+        return Pauses(heading, item, paragraph, *(seconds or None for seconds in inner))
+
+    @property
+    def normalization(self) -> Normalization:
+        """The rules that are on."""
+        off = {f"normalize_{name}": False for name in self.normalize_without}
+        return replace(Normalization(normalize_emoji_names=self.normalize_emoji_names), **off)
+
+    def _seconds(self) -> dict[str, float]:
+        found = dict(_PAUSES)
+        for pair in self.pauses:
+            name, _, seconds = (part.strip() for part in pair.partition("="))
+            if name not in found:
+                raise ValueError(f"pauses: there is no pause {name!r}; there are {', '.join(found)}")
+            try:
+                found[name] = float(seconds)
+            except ValueError:
+                found[name] = math.nan
+            if not 0 <= found[name] < math.inf:
+                raise ValueError(f"pauses: {name} must be seconds from 0 up, not {seconds!r}")
+        return found

@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -27,10 +26,6 @@ class ChannelHost(Protocol):
 
     def provider_failed(self, error: ProviderUnavailable) -> None:
         """End this process: the execution provider doesn't work any more, so no segment can be made."""
-        ...
-
-    def enter_inference(self) -> None:
-        """Prepare the calling thread for inference; each such thread calls this once, first."""
         ...
 
     def stream_ended(self) -> None:
@@ -62,11 +57,7 @@ class Channel:
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_orders, "orders")
         for thread in range(self._bench.threads):
-            self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
-
-    def _infer(self, work: Callable[[], None]) -> None:
-        self._host.enter_inference()
-        work()
+            self._start(self._bench.run_inference, f"inference-{thread}")
 
     def quit(self) -> None:
         """Tell the front that this worker ends and that no segment is to blame."""

@@ -32,7 +32,7 @@ from shm.messages import (
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.machine.priority import place_process, place_thread, read_back
+from worker.machine.priority import place_process, read_back
 from worker.machine.share import MachineShare, return_free_memory
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
@@ -48,7 +48,6 @@ def run(control_end: socket.socket, generation: int, settings: WorkerSettings) -
     control = ControlSocket(control_end)
     try:
         place_process(settings)
-        place_thread(settings)
     except EngineUnavailable as error:
         control.send(BootFailure("engine", clipped(str(error))))
         _end(1)
@@ -137,10 +136,6 @@ class Worker:
                 channel.quit()
             self._control.send(ProviderFailure(error.provider, clipped(str(error))))
             _end(1)
-
-    def enter_inference(self) -> None:
-        """Set the calling thread's scheduling (`ChannelHost`)."""
-        place_thread(self._settings)
 
     def sealed(self) -> None:
         """Report the first committed block to the supervisor."""

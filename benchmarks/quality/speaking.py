@@ -93,7 +93,7 @@ class Speaker:
 
 
 FIRST_BLOCK = 0.3
-"""Seconds of sound in a windowed engine's first block: the default of `--first-window`."""
+"""Seconds of sound in a windowed engine's first block: the default of `WorkerSettings.first_window`."""
 
 
 def _planning(asked: Plan, most: int) -> tuple[Limits, CostProfile]:

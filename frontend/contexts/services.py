@@ -28,7 +28,8 @@ class Services:
     bodies: BodyMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bodies", BodyMemory(self.settings.max_bodies_bytes))
+        most = max(self.settings.max_bodies_bytes, self.settings.max_body_bytes)
+        object.__setattr__(self, "bodies", BodyMemory(most))
 
     @contextmanager
     def socket(self, protocol: str) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""All dialects besides OpenAI's: another one is a file, and an entry here and in the settings."""
+"""All dialects besides OpenAI's: another one is a file, and an entry here."""
 
 from __future__ import annotations
 

@@ -46,6 +46,6 @@ class Dialect:
     """One service's protocol."""
 
     name: str
-    """The setting that turns it off, and the label of its sockets in metrics and in `/status`."""
+    """Its name in the setting `dialects`, and the label of its sockets in metrics and in `/status`."""
     error: type[ErrorAnswer]
     calls: tuple[Post | Socket, ...] = ()

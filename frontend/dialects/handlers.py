@@ -25,7 +25,7 @@ class Dialects:
         self, dialect: Dialect, call: Post | Socket
     ) -> Callable[[web.Request], Awaitable[web.StreamResponse]] | None:
         """The handler of a call; None if a setting turns the dialect off."""
-        if not getattr(self._services.settings, dialect.name):
+        if not self._services.settings.answers_dialect(dialect.name):
             return None
         if isinstance(call, Post):
             return partial(_post, call, self._answers)

@@ -61,7 +61,6 @@ SETTINGS = (
     "adapt_plans",
     "cache_bytes",
     "disk_cache_bytes",
-    "chunk_ms",
     "prime_silence",
     "requests_per_minute",
     "hang_patience",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from math import log2
-from types import MappingProxyType
 
 from frontend.planning.fit import Line, Middle
 from frontend.planning.profile import CostProfile, guess
@@ -183,19 +181,13 @@ _FOLLOWED = 4
 class Account:
     """Cost account of one engine."""
 
-    def __init__(
-        self, engine: EngineInfo, adapts: bool = True, stored: Mapping[str, CostProfile] = MappingProxyType({})
-    ) -> None:
-        """
-        Args:
-            adapts: whether plans follow measurements.
-            stored: profiles to start from, by `Account.label`.
-        """
+    def __init__(self, engine: EngineInfo, adapts: bool = True) -> None:
+        """`adapts`: whether plans follow measurements."""
         self._adapts = adapts
         self._observed = 0
         self.label = f"{engine.name} {engine.model} {engine.provider}"
         self.costs = CostModel(engine.first_block)
-        self.profile = replace(stored.get(self.label, guess(engine.first_block)), first_block=engine.first_block)
+        self.profile = guess(engine.first_block)
         self.costs.seed(self.profile)
         self.measured = False
         """True if at least one segment has been measured: until then the figures are a guess."""
@@ -214,21 +206,16 @@ class Account:
 class Ledger:
     """Cost accounts by engine, model and provider."""
 
-    def __init__(self, adapts: bool = True, stored: Mapping[str, CostProfile] = MappingProxyType({})) -> None:
-        """
-        Args:
-            adapts: whether plans follow measurements.
-            stored: profiles to start from, by `Account.label`.
-        """
+    def __init__(self, adapts: bool = True) -> None:
+        """`adapts`: whether plans follow measurements."""
         self._adapts = adapts
-        self._stored = stored
         self._accounts: dict[tuple[str, str, str], Account] = {}
 
     def of(self, engine: EngineInfo) -> Account:
-        """The engine's account; a new one starts from a stored profile or a guess."""
+        """The engine's account; a new one starts from a guess."""
         key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
         if key not in self._accounts:
-            self._accounts[key] = Account(engine, self._adapts, self._stored)
+            self._accounts[key] = Account(engine, self._adapts)
         return self._accounts[key]
 
     def by_engine(self) -> dict[str, Account]:

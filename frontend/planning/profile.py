@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 _TOLERANCE = 1.25
@@ -36,28 +35,8 @@ class CostProfile:
     first_block: float = 0.0
     """Audio in a segment's first block; 0 if a segment is one block (`EngineInfo.first_block`)."""
 
-    @classmethod
-    def from_dict(cls, figures: Mapping[str, object]) -> CostProfile:
-        """CostProfile from a mapping that `as_dict` returned.
-
-        Raises:
-            ValueError: the mapping isn't a profile; the message names the wrong figure.
-        """
-        names = {field.name for field in fields(cls)}
-        if unknown := sorted(figures.keys() - names):
-            raise ValueError(f"a cost profile has no {unknown[0]!r}; it has {', '.join(sorted(names))}")
-        checked: dict[str, float] = {}
-        for name, value in figures.items():
-            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-                raise ValueError(f"a cost profile's {name} is seconds from 0 up, not {value!r}")
-            checked[name] = float(value)
-        for name in ("per_token", "audio_per_token"):
-            if not checked.get(name):
-                raise ValueError(f"a cost profile needs {name}, more than 0")
-        return cls(**checked)
-
     def as_dict(self) -> dict[str, float]:
-        """Figures by field name, for storing."""
+        """Figures by field name."""
         return asdict(self)
 
     def audio(self, tokens: int, speed: float) -> float:

@@ -348,7 +348,7 @@ class Dispatcher:
         self._standing = standing
         self._placement = Placement(shared.streams, shared.ledger)
         self._orders = Orders(shared, watch, number)
-        self._limits = Limits(min_first_tokens=shared.settings.min_first_tokens)
+        self._limits = Limits()
 
     def wake(self) -> None:
         """Dispatch every segment that can be dispatched: plan again, reject quarantined ones, isolate a suspect,

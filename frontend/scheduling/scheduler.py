@@ -22,7 +22,6 @@ from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.costs import Account, Ledger
 from frontend.planning.profile import CostProfile
 from frontend.planning.reader import Reader
-from frontend.planning.stored import stored_profiles
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, planned_segment
 from frontend.scheduling.generations import Generations
@@ -226,8 +225,9 @@ class Scheduler:
         self._numbers = itertools.count(1)
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
         self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
-        ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
-        self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
+        self._shared = Shared(
+            settings, Ledger(settings.adapt_plans), Quarantine(settings.quarantine_seconds), cache, metrics, tell
+        )
         self._standing = EngineStanding(self._shared)
         watch = Watch(self._shared, self._standing.pid_of)
         self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))

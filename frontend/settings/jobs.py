@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from shm.hours import Hours
+from shm.setting import Group, check_bounds, setting
 
 LONGEST_FILE = 100 * 1024 * 1024
 """Bytes of the longest file that is read as a book (`books.reading.open.MOST_BYTES`)."""
@@ -21,36 +22,34 @@ class JobSettings:
         ValueError: a value that nothing could work with; the message names the setting.
     """
 
-    jobs_dir: Path | None = field(
-        default=None,
-        metadata={"help": "The folder of the books that /v1/jobs makes.  [default: jobs in the user's state folder]"},
+    jobs_dir: Path | None = setting(
+        Group.BOOKS, "The folder of the books that /v1/jobs makes.  [default: jobs in the user's state folder]", None
     )
-    jobs_between: str = field(
-        default="",
-        metadata={"help": "Hours of the day in which books are made, as in 01:00-07:00; a job may name its own."},
+    jobs_between: str = setting(
+        Group.BOOKS, "Hours of the day in which books are made, as in 01:00-07:00; a job may name its own.", ""
     )
-    max_jobs: int = field(
-        default=50, metadata={"help": "Jobs that are kept, finished ones too; one more is answered with 409. 0: none."}
+    max_jobs: int = setting(
+        Group.BOOKS,
+        "Jobs that are kept, finished ones too; one more is answered with 409. 0: none.",
+        50,
+        low=0,
     )
-    max_job_bytes: int = field(
-        default=LONGEST_FILE,
-        metadata={"help": "The longest file that a book is made of, in bytes; a longer one is answered with 413."},
+    max_job_bytes: int = setting(
+        Group.BOOKS,
+        "The longest file that a book is made of, in bytes; a longer one is answered with 413.",
+        LONGEST_FILE,
+        low=1,
+        high=LONGEST_FILE,
     )
-    max_jobs_bytes: int = field(
-        default=20 * 1024 * 1024 * 1024,
-        metadata={"help": "The most that the folder of jobs may hold, in bytes; books wait when it is full."},
+    max_jobs_bytes: int = setting(
+        Group.BOOKS,
+        "The most that the folder of jobs may hold, in bytes; books wait when it is full.",
+        20 * 1024 * 1024 * 1024,
+        low=1,
     )
 
     def __post_init__(self) -> None:
-        if self.max_jobs < 0:
-            raise ValueError(f"max_jobs must be 0 or more, not {self.max_jobs}")
-        for name in ("max_job_bytes", "max_jobs_bytes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.max_job_bytes > LONGEST_FILE:
-            raise ValueError(
-                f"max_job_bytes must be at most {LONGEST_FILE}, not {self.max_job_bytes}: no book is longer"
-            )
+        check_bounds(self)
         if self.jobs_between:
             try:
                 Hours(self.jobs_between)

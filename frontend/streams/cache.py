@@ -31,7 +31,7 @@ _LOG_BYTES = _LOG_PAGES * 4096 + 64 * 1024
 class DiskCache:
     """A folder that several servers may share. Its methods block: call them in a thread."""
 
-    def __init__(self, folder: Path, max_bytes: int, ttl: float) -> None:
+    def __init__(self, folder: Path, max_bytes: int, ttl: float = 30 * 86_400.0) -> None:
         """Args:
         max_bytes: the bound on the folder; the least recently used segments are dropped to keep it. A folder of an
             earlier start that holds more is reduced here.

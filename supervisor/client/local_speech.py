@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shm.engine_info import EngineInfo
     from shm.marks import Mark
     from shm.messages import Voice
-    from text.normalization.settings import Normalization
     from text.pipeline import TextPipeline
     from text.settings import TextSettings
     from text.words.segment import Segment
@@ -43,21 +42,17 @@ class _Making:
 class LocalSpeech:
     """An engine in this process, with a text pipeline."""
 
-    def __init__(
-        self, settings: WorkerSettings, text: TextSettings | None = None, normalization: Normalization | None = None
-    ) -> None:
+    def __init__(self, settings: WorkerSettings, text: TextSettings | None = None) -> None:
         """Load the engine that the settings ask for.
 
         Args:
-            text: settings of reading: the lexicon, pauses and foreign words; None: the defaults.
-            normalization: rules of normalisation; None: the defaults.
+            text: settings of reading: the lexicon, pauses, rules and foreign words; None: the defaults.
 
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
         from text.g2p import G2P
         from text.lexicon.lexicon import LexiconFile
-        from text.normalization.settings import Normalization
         from text.pipeline import configured_pipeline
         from text.settings import TextSettings
         from worker.engine import EngineUnavailable
@@ -69,7 +64,7 @@ class LocalSpeech:
             raise CannotSpeak(str(error)) from error
         text = text or TextSettings()
         lexicon = LexiconFile(text.lexicon) if text.lexicon else None
-        self._pipeline: TextPipeline = configured_pipeline(G2P(), text, normalization or Normalization(), lexicon)
+        self._pipeline: TextPipeline = configured_pipeline(G2P(), text, lexicon)
 
     @property
     def engine(self) -> EngineInfo:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import settings_options
+from supervisor.settings.options import settings_of, settings_options
 from worker.settings import WorkerSettings
 
 _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
@@ -38,7 +37,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random orders and arrivals.")
 @click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
-@settings_options(*KINDS, reads=[field.name for field in fields(WorkerSettings)])
+@settings_options(*KINDS, reads=[field.name for field in settings_of(WorkerSettings)])
 @click.pass_context
 def bench(
     context: click.Context,
@@ -61,7 +60,7 @@ def bench(
     from worker.engine import EngineUnavailable
 
     try:
-        settings = WorkerSettings(**{field.name: values[field.name] for field in fields(WorkerSettings)})
+        settings = WorkerSettings(**{field.name: values[field.name] for field in settings_of(WorkerSettings)})
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     # Imported by name: the measured comparisons may use all folders, and no folder may need the comparisons.

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
-from supervisor.settings.groups import write_options
-from supervisor.settings.options import settings_options
-from text.normalization.settings import Normalization
+from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from text.settings import TextSettings
 from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:
     from supervisor.client.local_speech import LocalSpeech
 
-_ENGINE = {field.name for field in fields(WorkerSettings)} - {"mirror", "manifest"}
+_ENGINE = {field.name for field in settings_of(WorkerSettings)} - {"mirror", "manifest"}
 """The settings that an engine in this process reads; the other settings concern fetching files."""
 
-_READING = {field.name for kind in (TextSettings, Normalization) for field in fields(kind)} - {"max_pause_seconds"}
+_READING = {field.name for field in settings_of(TextSettings)} - {"max_pause_seconds"}
 """The settings of a text's pronunciation and pauses that speech in this process reads: it has no markup."""
 
 _ADDRESS = {"host", "port"}
@@ -30,7 +27,7 @@ _ADDRESS = {"host", "port"}
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class ClientCommand(click.Command):
+class ClientCommand(SettingsCommand):
     """A command with options for the settings that it reads itself; the config file may contain all settings."""
 
     reads: frozenset[str] = frozenset(_ENGINE)
@@ -43,9 +40,6 @@ class ClientCommand(click.Command):
             if isinstance(param, click.Option) and param.name in _ADDRESS:
                 param.hidden = True  # the address has variables and config keys; on the command line, --url gives it
         super().__init__(name, params=params, **attributes)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_options(self, ctx, formatter)
 
 
 class SpeakingCommand(ClientCommand):
@@ -134,7 +128,7 @@ def local_speech(context: click.Context) -> LocalSpeech:
     from supervisor.client.local_speech import LocalSpeech
 
     settings = _settings(context)
-    return LocalSpeech(settings.worker, settings.text, settings.normalization)
+    return LocalSpeech(settings.worker, settings.text)
 
 
 def _settings(context: click.Context) -> Settings:

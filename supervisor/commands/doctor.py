@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import default_config_file, settings_options
+from supervisor.settings.options import SettingsCommand, default_config_file, settings_options
 
 if TYPE_CHECKING:
     from supervisor.commands.checks.finding import Check, Finding
@@ -22,7 +22,7 @@ _CONFIG_FILE, _CONFIG_ERROR = f"{__name__}.config_file", f"{__name__}.config_err
 """Keys of click's context for results of parsing, which happens before the command is called."""
 
 
-class DoctorCommand(click.Command):
+class DoctorCommand(SettingsCommand):
     """A command for which an unreadable config file is a finding, not a reason to stop."""
 
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from setproctitle import setproctitle
 
-from frontend.planning.stored import stored_profiles
 from shm.listeners import Listeners
 from shm.messages import ChildReady
 from shm.situation import Situation, TuningState
@@ -28,11 +27,9 @@ from supervisor.processes.metrics_folder import metrics_folder
 from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.processes.standing import Standing
-from supervisor.settings.command_line import parse_settings
-from supervisor.settings.composition import KINDS, Settings
-from supervisor.settings.groups import write_options
+from supervisor.settings.composition import KINDS, Settings, parse_settings
 from supervisor.settings.logs import configure_logging
-from supervisor.settings.options import settings_options
+from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
 from supervisor.startup.activation import BadActivation, activated_listener
 from supervisor.startup.exposure import assert_wanted
 from supervisor.startup.log_file import VARIABLE, keep_small
@@ -50,15 +47,17 @@ FETCH_TIMEOUT = 86_400.0
 _ARGUMENTS = "kokoro-live arguments"
 
 
-class _Serve(click.Command):
+class _Serve(SettingsCommand):
     """A command that stores its arguments: SIGHUP reads them again, with the settings file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_options(self, ctx, formatter)
+    def invoke(self, ctx: click.Context) -> Any:
+        return click.Command.invoke(
+            self, ctx
+        )  # the log, which isn't configured yet, has the lines that this leaves out
 
 
 @click.command(cls=_Serve)
@@ -70,14 +69,16 @@ def serve(context: click.Context, /, **values: Any) -> None:
         applied = tuned_settings(context)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    sys.exit(run(applied, context.meta[_ARGUMENTS]))
+    sys.exit(run(applied, context.meta[_ARGUMENTS], removed_settings(context)))
 
 
-def run(applied: Applied, arguments: list[str]) -> ExitCode:
-    """Serve until stopped, and give the exit status."""
+def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> ExitCode:
+    """Serve until stopped, and give the exit status. `removed`: lines about settings of earlier versions."""
     settings = applied.settings
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
+    for line in removed:
+        logging.warning("%s", line)
     applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
@@ -131,7 +132,6 @@ class Program(Outside):
     ) -> None:
         self._spawner = spawner
         self._tuning = tuning
-        self._costs = stored_profiles(spawner.settings.front.cost_profiles)
         self._listeners = listeners
         self._arguments = arguments
         self._manager = manager
@@ -184,22 +184,22 @@ class Program(Outside):
     def reload(self) -> Changes:
         old = self._spawner.settings
         try:
-            applied = tuned_settings(parse_settings(self._arguments))
+            context = parse_settings(self._arguments)
+            applied = tuned_settings(context)
             new = applied.settings
             assert_wanted(self._host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             logging.error("the settings are as they were: %s", message)
             return Changes(False, False)
+        for line in removed_settings(context):
+            logging.warning("%s", line)
         applied.log()
         if new.supervisor != old.supervisor:
             logging.warning("the supervisor's own settings take effect at the next start")
         self._spawner.settings = replace(new, supervisor=old.supervisor)
         self._tuning = status_of(applied)
-        costs, before = stored_profiles(new.front.cost_profiles), self._costs
-        self._costs = costs
-        front = (new.front, new.jobs, costs) != (old.front, old.jobs, before)
-        return Changes(front=front, worker=new.worker != old.worker)
+        return Changes(front=(new.front, new.jobs) != (old.front, old.jobs), worker=new.worker != old.worker)
 
 
 def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:

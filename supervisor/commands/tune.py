@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from supervisor.tuning.comparison import ComparisonResult, Open
 
 TIMEOUT = 300.0
-"""Seconds within which an engine must load or answer; if providers compile, `--compile-timeout` is added."""
+"""Seconds within which an engine must load or answer; if providers compile, their time is added."""
 
 
 class _Tune(ClientCommand):

@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
+
+import click
 
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from player.settings import PlayerSettings
+from shm.setting import Group, setting
+from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from supervisor.settings.supervisor import SupervisorSettings
-from text.normalization.settings import Normalization
 from text.settings import TextSettings
 from worker.settings import WorkerSettings
-
-# The setting that makes `serve` apply the tuning profile of `kokoro-live tune`.
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSettings:
     """The use of tuning profiles."""
 
-    tuned: bool = field(
-        default=True,
-        metadata={"help": "Apply the profile of `kokoro-live tune`, unless --threads or --concurrency is given."},
+    tuned: bool = setting(
+        Group.MACHINE,
+        "Apply the profile of `kokoro-live tune`, unless --threads or --concurrency is given.",
+        True,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of `kokoro-live serve`."""
+    """All settings of `kokoro-live serve`.
+
+    Raises:
+        ValueError: a dialect that nobody speaks; the message names the setting.
+    """
 
     supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
     tuning: TuningSettings = field(default_factory=TuningSettings)
     front: FrontSettings = field(default_factory=FrontSettings)
     text: TextSettings = field(default_factory=TextSettings)
-    normalization: Normalization = field(default_factory=Normalization)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     player: PlayerSettings = field(default_factory=PlayerSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+
+    def __post_init__(self) -> None:
+        if wanted := set(self.front.dialects) - {"all"}:
+            # Not above: the dialects import the front's HTTP, and most command lines name none.
+            from frontend.dialects.all import DIALECTS
+
+            names = [dialect.name for dialect in DIALECTS]
+            if unknown := sorted(wanted - set(names)):
+                raise ValueError(f"dialects: there is no {unknown[0]!r}; there are {', '.join(['all', *names])}")
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
@@ -48,7 +63,7 @@ class Settings:
         """
         return cls(
             **{
-                part.name: kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
+                part.name: kind(**{f.name: values[f.name] for f in settings_of(kind) if f.name in values})
                 for part, kind in zip(fields(cls), KINDS, strict=True)
             }
         )
@@ -59,12 +74,22 @@ KINDS: tuple[type[Any], ...] = (
     TuningSettings,
     FrontSettings,
     TextSettings,
-    Normalization,
     WorkerSettings,
     PlayerSettings,
     JobSettings,
 )
 """The dataclasses from which the command line makes options; no two have a field of the same name."""
 
-SETTINGS = frozenset(each.name for kind in KINDS for each in fields(kind))
+SETTINGS = frozenset(each.name for kind in KINDS for each in settings_of(kind))
 """Names of all settings."""
+
+
+def parse_settings(arguments: Sequence[str]) -> click.Context:
+    """The context of `kokoro-live serve ARGUMENTS`, with flags, variables and the config file read now.
+
+    Raises:
+        click.ClickException: `serve` would reject them.
+    """
+    command = settings_options(*KINDS)(SettingsCommand("serve"))
+    command.params.reverse()
+    return command.make_context("serve", list(arguments))

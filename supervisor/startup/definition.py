@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from kokoro_live import own_command
-from supervisor.settings.command_line import parse_settings
-from supervisor.settings.composition import Settings
+from supervisor.settings.composition import Settings, parse_settings
 from supervisor.settings.options import CONFIG_FILE, variable
 
 DEFAULT_NAME = "kokoro-live"

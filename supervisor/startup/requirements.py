@@ -88,7 +88,7 @@ def _access(opening: Opening) -> str:
 
 def _placement(opening: Opening) -> str:
     worker = opening.settings.worker
-    if not (worker.worker_cpus or worker.worker_nice or worker.worker_qos):
+    if not (worker.worker_cpus or worker.worker_nice):
         return "a worker runs where the system puts it"
     from worker.engine import EngineUnavailable
     from worker.machine.priority import try_placement
@@ -134,7 +134,7 @@ REQUIREMENTS = (
         "processors",
         ExitCode.ENGINE,
         _placement,
-        "Mend --worker-cpus, --worker-nice or --worker-qos, or leave it out.",
+        "Mend --worker-cpus or --worker-nice, or leave it out.",
     ),
     Requirement("shared memory", ExitCode.MEMORY, _arena, "Free memory, or ask for less: --rings, --ring-seconds."),
 )

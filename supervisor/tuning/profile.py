@@ -22,16 +22,9 @@ _MEASURED_WITH = (
     "provider",
     "provider_options",
     "vocoder",
-    "first_window",
-    "window_growth",
     "window",
-    "graph_optimization",
-    "spin_duration",
-    "memory_arena",
-    "memory_pattern",
     "worker_cpus",
     "worker_nice",
-    "worker_qos",
 )
 """Settings of the worker that change its speed."""
 

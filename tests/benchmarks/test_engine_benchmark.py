@@ -35,7 +35,7 @@ def two(chosen: list[Subject]) -> list[Subject]:
 def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker_has(chosen: list[Subject]) -> None:
     assert [subject.name for subject in chosen[:2]] == [PUBLISHED, "in windows"]
     assert [subject.published for subject in chosen[:3]] == [True, False, False]
-    assert len({subject.name for subject in chosen}) == len(chosen) > 10
+    assert len({subject.name for subject in chosen}) == len(chosen) >= 9
     assert all(len(subject.script) > 100 for subject in chosen)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from supervisor.settings.command_line import parse_settings
-from supervisor.settings.composition import Settings
+from supervisor.settings.composition import Settings, parse_settings
 from supervisor.tuning.profile import Case, TuningProfile, Way, profile_file, write
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import fields
 
 import pytest
 from click.testing import CliRunner
 
+from shm.setting import Group
 from supervisor.cli import kokoro_live
 from supervisor.settings.composition import SETTINGS
-from supervisor.settings.groups import GROUPS, NORMALIZATION, grouped
-from text.normalization.settings import Normalization
 
 
 def help_of(*arguments: str) -> str:
@@ -32,15 +30,9 @@ def test_a_near_miss_suggests_the_command(asked: str, meant: str | None) -> None
     assert not meant or f"`kokoro-live {meant}`" in result.stderr
 
 
-def test_every_setting_stands_in_one_group() -> None:
-    named = [name for names in GROUPS.values() for name in names]
-    assert len(named) == len(set(named)) and set(named) <= SETTINGS
-    assert set(grouped(sorted(SETTINGS))[NORMALIZATION]) == {field.name for field in fields(Normalization)}
-
-
 def test_help_of_serve_has_a_section_for_each_group_and_all_settings() -> None:
     shown = help_of("serve")
-    assert [title for title in (*GROUPS, NORMALIZATION) if f"\n{title}:\n" not in shown] == []
+    assert [group for group in Group if f"\n{group}:\n" not in shown] == []
     assert [name for name in SETTINGS if f"--{name.replace('_', '-')}" not in shown] == []
 
 

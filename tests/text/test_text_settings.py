@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from text.normalization.settings import Normalization
 from text.settings import TextSettings
-
-
-def test_each_setting_has_help() -> None:
-    assert all(setting.metadata["help"] for setting in fields(TextSettings))
 
 
 def test_a_lexicon_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -22,5 +18,28 @@ def test_a_lexicon_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_pauses_are_not_shorter_than_none() -> None:
-    with pytest.raises(ValueError, match="max_pause_seconds must be 0 or more, not -1"):
+    with pytest.raises(ValueError, match="max_pause_seconds must be at least 0, not -1"):
         TextSettings(max_pause_seconds=-1)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "says"),
+    [
+        (("heading=-1",), "pauses: heading must be seconds from 0 up, not '-1'"),
+        (("dash=long",), "pauses: dash must be"),
+        (("dash=inf",), "pauses: dash must be"),
+        (("comma=1",), "pauses: there is no pause 'comma'"),
+        (("dash",), "pauses: dash must be"),
+    ],
+)
+def test_a_pause_has_a_known_name_and_a_length(pauses: tuple[str, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        TextSettings(pauses=pauses)
+
+
+def test_rules_are_left_out_by_name() -> None:
+    rules = TextSettings(normalize_without=("dates", "money"), normalize_emoji_names=True).normalization
+    assert rules == Normalization(normalize_dates=False, normalize_money=False, normalize_emoji_names=True)
+    assert TextSettings().normalization == Normalization()
+    with pytest.raises(ValueError, match=r"normalize_without: there is no rule 'datse'; there are .*dates"):
+        TextSettings(normalize_without=("datse",))

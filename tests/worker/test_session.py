@@ -103,14 +103,10 @@ def test_something_else_under_that_name(tmp_path, content):
 
 def test_settings_reach_the_session(tmp_path):
     model = make_miniature(tmp_path / "m.onnx")
-    settings = WorkerSettings(
-        threads=2, spin_duration=0, graph_optimization="basic", memory_pattern=True, memory_arena=False
-    )
+    settings = WorkerSettings(threads=2, spin_duration=0)
     options = open_session(model, settings).get_session_options()
     assert options.intra_op_num_threads == 2
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
-    assert options.graph_optimization_level.name == "ORT_ENABLE_BASIC"
-    assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (True, False)
 
 
 def test_defaults_are_one_thread_that_spins_briefly_within_a_run(tmp_path):
@@ -123,9 +119,7 @@ def test_defaults_are_one_thread_that_spins_briefly_within_a_run(tmp_path):
     assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (False, True)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"threads": -1}, {"concurrency": -1}, {"window": 0.1}, {"spin_duration": -0.1}, {"spin_duration": 100}]
-)
+@pytest.mark.parametrize("wrong", [{"threads": -1}, {"concurrency": -1}, {"window": 0.1}])
 def test_settings_that_nothing_could_work_with(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         WorkerSettings(**wrong)

@@ -27,11 +27,8 @@ _FOLDER = "verdicts"
 
 _DECIDE = (
     "vocoder",
-    "first_window",
-    "window_growth",
     "window",
     "threads",
-    "graph_optimization",
     "worker_cpus",
     "provider_options",
 )

@@ -1,7 +1,7 @@
-"""Scheduling of the worker's threads: processors, niceness, and on macOS the quality of service class.
+"""Scheduling of the worker: processors and niceness, and on macOS the quality of service class, which is only read.
 
-Effective values are read back from the operating system, never repeated from the settings. The macOS calls are those of
-`pthread/qos.h` and `sys/qos.h` (Apple's libpthread); this project has never run them.
+Effective values are read back from the operating system, never repeated from the settings. The macOS call is that of
+`sys/qos.h` (Apple's libpthread); this project has never run it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QOS_CLASSES = {
     "utility": 0x11,
     "background": 0x09,
 }
-"""Values of `qos_class_t` (`sys/qos.h`), by their names in the settings."""
+"""Values of `qos_class_t` (`sys/qos.h`), by their names in `/status`."""
 
 
 def try_placement(settings: WorkerSettings) -> None:
@@ -45,7 +45,6 @@ def try_placement(settings: WorkerSettings) -> None:
             _place(settings, [threading.get_native_id()])
         elif settings.worker_cpus or (settings.worker_nice < os.getpriority(os.PRIO_PROCESS, 0) and os.geteuid()):
             _place(settings, [0])
-        place_thread(settings)
 
     with ThreadPoolExecutor(1) as thread:
         thread.submit(place).result()
@@ -101,23 +100,6 @@ def _tie(cpus: Collection[int], threads: Iterable[int]) -> None:
 def _threads() -> list[int]:
     """Ids for the scheduling calls to reach the whole process: its threads' on Linux, 0 (this process) elsewhere."""
     return [thread.id for thread in psutil.Process().threads()] if sys.platform == "linux" else [0]
-
-
-def place_thread(settings: WorkerSettings, library: Any = None) -> None:
-    """Set the calling thread's quality of service. Each inference thread calls this, because a new thread begins with
-    `default`, whatever its parent has. Threads that onnxruntime starts for a run on several cores keep `default`.
-
-    Raises:
-        EngineUnavailable: this isn't macOS, or the system refuses.
-    """
-    if not settings.worker_qos:
-        return
-    if sys.platform != "darwin" and library is None:
-        raise EngineUnavailable("worker_qos can't be had: only macOS has quality of service classes; see worker_nice")
-    library = library or ctypes.CDLL(None)
-    # int pthread_set_qos_class_self_np(qos_class_t, int relative_priority): 0, or an errno.
-    if error := library.pthread_set_qos_class_self_np(QOS_CLASSES[settings.worker_qos], 0):
-        raise EngineUnavailable(f"worker_qos can't be {settings.worker_qos}: {os.strerror(error)}")
 
 
 def read_back(library: Any = None) -> Priority:

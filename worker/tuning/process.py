@@ -25,7 +25,7 @@ from shm.messages import Voice
 from worker.acceleration.decision import decide_providers
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES
-from worker.machine.priority import place_process, place_thread
+from worker.machine.priority import place_process
 from worker.models.model_choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings
@@ -48,7 +48,6 @@ class EngineMeasurement:
         engine: Engine,
         script: str,
         clock: Clock = time.perf_counter,
-        enter_inference: Callable[[], None] = lambda: None,
         firsts: int = FIRSTS,
     ) -> None:
         """
@@ -56,13 +55,11 @@ class EngineMeasurement:
             engine: the engine.
             script: the sentence to speak, in the engine's notation.
             clock: returns seconds.
-            enter_inference: called once in each inference thread that speaks concurrently with others.
             firsts: number of first sounds in one round, of which the median counts.
         """
         self._engine = engine
         self._script = script
         self._clock = clock
-        self._enter_inference = enter_inference
         self._firsts = firsts
         names = engine.info.voices
         self._voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in names else names[0], 1.0),)
@@ -92,7 +89,7 @@ class EngineMeasurement:
 
     def _together(self) -> float:
         threads = self._engine.concurrency
-        with ThreadPoolExecutor(threads, initializer=self._enter_inference) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             started = self._clock()
             samples = sum(pool.map(lambda _: self._speak(), range(threads)))
             return samples / SAMPLE_RATE / (self._clock() - started)
@@ -127,11 +124,10 @@ def results(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Resul
     try:
         _try_providers(settings)
         place_process(settings)
-        place_thread(settings)
         engine = choose(settings)
         engine.warm_up()
         script = "".join(filter(engine.info.vocabulary.__contains__, SENTENCE)) or SENTENCE
-        speaking = EngineMeasurement(engine, script, enter_inference=lambda: place_thread(settings))
+        speaking = EngineMeasurement(engine, script)
         for _ in asked:
             yield speaking.measure()
     except (EngineUnavailable, EngineError) as error:

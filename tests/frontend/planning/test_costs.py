@@ -165,28 +165,11 @@ def test_a_speed_at_which_audio_is_longer_than_it_should_be_is_learnt() -> None:
 
 
 def test_a_stored_profile_takes_the_guess_its_place() -> None:
-    stored = CostProfile.from_dict(
-        CostProfile(per_token=0.004, audio_per_token=0.08, per_audio=0.1, first_block=0.2).as_dict()
-    )
+    stored = CostProfile(per_token=0.004, audio_per_token=0.08, per_audio=0.1, first_block=0.2)
     costs = CostModel(0.2)
     costs.seed(stored)
     assert costs.profile() == stored
     assert costs.as_dict() == {}
-
-
-@pytest.mark.parametrize(
-    ("figures", "named"),
-    [
-        ({"per_token": 0.01}, "audio_per_token"),
-        ({"per_token": -1, "audio_per_token": 1}, "per_token"),
-        ({"per_token": "x", "audio_per_token": 1}, "per_token"),
-        ({"per_token": float("nan"), "audio_per_token": 1}, "per_token"),
-        ({"per_token": 0.01, "audio_per_token": 0.07, "colour": 3}, "colour"),
-    ],
-)
-def test_what_is_no_profile_is_refused(figures: dict[str, object], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        CostProfile.from_dict(figures)
 
 
 def test_plans_keep_their_profile_while_measurements_jitter() -> None:

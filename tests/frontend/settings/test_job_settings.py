@@ -10,7 +10,7 @@ from frontend.settings.jobs import LONGEST_FILE, JobSettings
 
 def test_the_longest_upload_is_the_longest_file_that_is_read() -> None:
     assert JobSettings().max_job_bytes == LONGEST_FILE == MOST_BYTES
-    with pytest.raises(ValueError, match=f"max_job_bytes must be at most {LONGEST_FILE}"):
+    with pytest.raises(ValueError, match=f"max_job_bytes must be 1 to {LONGEST_FILE}"):
         JobSettings(max_job_bytes=LONGEST_FILE + 1)
 
 

@@ -22,7 +22,6 @@ from tests.miniature import make_miniature, make_voices, tokens_of
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.oracle import samples_of
 from text.g2p import G2P
-from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline
 from text.settings import TextSettings
 from text.words.segment import Notation, Segment
@@ -90,21 +89,21 @@ def test_the_seed_is_the_servers(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "normalization", "script"),
+    ("text", "script"),
     [
-        (TextSettings(), Normalization(), "nginx has five kilometers."),
-        (TextSettings(), Normalization(normalize_units=False), "nginx has 5 km."),
-        ("engine x", Normalization(), "engine x has five kilometers."),
+        (TextSettings(), "nginx has five kilometers."),
+        (TextSettings(normalize_without=("units",)), "nginx has 5 km."),
+        ("engine x", "engine x has five kilometers."),
     ],
 )
-def test_the_users_lexicon_and_rules_are_obeyed(tmp_path, monkeypatch, text, normalization, script):
+def test_the_users_lexicon_and_rules_are_obeyed(tmp_path, monkeypatch, text, script):
     if isinstance(text, str):
         (tmp_path / "lexicon.tsv").write_text(f"nginx\t{text}\n")
         text = TextSettings(lexicon=tmp_path / "lexicon.tsv")
     engine = Recorder()
     monkeypatch.setattr(select, "choose", lambda settings: engine)
     engine.concurrency = 1  # segments are recorded in the order of the text
-    speech = LocalSpeech(WorkerSettings(), text, normalization)
+    speech = LocalSpeech(WorkerSettings(), text)
     samples(speech, "nginx has 5 km.")
     assert "".join(begun.script for begun in engine.begun).replace(" ", "") == script.replace(" ", "")
     assert speech.pronounced("nginx has 5 km.", None, None) == script

@@ -15,7 +15,7 @@ from supervisor.cli import kokoro_live
 from supervisor.commands import tune as tune_module
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.tuning import tuning
-from supervisor.settings.command_line import parse_settings
+from supervisor.settings.composition import parse_settings
 from supervisor.tuning.application import tuned_settings
 from supervisor.tuning.measured_engine import CannotMeasure
 from supervisor.tuning.profile import TuningProfile, Way

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from shm.messages import ChildReady
 from supervisor.commands.serve import Program, errands
 from supervisor.processes.outside import Changes
 from supervisor.processes.spawn import ProcessSpawner
-from supervisor.settings.command_line import parse_settings
-from supervisor.settings.composition import Settings
+from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
 from supervisor.startup.notifications import Notifications
 from supervisor.startup.service_manager import ServiceManager
@@ -58,20 +56,6 @@ def program() -> Iterator[Callable[..., Program]]:
 
 def flags(folder: Path) -> tuple[str, ...]:
     return "--model-dir", str(folder), "--cache-dir", str(folder / "cache")
-
-
-def test_costs_of_other_content_have_the_front_replaced_and_it_alone(
-    folder: Path, program: Callable[..., Program]
-) -> None:
-    costs = folder / "costs.json"
-    costs.write_text(json.dumps({"kokoro": FIGURES}))
-    serving = program("--cost-profiles", str(costs))
-    assert serving.reload() == Changes(front=False, worker=False)
-    costs.write_text(json.dumps({"kokoro": FIGURES | {"per_token": 0.003}}))
-    assert serving.reload() == Changes(front=True, worker=False)
-    assert serving.reload() == Changes(front=False, worker=False), "it has them now"
-    costs.write_text(json.dumps({"kokoro": FIGURES | {"per_token": 0.003}}, indent=3))
-    assert serving.reload() == Changes(front=False, worker=False), "the same figures"
 
 
 def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Callable[..., Program]) -> None:

@@ -9,7 +9,6 @@ import logging
 import re
 import resource
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,7 +66,6 @@ VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
     ],
     "processors": lambda _, taken: [
         ["--worker-cpus", "9999"],
-        *([] if sys.platform == "darwin" else [["--worker-qos", "utility"]]),
     ],
     "shared memory": lambda _, taken: [["--rings", "1000000", "--ring-seconds", "600"]],
 }

@@ -38,7 +38,7 @@ def test_it_is_ready_when_it_can_speak_reloads_and_stops_when_its_streams_have_f
     """1. started: a status, not READY; 2. it speaks: READY; 3. SIGHUP: RELOADING, then READY; 4. SIGTERM during a
     stream: STOPPING, time enough to drain, and the watchdog is fed on; 5. exit 0."""
     config = tmp_path / "config.toml"
-    config.write_text("chunk_ms = 100\n")
+    config.write_text("max_streams = 100\n")
     flags = (*miniature_arguments(tmp_path, cost=10), "--drain-timeout", "70", "--config", str(config))
     with server(*flags, environment=environment | {"WATCHDOG_USEC": "100000"}) as started:
         *before, ready = manager.waits_for("READY")
@@ -47,7 +47,7 @@ def test_it_is_ready_when_it_can_speak_reloads_and_stops_when_its_streams_have_f
         assert started.get("/ready")[0] == 200
         for child in started.family()[1:]:
             assert not [name for name in OURS if name in child.environ()], "a child could speak for the server"
-        config.write_text("chunk_ms = 50\n")
+        config.write_text("max_streams = 50\n")
         started.process.send_signal(signal.SIGHUP)
         reloading = manager.waits_for("RELOADING")[-1]
         assert int(reloading["MONOTONIC_USEC"]) > 0

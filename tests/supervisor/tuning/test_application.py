@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from supervisor.settings.command_line import parse_settings
-from supervisor.settings.composition import Settings
+from supervisor.settings.composition import Settings, parse_settings
 from supervisor.tuning import profile as profile_module
 from supervisor.tuning.application import Applied, ago, status_of, tuned_settings
 from supervisor.tuning.profile import Case, Way, profile_file

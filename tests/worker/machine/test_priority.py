@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from worker.engine import EngineUnavailable
-from worker.machine.priority import QOS_CLASSES, place_process, place_thread, read_back
+from worker.machine.priority import QOS_CLASSES, place_process, read_back
 from worker.processors import processors
 from worker.settings import WorkerSettings
 
@@ -85,42 +85,13 @@ def test_what_the_system_forbids_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class FakeMac:
-    """The two calls of macOS's thread library."""
-
-    def __init__(self, refusal: int = 0) -> None:
-        self._refusal = refusal
-        self._class = QOS_CLASSES["default"]
-
-    def pthread_set_qos_class_self_np(self, number: int, relative_priority: int) -> int:
-        assert relative_priority == 0
-        if not self._refusal:
-            self._class = number
-        return self._refusal
+    """The call of macOS's thread library."""
 
     def qos_class_self(self) -> int:
-        return self._class
+        return QOS_CLASSES["utility"]
 
 
-@pytest.mark.parametrize("name", QOS_CLASSES)
-def test_a_threads_quality_of_service_is_set_and_read_back(name: str) -> None:
-    library = FakeMac()
-    place_thread(WorkerSettings(worker_qos=name), library)
-    assert read_back(library).qos == name
-
-
-def test_without_the_setting_a_thread_stays_as_it_is() -> None:
-    library = FakeMac()
-    place_thread(WorkerSettings(), library)
-    assert read_back(library).qos == "default"
-
-
-def test_a_class_that_macos_refuses_is_an_error() -> None:
-    with pytest.raises(EngineUnavailable, match="Operation not permitted"):
-        place_thread(WorkerSettings(worker_qos="utility"), FakeMac(refusal=1))
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="macOS has them")
-def test_elsewhere_there_is_no_quality_of_service() -> None:
-    with pytest.raises(EngineUnavailable, match="only macOS"):
-        place_thread(WorkerSettings(worker_qos="utility"))
-    assert read_back().qos == ""
+def test_a_threads_quality_of_service_is_read_back() -> None:
+    assert read_back(FakeMac()).qos == "utility"
+    if sys.platform != "darwin":
+        assert read_back().qos == ""

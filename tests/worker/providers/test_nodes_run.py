@@ -17,7 +17,7 @@ from worker.run_control import RunControl
 from worker.session import open_session, run_session
 from worker.settings import WorkerSettings
 
-SETTINGS = WorkerSettings(graph_optimization="off")
+SETTINGS = WorkerSettings()
 
 
 @pytest.fixture

@@ -8,13 +8,10 @@ import onnx
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.providers.targets import StageTarget
-from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
-from worker.split.rewrites.stage_files import DECODER, GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
-from worker.split.segments.stage import LoadedStage
+from worker.split.rewrites.stage_files import GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
 
 
 def places(folder, stage):
@@ -36,13 +33,6 @@ def test_generators_share_their_weights_in_one_file(model, tmp_path):
     assert {place["location"] for place in outside} == {WEIGHTS}
     shared = [{place["offset"] for place in places(folder, stage) if place} for stage in (GENERATOR, WHOLE_GENERATOR)]
     assert shared[0] & shared[1]
-
-
-def test_a_session_with_another_optimisation_takes_the_stage_as_it_was_cut(model, tmp_path):
-    folder = stages_of(model, tmp_path / "cache").folder
-    basic = LoadedStage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageTarget())
-    assert basic._file.name == DECODER
-    assert LoadedStage(folder / DECODER, WorkerSettings(), StageTarget())._file.name == optimized_name(DECODER)
 
 
 def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path, monkeypatch, caplog):

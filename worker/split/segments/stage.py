@@ -29,9 +29,7 @@ class LoadedStage:
         self._settings = settings
         self._target = target
         optimized = file.with_name(optimized_name(file.name))
-        # onnxruntime's optimisation at another level is a setting, which the files don't have.
-        on_cpu = target.provider == CPU and settings.graph_optimization == "all"
-        self._optimized = on_cpu and optimized.is_file()
+        self._optimized = target.provider == CPU and optimized.is_file()
         self._cut = file
         self._file = optimized if self._optimized else file
         self._sessions: dict[int, Any] = {}
