@@ -75,7 +75,7 @@ LATE = (
     Late(
         "all voices",
         "kept = VoiceBank.open(EMBEDDED)",
-        "from worker.voices.low_rank import EMBEDDED\nfrom worker.voices.voice_bank import VoiceBank",
+        "from worker.voices.voice_bank import EMBEDDED, VoiceBank",
     ),
 )
 

@@ -33,15 +33,14 @@ from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
+from worker.graph.float_model import float_path, write_float
 from worker.kokoro import SAMPLE_SENTENCES
 from worker.providers.targets import Assignment
-from worker.quantization.float_model import float_path, write_float
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import Rewrite
 from worker.split.speech import SplitSpeech
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 
 LIBRARY = Path(__file__).with_name("masked_cpuid.c")
 AS_IT_IS = "as it is"

@@ -33,7 +33,7 @@ from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
 from worker.split.segments.stage import LoadedStage
-from worker.split.static.trial_window import window_inputs
+from worker.split.static.static_windows import window_inputs
 
 _ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
 VARIANTS: dict[str, tuple[Rewrite, ...]] = {

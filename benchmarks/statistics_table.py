@@ -37,15 +37,13 @@ from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR, WEIGHTED_GENERATOR
-from worker.split.segments.fitted_stage import FittedStage
 from worker.split.segments.segment import WindowedSegment
-from worker.split.segments.stage import LoadedStage
+from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Predictor, Statistics, predictor_for
 from worker.split.segments.windows import FRAME_SAMPLES, WindowShape, windows
+from worker.split.silence import in_weighted_run
 from worker.split.speech import EXACT_BELOW
-from worker.split.weighted_run import in_weighted_run
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 
 LENGTHS = (1, 2, 4, 6, 10, 16, 25, 35, 45, 60, 90)
 """Words; 90 are about 510 tokens."""

@@ -20,9 +20,8 @@ LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
     "worker/espeak/espeak_library.py": "the library's copy is a temporary file",
-    "worker/machine/machine.py": "sysctl and `platform` name the processor",
-    "worker/machine/share.py": "processors stay in the order of their numbers",
-    "worker/machine/signed_products.py": "the slower, right sums",
+    "worker/machine/placement.py": "processors stay in the order of their numbers",
+    "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
 }
 """The answer to a missing folder of Linux's, by the file that looks there."""
 

@@ -27,8 +27,7 @@ from worker.providers.targets import CPU, Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)

@@ -32,8 +32,7 @@ from shm.messages import (
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.machine.priority import place_process, read_back
-from worker.machine.share import MachineShare, return_free_memory
+from worker.machine.placement import MachineShare, place_process, read_back, return_free_memory
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings

@@ -15,7 +15,7 @@ from worker.pcm import to_pcm
 from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
-from worker.split.segments.marks import marks_of
+from worker.split.segments.windows import marks_of
 
 
 class WholeSpeech:

@@ -18,11 +18,10 @@ from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.rewrites.noise import draw_all
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.segments.segment import Prosody
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.split.segments.source import draw_all
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 
 _NOBODY = RunControl()
 

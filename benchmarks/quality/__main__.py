@@ -37,11 +37,10 @@ from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
 from kokoro_live.installation import this_installation
 from worker.engine import EngineError, EngineUnavailable
+from worker.graph.dynamic_int8 import is_dynamic_int8
+from worker.graph.float_model import QuantizationError, write_float
+from worker.graph.loading import load_graph
 from worker.models.checksum_cache import cached_sha256_of
-from worker.quantization.error import QuantizationError
-from worker.quantization.float_model import write_float
-from worker.split.dequantize import is_dynamic_int8
-from worker.split.loading import load_graph
 
 
 def main() -> int:

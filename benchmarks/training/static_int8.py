@@ -31,21 +31,19 @@ from benchmarks.measuring.evaluation.sentences import calibration
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
-from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of
+from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of, replace_nodes
 from worker.graph.graph import Graph
+from worker.graph.loading import load_graph
 from worker.machine.machine import cores
 from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
-from worker.split.dequantize import replace_nodes
-from worker.split.loading import load_graph
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.stage import LoadedStage
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 
 VOICES = ("af_heart", "am_michael", "bf_emma", "bm_george", "ef_dora", "ff_siwis", "jf_alpha", "zm_yunxi")
 

@@ -53,7 +53,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     """
     from supervisor.commands.checks.finding import Circumstances, Severity, outcome
     from supervisor.startup.requirements import Opening
-    from supervisor.tuning.application import tuned_settings
+    from supervisor.tuning.profile import tuned_settings
 
     try:
         applied = tuned_settings(context)

@@ -36,7 +36,7 @@ from supervisor.startup.log_file import VARIABLE, keep_small
 from supervisor.startup.notifications import Notifications
 from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused
 from supervisor.startup.service_manager import ServiceManager
-from supervisor.tuning.application import Applied, status_of, tuned_settings
+from supervisor.tuning.profile import Applied, status_of, tuned_settings
 
 if TYPE_CHECKING:
     from supervisor.processes.metrics import SupervisorMetrics

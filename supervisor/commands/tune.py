@@ -13,8 +13,7 @@ import msgspec
 from supervisor.commands.client_command import ClientCommand
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
-from supervisor.tuning.application import ago
-from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read, write
+from supervisor.tuning.profile import Case, TuningProfile, Unusable, ago, profile_file, read, write
 from worker.engine import EngineUnavailable
 from worker.machine.machine import cores
 from worker.processors import processors
@@ -66,7 +65,7 @@ def tune(context: click.Context, /, shows: bool, clears: bool, as_json: bool, **
 
 def open_engine(timeout: float) -> Open:
     """Loads engines to be measured."""
-    from supervisor.tuning.measured_engine import measured_engine
+    from supervisor.tuning.comparison import measured_engine
 
     return lambda settings: measured_engine(settings, timeout)
 
@@ -98,8 +97,7 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
 
 def _compare(context: click.Context, settings: Settings) -> ComparisonResult:
     from supervisor.client.server_client import address, is_kokoro_live
-    from supervisor.tuning.comparison import compare, ways
-    from supervisor.tuning.measured_engine import CannotMeasure
+    from supervisor.tuning.comparison import CannotMeasure, compare, ways
 
     url = address(context.params["host"], context.params["port"])
     if is_kokoro_live(url):

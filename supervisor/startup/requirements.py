@@ -91,7 +91,7 @@ def _placement(opening: Opening) -> str:
     if not (worker.worker_cpus or worker.worker_nice):
         return "a worker runs where the system puts it"
     from worker.engine import EngineUnavailable
-    from worker.machine.priority import try_placement
+    from worker.machine.placement import try_placement
 
     try:
         try_placement(worker)

@@ -23,7 +23,7 @@ import kokoro_live
 from tests.rooms import PACKED, PRODUCT
 from worker.models.model_files import KNOWN
 from worker.split.segments.statistics import SHIPPED
-from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
 HOME = "kokoro_live"

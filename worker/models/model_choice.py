@@ -14,7 +14,7 @@ from worker.models.model_files import KnownFile, known_files, verify
 from worker.models.model_packages import BadPackages
 from worker.models.model_search import assembly_folders, models_in, voices_in
 from worker.settings import WorkerSettings
-from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import EMBEDDED
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from worker.models.model_packages import BadPackages, find_packaged
 from worker.models.model_search import assembly_folders
 from worker.models.origins import origin_of
 from worker.settings import WorkerSettings
-from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import EMBEDDED
 
 
 class InventoryEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Make the embedded voices from the published file: `python -m worker.models.voice_tables voices-v1.0.bin`.
 
 Each table of 510 styles becomes two factors of rank 12. Run this script again when Kokoro's voices are published again,
-and give the new file a name of its own in `worker.voices.low_rank`.
+and give the new file a name of its own in `worker.voices.voice_bank`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 
 from worker.engine import EngineUnavailable
 from worker.models.model_files import KNOWN, CorruptModel, check
-from worker.voices.low_rank import EMBEDDED, RANK, write_low_rank
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, RANK, VoiceBank, write_low_rank
 
 PUBLISHED = "voices-v1.0.bin"
 

@@ -21,7 +21,7 @@ import onnxruntime as ort
 
 from worker.machine.machine import cores
 from worker.providers.targets import CPU
-from worker.split.optimized_name import optimized_name
+from worker.split.segments.stage import optimized_name
 
 log = logging.getLogger(__name__)
 

@@ -16,12 +16,11 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
-from worker.machine.machine import processor
-from worker.machine.signed_products import cpu_flags
+from worker.machine.machine import cpu_flags, processor
 from worker.models.checksum import sha256_of
 from worker.models.checksum_cache import cached_sha256_of
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.rewrites.noise import Noise
+from worker.split.segments.source import Noise
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +158,7 @@ def size_of(folder: Path) -> int:
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     # Only a new model needs the onnx package (`python -m benchmarks.late_loading`).
     from worker.graph.graph import CannotSplit
-    from worker.split.loading import load_graph
+    from worker.graph.loading import load_graph
     from worker.split.optimized import optimize_stages
     from worker.split.rewrites.stage_files import SERVED, WEIGHTS, fingerprint, write_stages
 

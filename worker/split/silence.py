@@ -2,18 +2,22 @@
 
 A segment begins and ends with up to half a second of silence in which the generator's activations hardly change. A run
 of some of those frames, each of which counts for several, has the statistics of the whole segment
-(`worker.split.rewrites.weighted`), and makes all that can be heard.
+(`worker.split.rewrites.norm_statistics`), and makes all that can be heard.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.split.segments.marks import AUDIBLE_ENERGY
+from worker.run_control import RunControl
 from worker.split.segments.segment import Array, Prosody
+from worker.split.segments.source import HARMONICS, HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import AUDIBLE_ENERGY, FRAME_SAMPLES
 
 EDGE = 1
 """Units (25 ms, the 40 Hz of durations) at the segment's very ends that always run: activations there differ from those
@@ -68,3 +72,38 @@ def _sampled(begin: int, end: int) -> dict[int, int]:
         return {}
     groups = np.array_split(np.arange(begin, end), max(1, round((end - begin) / GROUP)))
     return {int(group[(len(group) - 1) // 2]): len(group) for group in groups}
+
+
+_FIRST_STAGE = 10
+"""Moments of the generator's first stage per frame at 80 Hz; the second stage has as many as the harmonics."""
+
+_FADE = 240
+"""Samples (10 ms) in which the sound falls to the zeros: its last silence reaches -58 dBFS."""
+
+
+def in_weighted_run(
+    prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
+) -> NDArray[np.floating[Any]]:
+    """Vocode a segment from the end of its lead on. Its last silence, which is far below what can be heard, is zeros.
+
+    Args:
+        generator: the one of `worker.split.rewrites.norm_statistics`.
+
+    Raises:
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+    """
+    part = shortened(prosody)
+    harmonics = source.harmonics(0, prosody.frames, threads)
+    frames = harmonics[..., :-1].reshape(*harmonics.shape[:-1], prosody.frames, HARMONICS)[..., part.frames, :]
+    kept = [frames.reshape(*harmonics.shape[:-1], -1), harmonics[..., -1:]]
+    first = np.repeat(part.weights, _FIRST_STAGE)
+    second = np.append(np.repeat(part.weights, HARMONICS), part.weights[-1])
+    arrays = [features[..., part.frames], np.concatenate(kept, axis=-1), prosody.style]
+    arrays += [weights / weights.sum() for weights in (first, second)]
+    [audio] = generator.run(arrays, threads, control)
+    made = audio.ravel()[part.begin * FRAME_SAMPLES :][: part.heard * FRAME_SAMPLES]
+    silence = (prosody.frames - prosody.lead) * FRAME_SAMPLES - len(made)
+    if silence:
+        made = made.copy()
+        made[-_FADE:] *= np.linspace(1, 0, _FADE, dtype=made.dtype)
+    return np.concatenate([made, np.zeros(silence, made.dtype)])

@@ -21,16 +21,14 @@ from worker.pcm import to_pcm
 from worker.providers.targets import Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split.fixed_stages import fixed_generators
 from worker.split.prepared import Prepared
-from worker.split.segments.fitted_stage import FittedStage
-from worker.split.segments.marks import marks_of
 from worker.split.segments.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, in_one_run
 from worker.split.segments.source import HarmonicSource
-from worker.split.segments.stage import LoadedStage
+from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics, describe, predictor_for
-from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
-from worker.split.weighted_run import in_weighted_run
+from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, marks_of, windows
+from worker.split.silence import in_weighted_run
+from worker.split.static.static_windows import fixed_generators
 
 # Steps of the segments that are being made: each with its number of threads, and made again if it is paused.
 

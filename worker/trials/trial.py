@@ -23,7 +23,7 @@ from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable
-from worker.machine.priority import place_process
+from worker.machine.placement import place_process
 from worker.models.model_choice import kokoro_files
 from worker.providers.targets import NAMES
 from worker.settings import WorkerSettings

@@ -25,7 +25,7 @@ from shm.messages import Voice
 from worker.acceleration.decision import decide_providers
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES
-from worker.machine.priority import place_process
+from worker.machine.placement import place_process
 from worker.models.model_choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings

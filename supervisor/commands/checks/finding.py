@@ -9,7 +9,7 @@ from pathlib import Path
 
 from supervisor.settings.composition import Settings
 from supervisor.startup.requirements import Opening
-from supervisor.tuning.application import Applied
+from supervisor.tuning.profile import Applied
 
 
 class Severity(StrEnum):

@@ -9,8 +9,8 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model
+from worker.graph.float_model import workplace
 from worker.models import checksum_cache
-from worker.quantization.float_model import workplace
 
 
 @pytest.fixture(autouse=True)

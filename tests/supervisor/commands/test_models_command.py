@@ -26,7 +26,7 @@ from worker.models import checksum_cache
 from worker.models.assembly import assembled
 from worker.models.model_files import KNOWN
 from worker.split import prepared
-from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import EMBEDDED
 
 FILES = {"kokoro-v1.0.onnx": b"a model" * 9999, "voices-v1.0.bin": b"some voices" * 999}
 

@@ -16,9 +16,8 @@ from supervisor.commands import tune as tune_module
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.tuning import tuning
 from supervisor.settings.composition import parse_settings
-from supervisor.tuning.application import tuned_settings
-from supervisor.tuning.measured_engine import CannotMeasure
-from supervisor.tuning.profile import TuningProfile, Way
+from supervisor.tuning.comparison import CannotMeasure
+from supervisor.tuning.profile import TuningProfile, Way, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round

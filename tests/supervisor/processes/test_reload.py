@@ -17,8 +17,7 @@ from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
 from supervisor.startup.notifications import Notifications
 from supervisor.startup.service_manager import ServiceManager
-from supervisor.tuning.application import status_of, tuned_settings
-from supervisor.tuning.profile import Way
+from supervisor.tuning.profile import Way, status_of, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.fakes import ESPEAK
 from tests.supervisor.profiles import make_profile

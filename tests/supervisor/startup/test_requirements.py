@@ -21,9 +21,9 @@ from supervisor.commands import doctor, serve
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.metrics_folder import metrics_folder
 from supervisor.startup.requirements import REQUIREMENTS, Requirement
-from supervisor.tuning.application import tuned_settings
+from supervisor.tuning.profile import tuned_settings
 from tests.supervisor.clean_environment import clean_environment
-from worker.machine.priority import read_back
+from worker.machine.placement import read_back
 
 
 @pytest.fixture(autouse=True)

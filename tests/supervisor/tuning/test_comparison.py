@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from supervisor.tuning.comparison import ROUNDS, ComparisonResult, compare, ways
-from supervisor.tuning.measured_engine import CannotMeasure
+from supervisor.tuning.comparison import ROUNDS, CannotMeasure, ComparisonResult, compare, ways
 from supervisor.tuning.profile import Way
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from supervisor.tuning.measured_engine import CannotMeasure, measured_engine
+from supervisor.tuning.comparison import CannotMeasure, measured_engine
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
@@ -72,7 +72,7 @@ signal.pause()
 """
     code = f"""
 import sys
-from supervisor.tuning.measured_engine import measured_engine
+from supervisor.tuning.comparison import measured_engine
 from worker.settings import WorkerSettings
 with measured_engine(WorkerSettings(), 600, (sys.executable, "-c", {sleeper!r})) as engine:
     engine.measure()

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from worker.engine import EngineUnavailable
-from worker.machine.priority import QOS_CLASSES, place_process, read_back
+from worker.machine.placement import QOS_CLASSES, place_process, read_back
 from worker.processors import processors
 from worker.settings import WorkerSettings
 
@@ -34,7 +34,7 @@ def test_what_is_no_set_of_processors_is_refused_with_the_settings(text: str) ->
 
 def in_a_process_of_its_own(code: str) -> str:
     """The output of a fresh process, so that the scheduling of the test's own stays as it was."""
-    prelude = "from worker.machine.priority import *; from worker.settings import WorkerSettings as S; "
+    prelude = "from worker.machine.placement import *; from worker.settings import WorkerSettings as S; "
     asked = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=True)
     return asked.stdout.strip()
 
@@ -63,7 +63,7 @@ def test_the_engine_counts_the_cores_that_are_left_to_it() -> None:
 @linux
 def test_a_thread_that_has_just_ended_is_no_error() -> None:
     said = in_a_process_of_its_own(
-        "import worker.machine.priority as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
+        "import worker.machine.placement as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
         "place_process(S(worker_cpus=str(min(os.sched_getaffinity(0))), worker_nice=19)); print(read_back().nice)"
     )
     assert said == "19"

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from shm.messages import Load
-from worker.machine.share import MachineShare, divide, sharers, within
+from worker.machine.placement import MachineShare, divide, sharers, within
 from worker.settings import WorkerSettings
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties threads to cores")
@@ -57,7 +57,7 @@ def test_all_threads_of_a_process_go_to_its_share_and_may_go_to_another(slot: in
         "pool = threading.Thread(target=threading.Event().wait, daemon=True)\n"
         "pool.start()\n"
         "from shm.messages import Load\n"
-        "from worker.machine.share import MachineShare\n"
+        "from worker.machine.placement import MachineShare\n"
         "from worker.settings import WorkerSettings\n"
         "place = MachineShare()\n"
         "place.take(WorkerSettings(provider='cpu'), Load(slot=1, slots=2))\n"

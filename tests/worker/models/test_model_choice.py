@@ -20,7 +20,7 @@ from worker.models.part_file import PartFile
 from worker.select import choose
 from worker.settings import WorkerSettings
 from worker.voices.kokoro_voices import KOKORO_VOICES
-from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import EMBEDDED
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.quantization.error import QuantizationError
-from worker.quantization.float_model import workplace
+from worker.graph.float_model import QuantizationError, workplace
 
 
 def test_it_is_beside_the_file_and_gone_afterwards(tmp_path):

@@ -14,20 +14,18 @@ from tests.made_once import made_once
 from tests.split_model import make_split_model
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
-from worker.graph.dynamic_int8 import UnknownPattern
+from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8
+from worker.graph.float_model import write_float
 from worker.graph.graph import Graph
+from worker.graph.loading import load_graph
 from worker.kokoro import KokoroEngine
 from worker.pcm import to_pcm
-from worker.quantization.float_model import write_float
 from worker.settings import WorkerSettings
-from worker.split.dequantize import dequantize, is_dynamic_int8
-from worker.split.loading import load_graph
 from worker.split.rewrites.cuts import find_cuts
-from worker.split.rewrites.rewrite import norms
+from worker.split.rewrites.norm_statistics import norms
 from worker.split.rewrites.stage_files import fingerprint
 from worker.split.segments.statistics import predictor_for
-from worker.voices.low_rank import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from worker.voices.voice_bank import EMBEDDED, VoiceBank
 
 OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
 

@@ -14,17 +14,16 @@ from onnx import TensorProto, helper
 from tests.split_model import stages_of
 from tests.worker.split.coreml_operators import MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels, int8_model
+from worker.graph.dynamic_int8 import dequantize
 from worker.graph.graph import CannotSplit
+from worker.graph.loading import load_graph
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
-from worker.split.dequantize import dequantize
-from worker.split.loading import load_graph
 from worker.split.prepared import Prepared, Unprepared
 from worker.split.segments.stage import LoadedStage
 from worker.split.static import static_windows
 from worker.split.static.half import to_half
-from worker.split.static.static_windows import static_generator
-from worker.split.static.trial_window import window_inputs
+from worker.split.static.static_windows import static_generator, window_inputs
 
 FRAMES = 40
 
@@ -119,7 +118,7 @@ def test_what_is_lost_is_made_again_and_floats_are_made_once(
         made.append("floats")
         return dequantize(graph)
 
-    monkeypatch.setattr("worker.split.dequantize.dequantize", counted)
+    monkeypatch.setattr("worker.graph.dynamic_int8.dequantize", counted)
     arrays = [*window_inputs(own, FRAMES, seed=5).values()]
     again = run(static_generator(small_int8, own, FRAMES), arrays)
     assert np.array_equal(again, run(static_generator(small_int8, its_stages, FRAMES), arrays))

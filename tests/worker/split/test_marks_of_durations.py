@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worker.split.segments.marks import lead_of, marks_of
+from worker.split.segments.windows import lead_of, marks_of
 
 
 def test_the_published_models_own_example():

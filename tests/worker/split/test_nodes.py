@@ -3,8 +3,7 @@
 import pytest
 from onnx import TensorProto, helper
 
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import Graph, Nodes
 
 
 def value(name):

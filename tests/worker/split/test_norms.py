@@ -9,9 +9,8 @@ import pytest
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, blocks_of, decibels, make_engine, run_model
 from worker.graph.graph import CannotSplit, Graph
-from worker.split.loading import load_graph
-from worker.split.rewrites.noise import draw_all
-from worker.split.rewrites.norms import fuse_norms
+from worker.graph.loading import fuse_norms, load_graph
+from worker.split.segments.source import draw_all
 from worker.split.segments.windows import Window
 
 WRITTEN = ("written", "merged", "axes")

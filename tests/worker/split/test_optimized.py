@@ -9,9 +9,9 @@ import onnx
 from tests.split_model import stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.split import optimized, prepared
-from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
 from worker.split.rewrites.stage_files import GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
+from worker.split.segments.stage import optimized_name
 
 
 def places(folder, stage):

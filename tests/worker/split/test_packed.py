@@ -10,8 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, decibels, int8_model
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import Graph, Nodes
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

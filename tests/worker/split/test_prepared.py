@@ -19,11 +19,10 @@ from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split import optimized
 from worker.split import prepared as module
-from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.stage_files import SERVED, STAGES, WEIGHTS
-from worker.split.segments.stage import LoadedStage
+from worker.split.segments.stage import LoadedStage, optimized_name
 
 OPTIMIZE = optimized.optimize_stages
 

@@ -8,8 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model, stages_of
 from tests.worker.split.splitting import Parts, decibels
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import Graph, Nodes
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.planar import make_planar

@@ -9,10 +9,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, int8_model
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import Graph, Nodes
 from worker.split.rewrites.choice import MOST_CORES_FOR_SINE, Rewrite, default
-from worker.split.rewrites.sine import fold_sines
+from worker.split.rewrites.snake import fold_sines
 from worker.split.rewrites.stage_files import EXACT_GENERATOR, GENERATOR
 
 CHANNELS, TIME = 5, 400

@@ -5,11 +5,10 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import Graph, Nodes
+from worker.graph.loading import load_graph
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
-from worker.split.loading import load_graph
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts

@@ -6,9 +6,8 @@ import onnxruntime as ort
 import pytest
 from onnx import helper, numpy_helper
 
-from worker.graph.graph import Graph
-from worker.graph.nodes import Nodes
-from worker.split.static.static_operations import replace_operations
+from worker.graph.graph import Graph, Nodes
+from worker.split.static.static_graph import replace_operations
 from worker.split.static.synthesis import fold_synthesis
 
 KINDS = {"float32": 1e-5, "float16": 2e-2}

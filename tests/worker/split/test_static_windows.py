@@ -10,17 +10,15 @@ import pytest
 
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
+from worker.graph.float_model import write_float
 from worker.providers.targets import StageTarget
-from worker.quantization.float_model import write_float
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare
-from worker.split.segments.fitted_stage import FittedStage
 from worker.split.segments.segment import WindowedSegment
-from worker.split.segments.stage import LoadedStage
+from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.windows import Window, WindowShape, windows
-from worker.split.static import static_windows, trial_window
-from worker.split.static.static_windows import static_generator
-from worker.split.static.trial_window import window_inputs
+from worker.split.static import static_windows
+from worker.split.static.static_windows import static_generator, window_inputs
 
 FRAMES = 64
 UNMADE = 50
@@ -31,14 +29,14 @@ UNMADE = 50
 def loaded_once():
     """The stages that compute a window's inputs, which no test changes."""
     stages = {}
-    load = trial_window._stage
+    load = static_windows._stage
 
     def stage(prepared, name):
         model = prepared.manifest.fingerprint, name
         return stages[model] if model in stages else stages.setdefault(model, load(prepared, name))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trial_window, "_stage", stage)
+        patch.setattr(static_windows, "_stage", stage)
         yield
 
 

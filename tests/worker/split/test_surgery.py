@@ -5,7 +5,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from tests.split_model import make_split_model
-from worker.split.dequantize import replace_nodes
+from worker.graph.dynamic_int8 import replace_nodes
 
 
 def test_nodes_in_any_order_are_put_in_order(tmp_path):

@@ -7,10 +7,9 @@ import pytest
 
 from tests.small_kokoro import CHANNELS
 from tests.worker.split.splitting import NOBODY, Parts, decibels
-from worker.split import weighted_run
+from worker.split import silence
 from worker.split.segments.segment import Prosody, in_one_run
-from worker.split.silence import Shortened
-from worker.split.weighted_run import in_weighted_run
+from worker.split.silence import Shortened, in_weighted_run
 
 WHOLE, WEIGHTED = "generator-whole.onnx", "generator-weighted.onnx"
 
@@ -57,13 +56,13 @@ def test_without_most_of_its_silence_it_sounds_the_same(parts, speech):
 def test_weights_matter(parts, speech, monkeypatch):
     """The same frames, each counted once, are another sound."""
     whole = in_one_run(*speech, parts.stage(WHOLE), 1, NOBODY)
-    plain = weighted_run.shortened
+    plain = silence.shortened
 
     def unweighted(prosody):
         part = plain(prosody)
         return Shortened(part.frames, np.ones_like(part.weights), part.begin, part.heard)
 
-    monkeypatch.setattr(weighted_run, "shortened", unweighted)
+    monkeypatch.setattr(silence, "shortened", unweighted)
     made = in_weighted_run(*speech, parts.stage(WEIGHTED), 1, NOBODY)
     heard = (70 + 8 - speech[0].lead) * 300 - 240
     assert decibels(whole[:heard], made[:heard]) < 50

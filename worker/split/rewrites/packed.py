@@ -19,8 +19,7 @@ import numpy as np
 from onnx import TensorProto
 
 from worker.graph.dynamic_int8 import DynamicProduct, UnknownPattern, product_of
-from worker.graph.graph import attribute
-from worker.graph.nodes import Chain, Nodes
+from worker.graph.graph import Chain, Nodes, attribute
 
 _SIGN = 128
 """Offset from U8 to S8 values."""

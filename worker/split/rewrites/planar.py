@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from worker.graph.graph import attribute
-from worker.graph.nodes import Chain, Nodes, is_float
+from worker.graph.graph import Chain, Nodes, attribute, is_float
 
 _ALONG_TIME = ("strides", "dilations")
 

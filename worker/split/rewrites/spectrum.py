@@ -19,8 +19,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from worker.graph.graph import attribute, names_taken
-from worker.graph.nodes import Chain, Nodes
+from worker.graph.graph import Chain, Nodes, attribute, names_taken
 
 _ROUNDING = 1e-7
 """Weights below this value are set to 0."""

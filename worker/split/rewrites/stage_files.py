@@ -13,18 +13,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from worker.graph.graph import CannotSplit, Graph
-from worker.graph.nodes import Nodes
+from worker.graph.graph import CannotSplit, Graph, Nodes, attribute
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.cuts import Cuts, find_cuts, first_upsampling
-from worker.split.rewrites.noise import Noise
-from worker.split.rewrites.noise_inputs import noise_of, random_operations
-from worker.split.rewrites.packed import pack_convolutions
-from worker.split.rewrites.planar import make_planar
-from worker.split.rewrites.rewrite import (
+from worker.split.rewrites.norm_statistics import (
     CROP,
     STATISTICS,
     Additions,
@@ -32,11 +28,14 @@ from worker.split.rewrites.rewrite import (
     give_statistics,
     norms,
     tell_statistics,
+    weigh_statistics,
+    weight_inputs,
 )
-from worker.split.rewrites.sine import fold_sines
-from worker.split.rewrites.snake import rewrite_snakes
+from worker.split.rewrites.packed import pack_convolutions
+from worker.split.rewrites.planar import make_planar
+from worker.split.rewrites.snake import fold_sines, rewrite_snakes
 from worker.split.rewrites.spectrum import rewrite_spectra
-from worker.split.rewrites.weighted import weigh_statistics, weight_inputs
+from worker.split.segments.source import Noise
 
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"
@@ -240,3 +239,46 @@ def _shaped(tensor: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
     shaped.ClearField("dims")
     shaped.dims.extend(shapes[tensor.name])
     return shaped
+
+
+_PROBES = (20, 40, 70)
+"""Frames of F0 in the probe runs: two find how a shape grows, the third checks the result."""
+
+
+def random_operations(graph: Graph, places: list[int]) -> list[Any]:
+    """The random operations of a source that inputs can replace.
+
+    Raises:
+        CannotSplit: there are random operations of another kind.
+    """
+    found = [graph.nodes[place] for place in places if graph.nodes[place].op_type.startswith("Random")]
+    for node in found:
+        if graph.element_type(node.output[0]) != onnx.TensorProto.FLOAT:
+            raise CannotSplit("its noise isn't made of 32-bit floats")
+    return found
+
+
+def noise_of(graph: Graph, operations: list[Any], source: bytes) -> tuple[Noise, ...]:
+    """The noise input for each random operation; `source` takes F0 and gives each operation's output.
+
+    Raises:
+        CannotSplit: a shape doesn't grow evenly with F0.
+    """
+    session = ort.InferenceSession(source, providers=["CPUExecutionProvider"])
+    f0 = session.get_inputs()[0]
+    kind = np.float16 if f0.type == "tensor(float16)" else np.float32
+    shapes = [
+        [result.shape for result in session.run(None, {f0.name: np.full((1, frames), 150, kind)})] for frames in _PROBES
+    ]
+    noises = []
+    for operation, *found in zip(operations, *shapes, strict=True):
+        first, second, third = _PROBES
+        grown = [(b - a) // (second - first) for a, b in zip(found[0], found[1], strict=True)]
+        shape = tuple((by, size - by * first) for by, size in zip(grown, found[0], strict=True))
+        if tuple(by * third + fixed for by, fixed in shape) != found[2]:
+            raise CannotSplit(f"its noise has the shapes {found} for {_PROBES} frames")
+        normal = "Normal" in operation.op_type
+        low = attribute(operation, "mean" if normal else "low", 0.0)
+        spread = attribute(operation, "scale", 1.0) if normal else attribute(operation, "high", 1.0) - low
+        noises.append(Noise(kind="normal" if normal else "uniform", centre=low, spread=spread, shape=shape))
+    return tuple(noises)

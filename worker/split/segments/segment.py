@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.run_control import RunControl
-from worker.split.segments.fitted_stage import FittedStage
-from worker.split.segments.marks import lead_of
 from worker.split.segments.source import HarmonicSource
-from worker.split.segments.stage import LoadedStage
+from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics
-from worker.split.segments.windows import FRAME_SAMPLES, Window
+from worker.split.segments.windows import FRAME_SAMPLES, Window, lead_of
 
 GENERATOR_CONTEXT = 5
 """Context of the generator's first stage: frames at 80 Hz (62 ms) on each side of a window.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,13 @@ from worker.providers.targets import CPU, StageTarget
 from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
-from worker.split.optimized_name import optimized_name
+from worker.split.segments.windows import Window
+
+
+def optimized_name(stage: str) -> str:
+    """The file name of a stage's optimised form, which `worker.split.optimized` makes."""
+    return Path(stage).with_suffix(".cpu.onnx").name
+
 
 log = logging.getLogger(__name__)
 
@@ -79,3 +85,41 @@ class LoadedStage:
         """Free the memory of the sessions; they are opened again when needed."""
         with self._lock:
             self._sessions.clear()
+
+
+class FittedStage:
+    """A stage with fixed-length variants. The segment alone decides which variant runs a window, so the same job gives
+    the same samples."""
+
+    def __init__(self, any_length: LoadedStage, fixed: Mapping[int, LoadedStage] | None = None) -> None:
+        """`fixed`: stages by the length of the windows that they take."""
+        self.any_length = any_length
+        self._fixed = dict(sorted((fixed or {}).items()))
+
+    def fitted(self, given: Window, within: Window) -> tuple[Window, LoadedStage | None]:
+        """The window to run so that all of `given` is made, and the stage of exactly that length; None in place of the
+        stage if `any_length` is to run the window.
+
+        A window shorter than the fixed length is extended to the left, where all needed frames were made before, and to
+        the right only where `within` begins. A window's edges are never padded: near a padded edge the samples would
+        depend on another segment's frames.
+        """
+        for length, stage in self._fixed.items():
+            if given.end - given.begin <= length <= within.end - within.begin:
+                begin = max(within.begin, given.end - length)
+                return Window(begin, begin + length), stage
+        return given, None
+
+    def open(self, threads: int) -> None:
+        """Open the sessions that a step with this number of threads needs.
+
+        Raises:
+            EngineUnavailable, ProviderUnavailable: as `LoadedStage.session`.
+        """
+        for stage in (self.any_length, *self._fixed.values()):
+            stage.session(threads)
+
+    def close(self) -> None:
+        """Free the memory of the sessions; they are opened again when needed."""
+        for stage in (self.any_length, *self._fixed.values()):
+            stage.close()

@@ -15,11 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kokoro_onnx.config import DEFAULT_VOCAB
+from numpy.typing import NDArray
 
-from worker.engine import EngineError, EngineUnavailable
+from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable
 from worker.models.checksum import sha256_of
 from worker.models.checksum_cache import cached_sha256_of
+from worker.providers.targets import StageTarget
+from worker.run_control import RunControl
+from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
+from worker.split.rewrites.norm_statistics import STATISTICS
+from worker.split.segments.segment import GENERATOR_CONTEXT, Prosody
+from worker.split.segments.source import HarmonicSource
+from worker.split.segments.stage import LoadedStage
+from worker.split.segments.windows import WindowShape
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +71,8 @@ def _floats(model: Path, prepared: Prepared, half: bool) -> Path:
     """
     import onnx
 
-    from worker.split.dequantize import dequantize
-    from worker.split.loading import load_graph
+    from worker.graph.dynamic_int8 import dequantize
+    from worker.graph.loading import load_graph
     from worker.split.rewrites.stage_files import GENERATOR, WEIGHTS, write_generator
 
     floats = prepared.folder / _FLOATS
@@ -112,11 +122,11 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
 
     from worker.graph.dynamic_int8 import UnknownPattern
     from worker.graph.graph import CannotSplit
-    from worker.split.rewrites.rewrite import CROP
+    from worker.split.rewrites.norm_statistics import CROP
     from worker.split.rewrites.stage_files import WEIGHTS
     from worker.split.static.half import to_half
     from worker.split.static.static_graph import static_model
-    from worker.split.static.trial_window import window_inputs
+    from worker.split.static.static_windows import window_inputs
 
     part = file.with_suffix(".part")
     try:
@@ -152,3 +162,66 @@ def _point_into(model: Any, folder: str) -> None:
         for entry in tensor.external_data:
             if entry.key == "location":
                 entry.value = f"{folder}/{entry.value}"
+
+
+_STYLE_DEVIATION = 0.15
+"""Standard deviation of the published voices' style values."""
+
+_LEAST_DURATION = 2
+"""Shortest duration of a phoneme, in frames at 80 Hz."""
+
+
+def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """The generator's inputs (statistics included) for a window of this many frames at 80 Hz, by name and in order:
+    computed from random phonemes and a random style by the other stages on the CPU.
+
+    Raises:
+        EngineError, EngineUnavailable: the stages don't work.
+    """
+    random = np.random.default_rng(seed)
+    style = _STYLE_DEVIATION * random.standard_normal((1, 256), np.float32)
+    phonemes = random.choice(sorted(DEFAULT_VOCAB.values()), (frames + frames % 2) // _LEAST_DURATION)
+    tokens = np.array([[0, *phonemes, 0]])
+    text, f0, energy, durations = _run(prepared, "prosody", [tokens, style, np.ones(1)])[1]
+    prosody = Prosody(text, f0, energy, durations.ravel(), style)
+    begin = (prosody.frames - frames) // 4 * 2
+    features = _run(prepared, "decoder", [text, f0, energy, style])[1][0]
+    source = HarmonicSource(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, RunControl())
+    harmonics = source.harmonics(begin, begin + frames, 1)
+    window = [features[..., begin : begin + frames], harmonics, style]
+    names, (_, *statistics) = _run(prepared, "generator-exact", window)
+    return dict(zip([*names, *STATISTICS], [*window, *statistics], strict=True))
+
+
+def _stage(prepared: Prepared, name: str) -> LoadedStage:
+    return LoadedStage(prepared.folder / f"{name}.onnx", WorkerSettings(), StageTarget())
+
+
+def _run(prepared: Prepared, name: str, arrays: list[NDArray[Any]]) -> tuple[list[str], list[NDArray[Any]]]:
+    """Names of a stage's inputs, and its outputs."""
+    stage = _stage(prepared, name)
+    names = [given.name for given in stage.session(1).get_inputs()]
+    return names, stage.run(arrays, 1, RunControl())
+
+
+def fixed_generators(
+    model: Path, prepared: Prepared, settings: WorkerSettings, target: StageTarget
+) -> dict[int, LoadedStage]:
+    """Fixed-length generators by length in frames at 80 Hz: the target's length, and a shorter one for the first
+    window, so that the sound begins no later than with a generator for any length.
+
+    Raises:
+        ProviderUnavailable: they can't be made.
+    """
+    first = WindowShape.of(settings).first + 2 * GENERATOR_CONTEXT
+    lengths = {min(first, target.window), target.window} if target.window else set()
+    return {frames: _fixed_generator(model, prepared, frames, settings, target) for frames in lengths}
+
+
+def _fixed_generator(
+    model: Path, prepared: Prepared, frames: int, settings: WorkerSettings, target: StageTarget
+) -> LoadedStage:
+    try:
+        return LoadedStage(static_generator(model, prepared, frames, target.half), settings, target)
+    except Unprepared as error:
+        raise ProviderUnavailable(target.provider, str(error)) from error

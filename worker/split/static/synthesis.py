@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.graph.graph import attribute
-from worker.graph.nodes import Chain, Nodes
+from worker.graph.graph import Chain, Nodes, attribute
 
 Shapes = Mapping[str, tuple[int, ...]]
 

@@ -1,5 +1,4 @@
-"""Float model files made from int8 ones: read, converted, written to an unfinished file, and only then given their
-name."""
+"""Float model files made from int8 ones: read, converted, written to an unfinished file, and only then named."""
 
 from __future__ import annotations
 
@@ -13,13 +12,16 @@ from pathlib import Path
 
 import onnx
 
-from worker.graph.dynamic_int8 import UnknownPattern
+from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8
 from worker.graph.graph import CannotSplit
+from worker.graph.loading import load_graph
 from worker.models.checksum_cache import cached_sha256_of
 from worker.models.model_search import MODEL_NAMES
-from worker.quantization.error import QuantizationError
-from worker.split.dequantize import dequantize, is_dynamic_int8
-from worker.split.loading import load_graph
+
+
+class QuantizationError(Exception):
+    """The float model can't be made; the message names the file and tells the user how to fix it."""
+
 
 # Workplaces: the folder in which a float model is made, next to its file, for one process at a time. A killed
 # process's files are removed later.

@@ -1,1 +1,0 @@
-"""Conversion of the published int8 model to floats."""
