@@ -30,7 +30,7 @@ from benchmarks.chaos_forms import percentile
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Table
 from tests.system.server import DEADLINE, Server, server
-from worker.voices.voice_bank import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED
 
 TEXTS = (
     "The morning train was late again and nobody on the platform said anything about it.",

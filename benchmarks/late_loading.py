@@ -75,7 +75,7 @@ LATE = (
     Late(
         "all voices",
         "kept = VoiceBank.open(EMBEDDED)",
-        "from worker.voices.voice_bank import EMBEDDED, VoiceBank",
+        "from worker.voices.kokoro_voices import EMBEDDED\nfrom worker.voices.voice_bank import VoiceBank",
     ),
 )
 

@@ -40,7 +40,8 @@ from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import Rewrite
 from worker.split.speech import SplitSpeech
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 LIBRARY = Path(__file__).with_name("masked_cpuid.c")
 AS_IT_IS = "as it is"

@@ -43,7 +43,8 @@ from worker.split.segments.statistics import Predictor, Statistics, predictor_fo
 from worker.split.segments.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.split.silence import in_weighted_run
 from worker.split.speech import EXACT_BELOW
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 LENGTHS = (1, 2, 4, 6, 10, 16, 25, 35, 45, 60, 90)
 """Words; 90 are about 510 tokens."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,3 +40,20 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write a file atomically."""
     with replacing(path) as draft:
         draft.write_bytes(data)
+
+
+def write_shared(path: Path, data: bytes) -> None:
+    """Write a file atomically that several processes may write at the same time, each to a draft of its own: the last
+    one's content stays. It isn't synced, so it is for what can be made again.
+
+    Raises:
+        OSError: the file can't be written; its former content stays.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as draft:
+            draft.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

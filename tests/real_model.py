@@ -13,7 +13,7 @@ import platformdirs
 import pytest
 
 from worker.models.assembly import assembled
-from worker.models.model_files import KNOWN
+from worker.models.sources import KNOWN
 
 NAME = "kokoro-v1.0.int8.onnx"
 FOLDER = platformdirs.user_cache_path("kokoro-live-tests", appauthor=False) / "models"

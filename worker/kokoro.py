@@ -21,13 +21,14 @@ from worker.acceleration.decision import ProviderDecision, decide_providers
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of
 from worker.providers.options import BadOption
 from worker.providers.targets import CPU, Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)

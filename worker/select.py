@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.models.model_choice import kokoro_files
+from worker.models.choice import kokoro_files
 from worker.providers.options import BadOption
 from worker.settings import WorkerSettings
 

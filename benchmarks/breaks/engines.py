@@ -169,7 +169,7 @@ BREAKS = (
     ),
     Mutation(
         "changed-files-are-hashed-again",
-        "worker/models/checksum_cache.py",
+        "worker/models/checksums.py",
         "if entry and (entry.size, entry.modified_ns, entry.inode) == (stat.st_size, stat.st_mtime_ns, stat.st_ino):",
         "if entry and entry.size == stat.st_size:",
         ("tests/worker/models",),

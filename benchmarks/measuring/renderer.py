@@ -21,7 +21,8 @@ from worker.split.prepared import prepare
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.segments.segment import Prosody
 from worker.split.segments.source import draw_all
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 _NOBODY = RunControl()
 

@@ -40,7 +40,7 @@ from worker.engine import EngineError, EngineUnavailable
 from worker.graph.dynamic_int8 import is_dynamic_int8
 from worker.graph.float_model import QuantizationError, write_float
 from worker.graph.loading import load_graph
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of
 
 
 def main() -> int:

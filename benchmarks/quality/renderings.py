@@ -19,7 +19,7 @@ from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of
 from worker.split.prepared import FORMAT
 from worker.split.rewrites.choice import DEFAULT
 from worker.split.segments.statistics import SHIPPED

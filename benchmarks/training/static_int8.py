@@ -43,7 +43,8 @@ from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.stage import LoadedStage
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 VOICES = ("af_heart", "am_michael", "bf_emma", "bm_george", "ef_dora", "ff_siwis", "jf_alpha", "zm_yunxi")
 

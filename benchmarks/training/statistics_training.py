@@ -21,7 +21,8 @@ from benchmarks.training.statistics_samples import Sample, Speaker, Task, file_o
 from worker.split.prepared import prepare
 from worker.split.segments.statistics import Predictor
 from worker.split.speech import EXACT_BELOW
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 WEIGHTS = (1.0, 1.0, 1.0, 0.5, 0.5, 2.83)
 """Weights of the groups of `statistics.describe`; the style, by which voices differ, counts most."""

@@ -17,7 +17,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from worker.models.fetch import FetchProgress as FileProgress
+from worker.models.download import FetchProgress as FileProgress
 
 STEP = 10
 """Percent between two plain lines."""

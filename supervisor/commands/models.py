@@ -6,7 +6,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
-    from worker.models.model_files import KnownFile
+    from worker.models.sources import KnownFile
     from worker.settings import WorkerSettings
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
@@ -28,8 +28,8 @@ _STEPS = ("worker.models.assembly", "worker.split.prepared")
 """Loggers that tell the steps of a model's preparation."""
 
 
-def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
-    from worker.models.model_files import BadManifest, known_files
+def _known(settings: WorkerSettings) -> Mapping[str, KnownFile]:
+    from worker.models.sources import BadManifest, known_files
 
     try:
         return known_files(settings.manifest, settings.packaged_model)
@@ -51,8 +51,8 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
 
     Files that the settings name, and the voices of this package, are in the list too.
     """
-    from worker.models.model_files import FilePresence
-    from worker.models.model_inventory import inventory
+    from worker.models.inventory import inventory
+    from worker.models.sources import FilePresence
 
     settings = engine_settings(context)
     rows = inventory(settings, _known(settings))
@@ -96,15 +96,16 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     interrupted download goes on where it stopped; a file that doesn't have the published hash is not kept.
     """
     from supervisor.commands.fetch_display import display
-    from worker.models.fetch import FetchError, fetch_blocking
-    from worker.models.model_files import DEFAULT
+    from worker.models.assembly import FetchError
+    from worker.models.download import fetch
+    from worker.models.sources import DEFAULT
 
     settings = engine_settings(context)
     known = _known(settings)
     wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
         with display() as progress:
-            paths = fetch_blocking(wanted, settings.model_dir, settings.mirror or None, progress, known)
+            paths = fetch(wanted, settings.model_dir, mirror=settings.mirror, progress=progress, known=known)
     except FetchError as error:
         raise click.ClickException(str(error)) from error
     for path in paths:
@@ -117,7 +118,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
 def prepare_model(context: click.Context, /, **_: Any) -> None:
     """Assemble the model and cut it into stages now, which takes the first start some seconds otherwise."""
     from worker.engine import EngineUnavailable
-    from worker.models.model_choice import kokoro_files
+    from worker.models.choice import kokoro_files
     from worker.split.prepared import Unprepared, prepare, size_of
 
     settings = engine_settings(context)
@@ -158,7 +159,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
 
     Fails if one is corrupt, or not there.
     """
-    from worker.models.model_files import CorruptModel, FileState, verify
+    from worker.models.sources import CorruptModel, check
 
     settings = engine_settings(context)
     known, model_dir = _known(settings), settings.model_dir
@@ -170,15 +171,14 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
         try:
             if not path.exists():
                 raise CorruptModel(f"{path} isn't there: get it with `kokoro-live models fetch {path.name}`.")
-            verdict = verify(path, known)
+            published = known.get(path.name)
+            if published:
+                check(path, published)
         except CorruptModel as error:
             bad += 1
             click.echo(str(error), err=True)
         else:
-            says = {
-                FileState.PUBLISHED: "ok, it is the published file",
-                FileState.UNKNOWN: "no published file has this name, so it can't be checked",
-            }
-            click.echo(f"{path}: {says[verdict]}")
+            unknown = "no published file has this name, so it can't be checked"
+            click.echo(f"{path}: {'ok, it is the published file' if published else unknown}")
     if bad:
         raise click.ClickException(f"{bad} of {len(paths)} files can't be used.")

@@ -80,7 +80,7 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
     if settings.worker.threads or settings.worker.concurrency:
         raise click.UsageError("--threads and --concurrency are measured: leave them out.")
     if settings.worker.engine != "espeak":
-        from worker.models.model_choice import chosen_model
+        from worker.models.choice import chosen_model
 
         # Before the first start the model may still be in its packages; Case.of says if it is missing.
         with contextlib.suppress(EngineUnavailable):

@@ -90,9 +90,9 @@ def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) ->
     """Run the process that fetches the model while another engine speaks."""
     become_child(os.dup(lifeline.fileno()))
     configure_logging(settings.supervisor.logs, "fetcher")
-    from worker.models.fetcher import run
+    from worker.models.download import run_fetcher
 
-    run(settings.worker)
+    run_fetcher(settings.worker)
 
 
 def trial(control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:

@@ -19,8 +19,8 @@ from shm.situation import TuningState
 from supervisor.settings.composition import Settings
 from worker.engine import EngineUnavailable
 from worker.machine.machine import machine_name
-from worker.models.checksum_cache import cached_sha256_of
-from worker.models.model_search import find_model
+from worker.models.checksums import cached_sha256_of
+from worker.models.choice import find_model
 
 FORMAT = 2
 """Incremented whenever a field's meaning changes."""

@@ -10,7 +10,8 @@ from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, of_every_voice
 from benchmarks.training.statistics_samples import Sample, file_of, read, tasks
 from benchmarks.training.statistics_training import speak_missing
 from worker.split.segments.statistics import Statistics
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 TIME = np.arange(24_000) / 24_000
 SPEECH = (9_000 * np.sin(2 * np.pi * 300 * TIME) * (TIME < 0.7) + 4 * np.sin(2 * np.pi * 90 * TIME)).astype(np.int16)

@@ -21,9 +21,9 @@ from packaging.utils import canonicalize_name
 
 import kokoro_live
 from tests.rooms import PACKED, PRODUCT
-from worker.models.model_files import KNOWN
+from worker.models.sources import KNOWN
 from worker.split.segments.statistics import SHIPPED
-from worker.voices.voice_bank import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
 HOME = "kokoro_live"

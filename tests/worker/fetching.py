@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 from tests.file_server import FileServer
-from worker.models.fetch import FetchProgress, fetch
-from worker.models.model_files import KnownFile
+from worker.models.download import FetchProgress, fetch
+from worker.models.sources import KnownFile
 
 MODEL = random.Random(1).randbytes(1_000_000)
 OTHER = random.Random(2).randbytes(1_000_000)
@@ -51,8 +51,8 @@ class Watcher:
         return [progress.note for progress in self.seen if progress.note]
 
 
-async def get(server: FileServer, watch: Watcher) -> list[Path]:
-    return await fetch([NAME], watch.directory, mirror=server.url, progress=watch, known=table(), delays=AT_ONCE)
+def get(server: FileServer, watch: Watcher) -> list[Path]:
+    return fetch([NAME], watch.directory, mirror=server.url, progress=watch, known=table(), delays=AT_ONCE)
 
 
 def contents(directory: Path) -> dict[str, bytes]:

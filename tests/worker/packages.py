@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.models.model_files import KnownFile
+from worker.models.sources import KnownFile
 
 CONTENTS = random.Random(3).randbytes(3_000_001)
 NAME = "kokoro-v1.0.int8.onnx"

@@ -12,7 +12,7 @@ import onnxruntime as ort
 from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, choose
 from worker.acceleration.verdict import Key, Verdict, load
 from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of
 from worker.providers.options import BadOption, given_to, options_of
 from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.session import session_on

@@ -1,13 +1,7 @@
-"""Float model files made from int8 ones: read, converted, written to an unfinished file, and only then named."""
+"""Float model files made from int8 ones: whole or not at all, by one process at a time."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import onnx
@@ -15,70 +9,14 @@ import onnx
 from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8
 from worker.graph.graph import CannotSplit
 from worker.graph.loading import load_graph
-from worker.models.checksum_cache import cached_sha256_of
-from worker.models.model_search import MODEL_NAMES
+from worker.models.assembly import FetchError, PartFile
+from worker.models.checksums import cached_sha256_of
+from worker.models.choice import MODEL_NAMES
+from worker.models.sources import part_of
 
 
 class QuantizationError(Exception):
     """The float model can't be made; the message names the file and tells the user how to fix it."""
-
-
-# Workplaces: the folder in which a float model is made, next to its file, for one process at a time. A killed
-# process's files are removed later.
-
-
-@contextmanager
-def workplace(out: Path) -> Iterator[Path]:
-    """An empty folder on the file system of `out`, for all intermediate files; removed afterwards.
-
-    onnxruntime's tools put intermediate files as large as the model into the system's temporary folder, which may be in
-    memory; inside the `with` block this folder takes its place. The lock belongs to the kernel, so it ends with its
-    process, and the next process removes the files that a killed one has left.
-
-    Raises:
-        QuantizationError: another process is making `out`.
-        OSError: the folder can't be written.
-    """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = out.with_name(f".{out.name}.unfinished")
-    folder.mkdir(exist_ok=True)
-    before = tempfile.tempdir
-    with _locked(folder, out):
-        try:
-            for left in folder.iterdir():
-                _remove(left)
-            tempfile.tempdir = str(folder)
-            yield folder
-        finally:
-            tempfile.tempdir = before
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path, out: Path) -> Iterator[None]:
-    busy = QuantizationError(
-        f"{out} is being made by another `kokoro-live dequantize`: wait for it, or name another file"
-    )
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError as error:  # the other process has just finished and removed its folder
-        raise busy from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not (folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat())):
-            raise busy
-        yield
-    except BlockingIOError as error:
-        raise busy from error
-    finally:
-        os.close(descriptor)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 SOURCE = "kokoro_live.dequantized_sha256"
@@ -108,16 +46,21 @@ def write_float(model: Path, out: Path) -> None:
             raise QuantizationError(f"{model} isn't in dynamic int8, as kokoro-v1.0.int8.onnx is: name that one")
         floats = dequantize(graph).model
         floats.metadata_props.add(key=SOURCE, value=source)
-        with workplace(out) as folder:
-            unfinished = folder / out.name
-            onnx.save(floats, unfinished)
-            _publish(unfinished, out)
+        part = PartFile.lock(part_of(out))
+        if part is None:
+            raise QuantizationError(
+                f"{out} is being made by another `kokoro-live dequantize`: wait for it, or name another file"
+            )
+        with part:
+            part.empty()
+            onnx.save(floats, part.path)
+            part.commit(out)
     except (CannotSplit, UnknownPattern) as error:
         raise QuantizationError(f"{model} can't be made a float model: {error}") from error
-    except OSError as error:
+    except (OSError, FetchError) as error:
+        reason = getattr(error.__cause__ or error, "strerror", None) or error
         raise QuantizationError(
-            f"{out} can't be written: {error.strerror or error}. Nothing is left of it; make room, or name "
-            "another place with --out"
+            f"{out} can't be written: {reason}. Nothing is left of it; make room, or name another place with --out"
         ) from error
 
 
@@ -141,15 +84,3 @@ def _was_made_here(file: Path) -> bool:
     with file.open("rb") as opened:
         opened.seek(max(0, file.stat().st_size - 4096))
         return SOURCE.encode() in opened.read()
-
-
-def _publish(unfinished: Path, out: Path) -> None:
-    """Give the file its name, durably: every process that finds it finds it complete, even after a power cut."""
-    with unfinished.open("rb+") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(out)
-    folder = os.open(out.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -17,8 +17,7 @@ import msgspec
 import onnxruntime
 
 from worker.machine.machine import cpu_flags, processor
-from worker.models.checksum import sha256_of
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.source import Noise
 

@@ -24,7 +24,7 @@ from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable
 from worker.machine.placement import place_process
-from worker.models.model_choice import kokoro_files
+from worker.models.choice import kokoro_files
 from worker.providers.targets import NAMES
 from worker.settings import WorkerSettings
 from worker.trials import measuring

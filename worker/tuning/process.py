@@ -26,7 +26,7 @@ from worker.acceleration.decision import decide_providers
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES
 from worker.machine.placement import place_process
-from worker.models.model_choice import kokoro_files
+from worker.models.choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings
 from worker.trials.trial import trial

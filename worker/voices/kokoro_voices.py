@@ -1,10 +1,15 @@
-"""Names of Kokoro v1.0's 54 voices, as in its `voices-v1.0.bin`.
+"""Kokoro v1.0's 54 voices: their names, as in its `voices-v1.0.bin`, and the file with them.
 
 The first letter is the language (a: American, b: British, e: Spanish, f: French, h: Hindi, i: Italian, j: Japanese, p:
 Brazilian Portuguese, z: Chinese), the second is f or m for a woman's or a man's voice.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+
+EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
+"""The file with these voices, made by `python -m worker.models.voice_tables` from the published one."""
 
 _BY_KIND = {
     "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",

@@ -1,4 +1,4 @@
-"""Low-rank voices: each voice as a product of two small matrices. A published table has rank 12, except for 1e-5."""
+"""Kokoro's voices: style vectors read from files, and blends of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,12 @@ from shm.messages import Voice
 from worker.engine import EngineError, EngineUnavailable
 from worker.session import STYLE_SIZE
 
-RANK = 12
-"""Rank of the embedded tables: 2.0 MB for 54 voices. With rank 8, or in float16, the lengths of some segments change.
-"""
-
-EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
-"""File with Kokoro v1.0's 54 voices, made by `python -m worker.models.voice_tables` from the published file."""
-
 ARRAYS = frozenset(("names", "left", "right"))
 """Arrays of a low-rank archive: str [voices], float32 [voices, rows, rank], float32 [voices, rank, 256]."""
 
 
 class LowRankTable:
-    """One low-rank voice. Each row is computed on request; the whole table is never built."""
+    """A voice as a product of two small matrices. Each row is computed on request; the whole table is never built."""
 
     def __init__(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> None:
         """
@@ -57,14 +50,6 @@ class LowRankTable:
         return self._left.tobytes() + self._right.tobytes()
 
 
-def decomposed(table: NDArray[np.float32], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two factors, [rows, rank] and [rank, 256], whose product is nearest to the table [rows, 1, 256]."""
-    styles = table[:, 0].astype(np.float64)
-    # The singular vectors of the table are the eigenvectors of its 256 x 256 products, which are found sooner.
-    directions = np.linalg.eigh(styles.T @ styles).eigenvectors[:, : -rank - 1 : -1]
-    return (styles @ directions).astype(np.float32), np.ascontiguousarray(directions.T, dtype=np.float32)
-
-
 def low_rank_tables(archive: np.lib.npyio.NpzFile) -> dict[str, LowRankTable]:
     """Voices by name, from an archive with `ARRAYS`.
 
@@ -79,15 +64,6 @@ def low_rank_tables(archive: np.lib.npyio.NpzFile) -> dict[str, LowRankTable]:
         raise ValueError("it has values that are no numbers")
     return {str(name): LowRankTable(left[index], right[index]) for index, name in enumerate(names)}
 
-
-def write_low_rank(tables: dict[str, NDArray[np.float32]], file: IO[bytes], rank: int = RANK) -> None:
-    """Write a low-rank archive of the voices, in alphabetical order."""
-    factors = [decomposed(tables[name], rank) for name in sorted(tables)]
-    left, right = (np.stack([pair[side] for pair in factors]) for side in (0, 1))
-    np.savez(file, allow_pickle=False, names=np.array(sorted(tables)), left=left, right=right)
-
-
-# Kokoro's voices: style vectors read from files, and blends of them.
 
 MIN_ROWS = 510
 """Smallest number of rows of a voice: one style for each count of phonemes up to this."""

@@ -15,7 +15,7 @@ def providers(circumstances: Circumstances) -> Finding:
 
     from worker.acceleration.decision import decide_providers
     from worker.engine import EngineUnavailable, ProviderUnavailable
-    from worker.models.model_choice import kokoro_files
+    from worker.models.choice import kokoro_files
     from worker.providers.options import BadOption
 
     settings = circumstances.settings.worker

@@ -27,9 +27,8 @@ def phonemes(_: Circumstances) -> Finding:
 def model_files(circumstances: Circumstances) -> Finding:
     """Check the published files in the model directory, or those of the manifest, each against its hash; and the
     packages that carry one of them."""
-    from worker.models.model_files import BadManifest, FilePresence, known_files, state_of
-    from worker.models.model_packages import BadPackages, find_packaged
-    from worker.models.model_search import models_in
+    from worker.models.choice import models_in
+    from worker.models.sources import BadManifest, BadPackages, FilePresence, find_packaged, known_files, state_of
 
     settings = circumstances.settings.worker
     try:
@@ -63,7 +62,7 @@ def model_files(circumstances: Circumstances) -> Finding:
 def voices(circumstances: Circumstances) -> Finding:
     """Check that Kokoro's voices can be read."""
     from worker.engine import EngineUnavailable
-    from worker.models.model_choice import find_voices
+    from worker.models.choice import find_voices
     from worker.voices.voice_bank import VoiceBank
 
     settings = circumstances.settings.worker

@@ -9,13 +9,14 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model
-from worker.graph.float_model import workplace
-from worker.models import checksum_cache
+from worker.models import checksums
+from worker.models.assembly import PartFile
+from worker.models.sources import part_of
 
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,24 @@ def test_a_pattern_that_is_unknown_is_named(folder):
     assert "can't be made a float model: its DynamicQuantizeLSTM" in " ".join(result.stderr.split())
 
 
-def test_a_second_maker_is_rejected(folder):
-    with workplace(folder / "kokoro-v1.0.float.onnx"):
+def test_a_second_maker_is_rejected_and_what_a_killed_one_left_is_overwritten(folder):
+    out = folder / "kokoro-v1.0.float.onnx"
+    first = PartFile.lock(part_of(out))
+    with first:
+        first.write(b"half")
         assert "is being made by another" in run("--model-dir", folder).stderr
+        assert first.path.read_bytes() == b"half"
+    assert run("--model-dir", folder).exit_code == 0
+    assert onnx.load(out).graph.node and not first.path.exists()
+
+
+def test_nothing_is_left_of_what_fails(folder, monkeypatch):
+    def fail(model, path):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(onnx, "save", fail)
+    assert "float.onnx can't be written: No space left on device. Nothing is left" in " ".join(
+        run("--model-dir", folder).stderr.split()
+    )
+    assert [file.name for file in folder.iterdir()] == ["kokoro-v1.0.int8.onnx"]

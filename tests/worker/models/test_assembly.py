@@ -14,12 +14,9 @@ import msgspec
 import pytest
 
 from tests.worker.packages import CONTENTS, NAME, PACKAGES, install, packaged_file
-from worker.models import assembly, checksum_cache
-from worker.models.assembly import assembled
-from worker.models.fetch_error import FetchError
-from worker.models.model_packages import BadPackages
-from worker.models.origins import origin_of
-from worker.models.part_file import PartFile
+from worker.models import assembly, checksums
+from worker.models.assembly import FetchError, PartFile, assembled, origin_of
+from worker.models.sources import BadPackages
 
 FILE = packaged_file()
 
@@ -55,7 +52,7 @@ def test_the_file_is_neither_assembled_nor_read_again(
         raise AssertionError("read again")
 
     monkeypatch.setattr(assembly, "find_packaged", refuse)
-    monkeypatch.setattr(checksum_cache, "sha256_of", refuse)
+    monkeypatch.setattr(checksums, "sha256_of", refuse)
     assert assembled(FILE, models) == first
 
 
@@ -156,22 +153,22 @@ CHILD = """
 import json, sys, time
 from pathlib import Path
 import msgspec
-from worker.models import model_packages
+from worker.models import assembly
 from worker.models.assembly import assembled
-from worker.models.model_files import KnownFile
+from worker.models.sources import KnownFile
 
 manifest, directory, wait = sys.argv[1:]
 file = msgspec.json.decode(manifest, type=KnownFile)
-chunks = model_packages._chunks
+chunks = assembly._chunks
 
-def announced(packaged):
-    for chunk in chunks(packaged):
+def announced(file, packaged):
+    for chunk in chunks(file, packaged):
         yield chunk
         print("copied", flush=True)
         if wait == "wait":
             sys.stdin.readline()
 
-model_packages._chunks = announced
+assembly._chunks = announced
 print(assembled(file, Path(directory)), flush=True)
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from pathlib import Path
@@ -21,15 +22,15 @@ from tests.file_server import (
 )
 from tests.worker.fetching import AT_ONCE, MODEL, NAME, OTHER, Watcher, contents, get, sha256, table
 from worker.models import download
-from worker.models.fetch import FetchError, fetch
-from worker.models.model_files import part_of
-from worker.models.part_file import PartFile
+from worker.models.assembly import FetchError, PartFile
+from worker.models.download import fetch
+from worker.models.sources import part_of
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
-async def test_a_file_comes_whole_and_alone(server: FileServer, watch: Watcher) -> None:
-    assert await get(server, watch) == [watch.directory / NAME]
+def test_a_file_comes_whole_and_alone(server: FileServer, watch: Watcher) -> None:
+    assert get(server, watch) == [watch.directory / NAME]
     assert contents(watch.directory) == {NAME: MODEL}
     assert server.requests == [(f"/{NAME}", None)]
     received = [progress.received for progress in watch.seen]
@@ -38,74 +39,74 @@ async def test_a_file_comes_whole_and_alone(server: FileServer, watch: Watcher) 
     assert not watch.notes
 
 
-async def test_without_a_mirror_each_file_comes_from_its_own_address(server: FileServer, tmp_path: Path) -> None:
+def test_without_a_mirror_each_file_comes_from_its_own_address(server: FileServer, tmp_path: Path) -> None:
     server.files["/elsewhere/a"] = MODEL
     known = table(url=f"{server.url}/elsewhere/a")
-    await fetch([NAME], tmp_path / "made" / "for it", known=known)
+    fetch([NAME], tmp_path / "made" / "for it", known=known)
     assert contents(tmp_path / "made" / "for it") == {NAME: MODEL}
 
 
-async def test_what_is_there_is_not_fetched_and_what_is_corrupt_is_replaced(server: FileServer, tmp_path: Path) -> None:
+def test_what_is_there_is_not_fetched_and_what_is_corrupt_is_replaced(server: FileServer, tmp_path: Path) -> None:
     server.files["/b.onnx"] = OTHER
     known = table() | table(OTHER, "b.onnx")
     (tmp_path / NAME).write_bytes(MODEL)
     (tmp_path / "b.onnx").write_bytes(OTHER[:-1] + b"?")
-    await fetch(known, tmp_path, mirror=server.url, known=known)
+    fetch(known, tmp_path, mirror=server.url, known=known)
     assert [path for path, _ in server.requests] == ["/b.onnx"]
     assert contents(tmp_path) == {NAME: MODEL, "b.onnx": OTHER}
 
 
-async def test_a_cut_connection_is_taken_up_where_it_ended(server: FileServer, watch: Watcher) -> None:
+def test_a_cut_connection_is_taken_up_where_it_ended(server: FileServer, watch: Watcher) -> None:
     server.script += [
         cut_after(300_000, watch.when(300_000)),
         cut_after(50_000, watch.when(350_000)),
     ]
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == [None, "bytes=300000-", "bytes=350000-"]
     assert contents(watch.directory) == {NAME: MODEL}
     assert len(watch.notes) == 2 and all("next try" in note for note in watch.notes)
 
 
-async def test_after_too_many_cuts_the_part_is_kept_for_another_day(server: FileServer, watch: Watcher) -> None:
+def test_after_too_many_cuts_the_part_is_kept_for_another_day(server: FileServer, watch: Watcher) -> None:
     server.script += [cut_after(1000, watch.when(1000 * (n + 1))) for n in range(4)]
     with pytest.raises(FetchError, match=r"gave up after 4 tries\. The 4,000 bytes .* fetch again"):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {f"{NAME}.part": MODEL[:4000]}
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges[-1] == "bytes=4000-"
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_failures_between_which_much_comes_do_not_add_up(
+def test_failures_between_which_much_comes_do_not_add_up(
     server: FileServer, watch: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "HEADWAY", 90_000)
     server.script += [cut_after(100_000, watch.when(100_000 * (n + 1))) for n in range(9)]
-    await get(server, watch)
+    get(server, watch)
     assert len(server.requests) == 10
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_server_without_ranges_sends_it_all_again(server: FileServer, watch: Watcher) -> None:
+def test_a_server_without_ranges_sends_it_all_again(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(MODEL[:700_000])
     server.script.append(ignore_range)
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == ["bytes=700000-"]
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_range_that_was_not_asked_for_is_not_taken(server: FileServer, watch: Watcher) -> None:
+def test_a_range_that_was_not_asked_for_is_not_taken(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(MODEL[:500_000])
     server.script.append(another_range)
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == ["bytes=500000-", None]
     assert watch.notes == ["the server has no such range of the file; next try in 0 s"]
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_part_of_another_version_is_found_out_and_fetched_again(server: FileServer, watch: Watcher) -> None:
+def test_a_part_of_another_version_is_found_out_and_fetched_again(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(OTHER[:700_000])
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == ["bytes=700000-", None]
     assert contents(watch.directory) == {NAME: MODEL}
     assert any("starting over" in note for note in watch.notes)
@@ -116,79 +117,77 @@ async def test_a_part_of_another_version_is_found_out_and_fetched_again(server: 
     [(MODEL, []), (OTHER, [None]), (MODEL + b"more", ["bytes=1000004-", None])],
     ids=["whole", "as long but another", "longer"],
 )
-async def test_a_part_that_lacks_no_byte(
-    server: FileServer, watch: Watcher, left: bytes, ranges: list[str | None]
-) -> None:
+def test_a_part_that_lacks_no_byte(server: FileServer, watch: Watcher, left: bytes, ranges: list[str | None]) -> None:
     part_of(watch.directory / NAME).write_bytes(left)
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == ranges
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_whole_part_of_an_edition_of_another_length_is_recognised(server: FileServer, tmp_path: Path) -> None:
+def test_a_whole_part_of_an_edition_of_another_length_is_recognised(server: FileServer, tmp_path: Path) -> None:
     edition = MODEL + b"more"
     known = {NAME: msgspec.structs.replace(table()[NAME], also_sha256=(sha256(edition),))}
     server.files[f"/{NAME}"] = edition
     part_of(tmp_path / NAME).write_bytes(edition)
-    await fetch(known, tmp_path, mirror=server.url, known=known)
+    fetch(known, tmp_path, mirror=server.url, known=known)
     assert server.ranges == ["bytes=1000004-"]
     assert contents(tmp_path) == {NAME: edition}
 
 
 @pytest.mark.parametrize("left", [b"", OTHER[:1000]], ids=["from nothing", "resumed"])
-async def test_a_wrong_hash_leaves_nothing_and_names_both(server: FileServer, watch: Watcher, left: bytes) -> None:
+def test_a_wrong_hash_leaves_nothing_and_names_both(server: FileServer, watch: Watcher, left: bytes) -> None:
     if left:
         part_of(watch.directory / NAME).write_bytes(left)
     server.files[f"/{NAME}"] = OTHER
     with pytest.raises(FetchError) as caught:
-        await get(server, watch)
+        get(server, watch)
     assert sha256(OTHER) in str(caught.value) and sha256(MODEL) in str(caught.value)
     assert f"{server.url}/{NAME}" in str(caught.value)
     assert len(server.requests) == (2 if left else 1)
     assert contents(watch.directory) == {}
 
 
-async def test_a_wrong_file_does_not_replace_the_one_that_was_there(server: FileServer, watch: Watcher) -> None:
+def test_a_wrong_file_does_not_replace_the_one_that_was_there(server: FileServer, watch: Watcher) -> None:
     corrupt = MODEL[:-1] + b"?"
     (watch.directory / NAME).write_bytes(corrupt)
     server.files[f"/{NAME}"] = OTHER
     with pytest.raises(FetchError):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {NAME: corrupt}
 
 
-async def test_a_server_that_says_it_is_shorter_is_not_believed(server: FileServer, watch: Watcher) -> None:
+def test_a_server_that_says_it_is_shorter_is_not_believed(server: FileServer, watch: Watcher) -> None:
     server.files[f"/{NAME}"] = MODEL[:-10]
     with pytest.raises(FetchError, match=r"999,990 bytes.*1,000,000 bytes"):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {}
 
 
-async def test_the_end_of_an_unmeasured_answer_is_not_taken_for_the_files(server: FileServer, watch: Watcher) -> None:
+def test_the_end_of_an_unmeasured_answer_is_not_taken_for_the_files(server: FileServer, watch: Watcher) -> None:
     server.script.append(unmeasured(MODEL[:400_000]))
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == [None, "bytes=400000-"]
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_an_unmeasured_answer_cannot_fill_the_disk(server: FileServer, watch: Watcher) -> None:
+def test_an_unmeasured_answer_cannot_fill_the_disk(server: FileServer, watch: Watcher) -> None:
     server.script.append(unmeasured(MODEL + OTHER))
     with pytest.raises(FetchError, match="sends more than the 1,000,000 bytes"):
-        await get(server, watch)
+        get(server, watch)
     assert NAME not in contents(watch.directory)
 
 
-async def test_a_file_that_the_server_does_not_have(server: FileServer, watch: Watcher) -> None:
+def test_a_file_that_the_server_does_not_have(server: FileServer, watch: Watcher) -> None:
     del server.files[f"/{NAME}"]
     with pytest.raises(FetchError, match=rf"{server.url}/{NAME} .*404.*--mirror"):
-        await get(server, watch)
+        get(server, watch)
     assert len(server.requests) == 1
     assert contents(watch.directory) == {}
 
 
-async def test_a_busy_server_is_asked_again(server: FileServer, watch: Watcher) -> None:
+def test_a_busy_server_is_asked_again(server: FileServer, watch: Watcher) -> None:
     server.script += [status(503), status(500), status(429)]
-    await get(server, watch)
+    get(server, watch)
     assert [note.partition(";")[0] for note in watch.notes] == [
         "the server answers 503 Service Unavailable",
         "the server answers 500 Internal Server Error",
@@ -197,83 +196,82 @@ async def test_a_busy_server_is_asked_again(server: FileServer, watch: Watcher) 
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_server_that_stays_broken_is_given_up(server: FileServer, watch: Watcher) -> None:
+def test_a_server_that_stays_broken_is_given_up(server: FileServer, watch: Watcher) -> None:
     server.script += [status(502)] * 4
     with pytest.raises(FetchError, match="502 Bad Gateway; gave up after 4 tries"):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {}
 
 
-async def test_nobody_there(tmp_path: Path) -> None:
+def test_nobody_there(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         mirror = f"http://user:secret@127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(FetchError, match="gave up after 4 tries") as caught:
-            await fetch([NAME], tmp_path, mirror=mirror, known=table(), delays=AT_ONCE)
+            fetch([NAME], tmp_path, mirror=mirror, known=table(), delays=AT_ONCE)
     assert "secret" not in str(caught.value)
     assert contents(tmp_path) == {}
 
 
 @pytest.mark.parametrize("mirror", ["ftp://127.0.0.1/models", "http://[", "models"])
-async def test_a_mirror_that_is_no_address(tmp_path: Path, mirror: str) -> None:
+def test_a_mirror_that_is_no_address(tmp_path: Path, mirror: str) -> None:
     with pytest.raises(FetchError, match="can't be fetched"):
-        await fetch([NAME], tmp_path, mirror=mirror, known=table(), delays=AT_ONCE)
+        fetch([NAME], tmp_path, mirror=mirror, known=table(), delays=AT_ONCE)
     assert contents(tmp_path) == {}
 
 
-async def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
+def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=rf"other\.onnx isn't .* Known are: {NAME}"):
-        await fetch(["other.onnx"], tmp_path, known=table())
+        fetch(["other.onnx"], tmp_path, known=table())
 
 
-async def test_a_log_in_page_does_not_cost_what_was_there(server: FileServer, watch: Watcher) -> None:
+def test_a_log_in_page_does_not_cost_what_was_there(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(MODEL[:700_000])
     server.script.append(page)
     with pytest.raises(FetchError, match="is a web page"):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {f"{NAME}.part": MODEL[:700_000]}
 
 
-async def test_redirection_keeps_the_range(server: FileServer, watch: Watcher) -> None:
+def test_redirection_keeps_the_range(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(MODEL[:700_000])
     server.files["/storage"] = MODEL
     server.script.append(status(302, Location="/storage"))
-    await get(server, watch)
+    get(server, watch)
     assert server.requests == [(f"/{NAME}", "bytes=700000-"), ("/storage", "bytes=700000-")]
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_the_proxy_of_the_environment_is_used(
+def test_the_proxy_of_the_environment_is_used(
     server: FileServer, watch: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     server.files[f"http://models.invalid/{NAME}"] = MODEL
-    await fetch([NAME], watch.directory, mirror="http://models.invalid/", known=table(), delays=AT_ONCE)
+    fetch([NAME], watch.directory, mirror="http://models.invalid/", known=table(), delays=AT_ONCE)
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_silent_server_is_left(server: FileServer, watch: Watcher) -> None:
+def test_a_silent_server_is_left(server: FileServer, watch: Watcher) -> None:
     go_on = threading.Event()
     server.script.append(pause_after(1000, go_on))
     part = PartFile.lock(watch.directory / "part")
     assert part is not None
     with part:
-        async with download.open_session(idle_seconds=0.2) as session:
-            notes: list[str] = []
-            await download.download(session, f"{server.url}/{NAME}", part, len(MODEL), notes.append, AT_ONCE)
+        notes: list[str] = []
+        asyncio.run(download.download(f"{server.url}/{NAME}", part, len(MODEL), notes.append, AT_ONCE, 0.2))
     go_on.set()
     assert any("Timeout" in note for note in notes)
     assert server.ranges == [None, "bytes=1000-"]
     assert contents(watch.directory) == {"part": MODEL}
 
 
-async def test_a_directory_that_cannot_be_made_is_told(server: FileServer, tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_made_is_told(server: FileServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(FetchError, match=r"can't be written: .*--model-dir"):
-        await fetch([NAME], tmp_path / "file" / "models", mirror=server.url, known=table())
+        fetch([NAME], tmp_path / "file" / "models", mirror=server.url, known=table())
 
 
-async def test_a_folder_in_the_files_place_is_told(server: FileServer, watch: Watcher) -> None:
+def test_a_folder_in_the_files_place_is_told(server: FileServer, watch: Watcher) -> None:
     (watch.directory / NAME).mkdir()
     with pytest.raises(FetchError, match=rf"can't become .*{NAME}: Is a directory"):
-        await fetch([NAME], watch.directory, mirror=server.url, known=table(), delays=AT_ONCE)
+        fetch([NAME], watch.directory, mirror=server.url, known=table(), delays=AT_ONCE)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,19 +20,20 @@ from tests.file_server import (
     status,
 )
 from tests.worker.fetching import AT_ONCE, MODEL, NAME, Watcher, contents, get, sha256, table
-from worker.models.fetch import FetchError, FetchProgress, fetch, fetch_blocking
+from worker.models.assembly import FetchError
+from worker.models.download import FetchProgress, fetch
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
-async def test_a_disk_without_room_is_told_before_anything_is_written(server: FileServer, watch: Watcher) -> None:
+def test_a_disk_without_room_is_told_before_anything_is_written(server: FileServer, watch: Watcher) -> None:
     server.script.append(status(200, Content_Length=1 << 60))
     with pytest.raises(FetchError, match=rf"bytes free, {1 << 60:,} are needed: make room, or choose .*--model-dir"):
-        await get(server, watch)
+        get(server, watch)
     assert contents(watch.directory) == {}
 
 
-async def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_disk: Path) -> None:
+def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_disk: Path) -> None:
     watch = Watcher(small_disk)
     rival = small_disk / "rival"
 
@@ -44,11 +45,11 @@ async def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_dis
                     file.write(bytes(4096))
 
     with pytest.raises(FetchError, match=r"No space left on device.* They are kept: make room and fetch again"):
-        await fetch([NAME], small_disk, mirror=server.url, progress=fill_up, known=table(), delays=AT_ONCE)
+        fetch([NAME], small_disk, mirror=server.url, progress=fill_up, known=table(), delays=AT_ONCE)
     rival.unlink()
     kept = contents(small_disk)[f"{NAME}.part"]
     assert len(kept) >= 300_000 and kept == MODEL[: len(kept)]
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == [None, f"bytes={len(kept)}-"]
     assert contents(small_disk) == {NAME: MODEL}
 
@@ -56,15 +57,17 @@ async def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_dis
 CHILD = """
 import resource, sys
 from pathlib import Path
-from worker.models.fetch import FetchError, fetch_blocking
-from worker.models.model_files import load_manifest
+from worker.models.assembly import FetchError
+from worker.models.download import fetch
+from worker.models.sources import known_files
 
 directory, mirror, manifest, limit = sys.argv[1:]
 if int(limit):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
-known = load_manifest(Path(manifest))
+known = known_files(Path(manifest))
 try:
-    fetch_blocking(known, Path(directory), mirror, lambda progress: print(progress.received, flush=True), known)
+    tell = lambda progress: print(progress.received, flush=True)
+    fetch(known, Path(directory), mirror=mirror, progress=tell, known=known)
 except FetchError as error:
     sys.exit(str(error))
 """
@@ -133,46 +136,48 @@ def test_a_killed_download_leaves_only_its_part_and_is_resumed(
     process.wait()
     go_on.set()
     assert contents(tmp_path) == {f"{NAME}.part": MODEL[:300_000]}
-    fetch_blocking([NAME], tmp_path, server.url, None, table())
+    fetch([NAME], tmp_path, mirror=server.url, known=table())
     assert server.ranges == [None, "bytes=300000-"]
     assert contents(tmp_path) == {NAME: MODEL}
 
 
-async def test_two_processes_at_once_fetch_once(server: FileServer, child: ChildStarter, watch: Watcher) -> None:
+def test_two_processes_at_once_fetch_once(server: FileServer, child: ChildStarter, watch: Watcher) -> None:
     go_on = threading.Event()
     server.script.append(pause_after(300_000, go_on))
     process = child()
-    await asyncio.to_thread(until, process, 300_000)
+    until(process, 300_000)
 
     def let_go(progress: FetchProgress) -> None:
         watch(progress)
         if "another process" in progress.note:
             go_on.set()
 
-    await fetch([NAME], watch.directory, mirror=server.url, progress=let_go, known=table(), delays=AT_ONCE)
-    assert (await asyncio.to_thread(process.communicate))[1] == ""
+    fetch([NAME], watch.directory, mirror=server.url, progress=let_go, known=table(), delays=AT_ONCE)
+    assert process.communicate()[1] == ""
     assert process.returncode == 0
     assert watch.notes
     assert len(server.requests) == 1
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_many_at_once_in_one_process_leave_one_file(server: FileServer, watch: Watcher) -> None:
-    await asyncio.gather(*(get(server, watch) for _ in range(5)))
+def test_many_at_once_in_one_process_leave_one_file(server: FileServer, watch: Watcher) -> None:
+    with ThreadPoolExecutor(5) as threads:
+        list(threads.map(lambda _: get(server, watch), range(5)))
     assert len(server.requests) == 1
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_cancelled_download_can_be_resumed_at_once(server: FileServer, watch: Watcher) -> None:
+def test_an_interrupted_download_can_be_resumed_at_once(server: FileServer, watch: Watcher) -> None:
     go_on = threading.Event()
     server.script += [pause_after(300_000, go_on), serve]
-    arrived = watch.when(300_000)
-    task = asyncio.create_task(get(server, watch))
-    await asyncio.to_thread(arrived.wait, 30)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+
+    def interrupt(progress: FetchProgress) -> None:
+        if progress.received >= 300_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch([NAME], watch.directory, mirror=server.url, progress=interrupt, known=table())
     go_on.set()
-    await get(server, watch)
+    get(server, watch)
     assert server.ranges == [None, "bytes=300000-"]
     assert contents(watch.directory) == {NAME: MODEL}

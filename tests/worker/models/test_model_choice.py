@@ -14,18 +14,17 @@ import pytest
 from tests.miniature import make_miniature, make_voices
 from tests.worker.packages import CONTENTS, NAME, install, packaged_file
 from worker.engine import EngineUnavailable, Utterance
-from worker.models import checksum_cache
-from worker.models.model_choice import chosen_model, chosen_voices
-from worker.models.part_file import PartFile
+from worker.models import checksums
+from worker.models.assembly import PartFile
+from worker.models.choice import chosen_model, chosen_voices
 from worker.select import choose
 from worker.settings import WorkerSettings
-from worker.voices.kokoro_voices import KOKORO_VOICES
-from worker.voices.voice_bank import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED, KOKORO_VOICES
 
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.fixture

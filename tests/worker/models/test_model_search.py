@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from worker.engine import EngineUnavailable
-from worker.models.model_search import find_model, models_in
+from worker.models.choice import find_model, models_in
 from worker.settings import WorkerSettings
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.models.part_file import PartFile
+from worker.models.assembly import PartFile
 
 
 def test_one_owner_at_a_time(tmp_path: Path) -> None:

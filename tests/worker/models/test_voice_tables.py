@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from tests.miniature import make_voices
 from tests.worker.voices.test_voices import REAL
 from worker.engine import EngineUnavailable
-from worker.models.voice_tables import main
-from worker.voices.kokoro_voices import KOKORO_VOICES
-from worker.voices.voice_bank import EMBEDDED, VoiceBank, write_low_rank
+from worker.models.voice_tables import main, write_low_rank
+from worker.voices.kokoro_voices import EMBEDDED, KOKORO_VOICES
+from worker.voices.voice_bank import VoiceBank
 
 SAMPLES = Path(__file__).with_name("published_voice_values.npy")
 """float32 [54, ROWS, COLUMNS]: values of `voices-v1.0.bin`, voices in alphabetical order."""

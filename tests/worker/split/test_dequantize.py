@@ -25,7 +25,8 @@ from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.norm_statistics import norms
 from worker.split.rewrites.stage_files import fingerprint
 from worker.split.segments.statistics import predictor_for
-from worker.voices.voice_bank import EMBEDDED, VoiceBank
+from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
 

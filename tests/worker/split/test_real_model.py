@@ -16,7 +16,7 @@ from worker.kokoro import KokoroEngine
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage
-from worker.voices.voice_bank import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
 SHORTER = "ðə fˈɛɹi lˈivz æt sˈɪks."

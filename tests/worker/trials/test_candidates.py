@@ -17,7 +17,7 @@ from tests.worker.trials import actors
 from worker.acceleration import chain, verdict
 from worker.acceleration.decision import ProviderDecision, decide_providers
 from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.models import checksum_cache
+from worker.models import checksums
 from worker.providers.targets import CPU, NAMES, Assignment
 from worker.settings import WorkerSettings
 from worker.trials import trial as trials
@@ -69,7 +69,7 @@ def units_of(placed: Assignment) -> str:
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerSettings]:
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setattr(chain, "sys", SimpleNamespace(platform="darwin"))
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [COREML, CPU])
     monkeypatch.setattr(verdict, "machine_name", lambda cores: "a Mac; macOS 15")

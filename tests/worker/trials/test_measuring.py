@@ -14,7 +14,7 @@ import pytest
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
+from worker.models import checksums
 from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.trials import measuring
@@ -146,7 +146,7 @@ class Numberless:
 
 def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real stages, of which the generator's sessions go wrong."""
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setattr(measuring, "SENTENCES", (SENTENCES[1][:24],))
     real = onnxruntime.InferenceSession
 

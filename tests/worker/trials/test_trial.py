@@ -22,7 +22,7 @@ from worker.acceleration.decision import decide_providers, keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
+from worker.models import checksums
 from worker.providers.targets import CPU, NAMES, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.segments import stage
@@ -33,7 +33,7 @@ PLENTY = 100.0
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(NAMES, "cuda", AZURE)
     for best in ("CUDA", "COREML"):

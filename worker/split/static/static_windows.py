@@ -19,8 +19,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
 from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable
-from worker.models.checksum import sha256_of
-from worker.models.checksum_cache import cached_sha256_of
+from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings

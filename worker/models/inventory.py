@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from worker.models.model_files import FilePresence, KnownFile, state_of
-from worker.models.model_packages import BadPackages, find_packaged
-from worker.models.model_search import assembly_folders
-from worker.models.origins import origin_of
+from worker.models.assembly import origin_of
+from worker.models.choice import assembly_folders
+from worker.models.sources import BadPackages, FilePresence, KnownFile, find_packaged, state_of
 from worker.settings import WorkerSettings
-from worker.voices.voice_bank import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED
 
 
 class InventoryEntry(msgspec.Struct, frozen=True, kw_only=True):

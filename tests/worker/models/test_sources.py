@@ -12,20 +12,18 @@ import pytest
 
 from worker.engine import EngineUnavailable
 from worker.model_dir import default_model_dir
-from worker.models.checksum import sha256_of
-from worker.models.model_files import (
+from worker.models.checksums import sha256_of, sha256_of_arrays
+from worker.models.sources import (
     DEFAULT,
     KNOWN,
     BadManifest,
     CorruptModel,
     FilePresence,
-    FileState,
     KnownFile,
-    load_manifest,
+    check,
+    known_files,
     part_of,
-    sha256_of_arrays,
     state_of,
-    verify,
 )
 
 MODEL = b"model " * 1000
@@ -75,19 +73,13 @@ def test_a_published_file_is_known_by_its_contents(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(MODEL)
     assert sha256_of(path) == sha256(MODEL)
-    assert verify(path, known()) is FileState.PUBLISHED
+    check(path, known()["model.onnx"])
 
 
 def test_another_edition_of_the_same_name_is_as_good(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"edition of next year")
-    assert verify(path, known(also_sha256=(sha256(b"edition of next year"),))) is FileState.PUBLISHED
-
-
-def test_of_an_unknown_name_nothing_is_claimed(tmp_path: Path) -> None:
-    path = tmp_path / "mine.onnx"
-    path.write_bytes(b"whatever")
-    assert verify(path, known()) is FileState.UNKNOWN
+    check(path, known(also_sha256=(sha256(b"edition of next year"),))["model.onnx"])
 
 
 @pytest.mark.parametrize("data", [MODEL[:-1], MODEL[:-1] + b"x", b""], ids=["truncated", "one byte differs", "empty"])
@@ -95,7 +87,7 @@ def test_a_corrupt_file_is_named_with_both_hashes_and_both_sizes(tmp_path: Path,
     path = tmp_path / "model.onnx"
     path.write_bytes(data)
     with pytest.raises(CorruptModel) as caught:
-        verify(path, known())
+        check(path, known()["model.onnx"])
     for part in (str(path), sha256(data), sha256(MODEL), f"{len(data):,} bytes", f"{len(MODEL):,} bytes"):
         assert part in str(caught.value)
     assert isinstance(caught.value, EngineUnavailable)
@@ -104,7 +96,7 @@ def test_a_corrupt_file_is_named_with_both_hashes_and_both_sizes(tmp_path: Path,
 def test_a_file_that_cannot_be_read_is_corrupt_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").mkdir()
     with pytest.raises(CorruptModel, match=r"can't be read: Is a directory"):
-        verify(tmp_path / "model.onnx", known())
+        check(tmp_path / "model.onnx", known()["model.onnx"])
 
 
 def test_voices_are_compared_by_their_arrays_whatever_wrote_the_archive(
@@ -112,7 +104,7 @@ def test_voices_are_compared_by_their_arrays_whatever_wrote_the_archive(
 ) -> None:
     np.savez_compressed(archive, **dict(reversed(VOICES.items())))
     assert sha256_of(archive) != voices[archive.name].sha256
-    assert verify(archive, voices) is FileState.PUBLISHED
+    check(archive, voices[archive.name])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +122,7 @@ def test_other_voices_are_not_taken_for_the_published_ones(
 ) -> None:
     np.savez(archive, **other)
     with pytest.raises(CorruptModel, match=f"expected {voices[archive.name].arrays_sha256}"):
-        verify(archive, voices)
+        check(archive, voices[archive.name])
 
 
 def test_a_damaged_archive_of_voices_is_corrupt_wherever_the_damage_is(
@@ -140,10 +132,10 @@ def test_a_damaged_archive_of_voices_is_corrupt_wherever_the_damage_is(
     for place in (*range(0, len(whole), 97), *range(len(whole) - 200, len(whole))):
         archive.write_bytes(whole[:place])
         with pytest.raises(CorruptModel):
-            verify(archive, voices)
+            check(archive, voices[archive.name])
     archive.write_bytes(whole.replace(VOICES["bm_lewis"].tobytes(), VOICES["bm_lewis"].tobytes()[:-1] + b"\0"))
     with pytest.raises(CorruptModel, match=r"isn't an archive of voices .*CRC"):
-        verify(archive, voices)
+        check(archive, voices[archive.name])
 
 
 def test_the_state_of_a_directory(tmp_path: Path) -> None:
@@ -172,9 +164,9 @@ def test_a_manifest_is_a_table_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps([ROW]))
     (tmp_path / "mine.onnx").write_bytes(b"abc")
-    table = load_manifest(path)
+    table = known_files(path)
     assert table == {"mine.onnx": KnownFile(**ROW)}  # type: ignore[arg-type]
-    assert verify(tmp_path / "mine.onnx", table) is FileState.PUBLISHED
+    check(tmp_path / "mine.onnx", table["mine.onnx"])
 
 
 @pytest.mark.parametrize(
@@ -197,12 +189,12 @@ def test_a_bad_manifest_is_refused_with_the_place(tmp_path: Path, text: str, say
     path = tmp_path / "manifest.json"
     path.write_text(text)
     with pytest.raises(BadManifest, match=says):
-        load_manifest(path)
+        known_files(path)
 
 
 def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadManifest, match=r"none\.json can't be read: No such file"):
-        load_manifest(tmp_path / "none.json")
+        known_files(tmp_path / "none.json")
 
 
 def test_the_model_directory_is_the_variables_or_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

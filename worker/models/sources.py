@@ -1,46 +1,20 @@
-"""Table of the published model files, and checks of files against it."""
+"""The published model files: where each comes from, on the web or in registry packages, and whether a file is one."""
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
-import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import numpy as np
 
+from kokoro_live.installation import this_installation
 from worker.engine import EngineUnavailable
-from worker.models.checksum import sha256_of
-
-# Checksum of an npz archive's arrays, independent of the program that wrote the archive.
-
-
-def sha256_of_arrays(path: Path) -> str:
-    """Lower-case hexadecimal sha256 over the archive's arrays in the order of their names: "name dtype shape", then the
-    bytes.
-
-    The archive's own hash says less, because each zip writer makes another file of the same arrays.
-
-    Raises:
-        ValueError: the file is no archive of arrays, or it is damaged.
-    """
-    if not zipfile.is_zipfile(path):
-        raise ValueError("not a zip archive")
-    digest = hashlib.sha256()
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            for name in sorted(archive.files):
-                array = archive[name]
-                digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-                digest.update(np.ascontiguousarray(array).data)
-    except (AttributeError, EOFError, KeyError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(str(error)) from error
-    return digest.hexdigest()
-
+from worker.models.checksums import sha256_of, sha256_of_arrays
 
 RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
 COMMUNITY = (
@@ -62,23 +36,13 @@ class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     also_sha256: tuple[str, ...] = ()
     """Checksums of other published files with the same name, which are as good as this one."""
     arrays_sha256: str = ""
-    """Checksum of the arrays, for an archive of voices (`worker.models.model_files`). An archive with equal arrays
-    is as good as this one, whatever program wrote it."""
+    """Checksum of the arrays of an archive of voices: an archive with equal arrays is as good, whatever wrote it."""
     packages: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
-    """Registry packages whose `part.bin` files, one after another, form this file (`worker.models.model_packages`)."""
+    """Registry packages whose `part.bin` files, one after another, form this file."""
 
     def is_of(self, sha256: str) -> bool:
         """True if `sha256` is the hash of this file, or of an equally good one of its name."""
         return sha256 == self.sha256 or sha256 in self.also_sha256
-
-
-class FileState(StrEnum):
-    """Result of a successful check."""
-
-    PUBLISHED = "published"
-    """The file is the published one."""
-    UNKNOWN = "unknown"
-    """No published file has this name, so the file can't be checked."""
 
 
 class FilePresence(StrEnum):
@@ -97,6 +61,11 @@ class CorruptModel(EngineUnavailable):
 
 class BadManifest(EngineUnavailable):
     """The manifest can't be used."""
+
+
+class BadPackages(Exception):
+    """The installed packages don't hold the published file. The message names the package and tells the user how to fix
+    it."""
 
 
 KNOWN: dict[str, KnownFile] = {
@@ -158,15 +127,15 @@ DEFAULT = ("kokoro-v1.0.int8.onnx",)
 
 
 def part_of(path: Path) -> Path:
-    """Path at which a download of `path` is kept until it is complete and checked."""
+    """Path at which `path` grows until it is complete and checked."""
     return path.with_name(path.name + ".part")
 
 
 def check(path: Path, file: KnownFile) -> None:
-    """Check that `path` holds the content that was published as `file`.
+    """Check that `path` holds the content that was published as `file`; the whole file is read.
 
     Raises:
-        CorruptModel: the content differs, or the file can't be read.
+        CorruptModel: the content differs, or the file can't be read. The message has both hashes and both sizes.
     """
     try:
         actual, size = sha256_of(path), path.stat().st_size
@@ -174,8 +143,7 @@ def check(path: Path, file: KnownFile) -> None:
         raise CorruptModel(f"{path} can't be read: {error.strerror}.") from error
     if file.is_of(actual):
         return
-    expected = f"expected sha256 {file.sha256} ({file.size:,} bytes)"
-    problem = f"{path} has sha256 {actual} ({size:,} bytes), {expected}"
+    problem = f"{path} has sha256 {actual} ({size:,} bytes), expected sha256 {file.sha256} ({file.size:,} bytes)"
     if file.arrays_sha256:
         try:
             arrays = sha256_of_arrays(path)
@@ -185,19 +153,6 @@ def check(path: Path, file: KnownFile) -> None:
             return
         problem += f"; its arrays have {arrays}, expected {file.arrays_sha256}"
     raise CorruptModel(f"{problem}: damaged, or another file of that name.")
-
-
-def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> FileState:
-    """Check a file against the published file of the same name.
-
-    Raises:
-        CorruptModel: the file has a published file's name and isn't that file. The message has both hashes and both
-            sizes.
-    """
-    if path.name not in known:
-        return FileState.UNKNOWN
-    check(path, known[path.name])
-    return FileState.PUBLISHED
 
 
 def state_of(directory: Path, file: KnownFile) -> FilePresence:
@@ -212,29 +167,22 @@ def state_of(directory: Path, file: KnownFile) -> FilePresence:
     return FilePresence.PRESENT
 
 
-def known_files(manifest: Path | None = None, packaged: bool = True) -> dict[str, KnownFile]:
-    """Published files by name, or those of a manifest.
+def known_files(manifest: Path | None = None, packaged: bool = True) -> Mapping[str, KnownFile]:
+    """Published files by name, or those of a manifest, a JSON list of objects with `KnownFile`'s fields.
 
     Args:
-        manifest: JSON file that replaces the built-in table.
         packaged: False to forget that files are available from packages.
 
     Raises:
-        BadManifest: the manifest can't be used.
+        BadManifest: the manifest can't be read, a field is missing or wrong, or two files share a name.
     """
-    known = load_manifest(manifest) if manifest else KNOWN
+    known = _of_manifest(manifest) if manifest else KNOWN
     if packaged:
         return known
     return {name: msgspec.structs.replace(file, packages=()) for name, file in known.items()}
 
 
-def load_manifest(path: Path) -> dict[str, KnownFile]:
-    """Files by name from a manifest, for models that aren't published: a JSON list of objects with `KnownFile`'s
-    fields.
-
-    Raises:
-        BadManifest: the manifest can't be read, a field is missing or wrong, or two files share a name.
-    """
+def _of_manifest(path: Path) -> dict[str, KnownFile]:
     try:
         files = msgspec.json.decode(path.read_bytes(), type=list[KnownFile])
     except OSError as error:
@@ -245,3 +193,66 @@ def load_manifest(path: Path) -> dict[str, KnownFile]:
     if len(by_name) < len(files):
         raise BadManifest(f"The manifest {path} is wrong: it has two files of one name.")
     return by_name
+
+
+# A model is split into parts, one `part.bin` in each of its packages. A package's code is never imported: its folder is
+# located and the part is read as data. The sha256 of the joined parts decides whether they are the published file, so a
+# package needs no more trust than a download.
+
+_PART = "part.bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """Parts of one published file: all of them are present, and their sizes add up to the file's."""
+
+    parts: tuple[Path, ...]
+    """Paths of the parts, in the order in which they follow each other in the file."""
+    origin: str
+    """Names and version of the packages, in one phrase for people."""
+
+
+def find_packaged(file: KnownFile) -> Packaged | None:
+    """Parts of the file in the installed packages; None if none of the packages is installed.
+
+    Raises:
+        BadPackages: only some packages are installed, a part is missing, or the parts don't add up to the file's size.
+    """
+    folders = {package: _folder(package) for package in file.packages}
+    if not any(folders.values()):
+        return None
+    parts = []
+    for package, folder in folders.items():
+        if folder is None:
+            raise bad_packages(file, f"the package {package} isn't installed")
+        if not (folder / _PART).is_file():
+            raise bad_packages(file, f"{folder / _PART} is missing")
+        parts.append(folder / _PART)
+    first, last = file.packages[0], file.packages[-1]
+    named = first if first == last else f"{first} to {last}"
+    size = sum(part.stat().st_size for part in parts)
+    if size != file.size:
+        raise bad_packages(file, f"the parts in {named} have {size:,} bytes instead of {file.size:,}")
+    return Packaged(tuple(parts), f"{named} {_version(first)}".rstrip())
+
+
+def bad_packages(file: KnownFile, problem: str) -> BadPackages:
+    """The error that names the problem and its cure."""
+    cure = this_installation().install(*file.packages, again=True)
+    return BadPackages(f"{file.name} can't be assembled, because {problem}; install again: {cure}")
+
+
+def _folder(package: str) -> Path | None:
+    try:
+        spec = find_spec(package.replace("-", "_"))
+    except (ImportError, ValueError):
+        return None
+    locations = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(locations[0]) if locations else None
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
