@@ -75,14 +75,12 @@ def test_first_audio_is_the_first_audible_sample_and_later_blocks_are_not_made_f
     assert clock.now == pytest.approx(100.0 + FIRSTS * 3.5 + 2 * 4.0)
 
 
-def test_together_each_inference_thread_speaks_in_a_thread_of_its_own() -> None:
+def test_together_as_many_sentences_are_spoken_as_the_engine_takes() -> None:
     clock = Clock()
     engine = TimedEngine(clock, first=1.0, later=1.0, concurrency=3)
-    entered: list[str] = []
-    found = EngineMeasurement(engine, "ab", clock, lambda: entered.append(threading.current_thread().name)).measure()
+    found = EngineMeasurement(engine, "ab", clock).measure()
     assert len(engine.utterances) == FIRSTS + 1 + 3
     assert found.together == pytest.approx(1.0)
-    assert entered and threading.current_thread().name not in entered
 
 
 def test_an_engine_that_gives_silence_is_no_fast_one() -> None:
