@@ -78,7 +78,7 @@ BREAKS = (
     Mutation(
         "one-generation-at-a-time",
         "frontend/scheduling/dispatcher.py",
-        "if _predecessor_is_at(link, stream):",
+        "if any(each.link is not link and each.link.slot == link.slot for each in segments.dispatched() if each.link):",
         "if False:",
         ("tests/frontend/scheduling/test_suspects.py",),
     ),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import hashlib
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from math import log2
 
+import msgspec
+
+from frontend.contract.request import SpeechRequest
 from frontend.planning.fit import Line, Middle
 from frontend.planning.profile import CostProfile, guess
 from shm.audio import SAMPLE_RATE
@@ -42,11 +46,7 @@ class CostModel:
             first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
         """
         self._first_block = first_block
-        self.seed(guess(first_block))
-
-    def seed(self, profile: CostProfile) -> None:
-        """Start from a stored profile's figures instead of the guess; earlier measurements are dropped."""
-        self._start = profile
+        profile = guess(first_block)
         self._work = Line(profile.fixed, profile.per_token)
         """Work of a whole segment, or of its prosody if the engine vocodes in windows."""
         self._vocoder = Middle(profile.per_audio)
@@ -188,7 +188,6 @@ class Account:
         self.label = f"{engine.name} {engine.model} {engine.provider}"
         self.costs = CostModel(engine.first_block)
         self.profile = guess(engine.first_block)
-        self.costs.seed(self.profile)
         self.measured = False
         """True if at least one segment has been measured: until then the figures are a guess."""
 
@@ -221,3 +220,42 @@ class Ledger:
     def by_engine(self) -> dict[str, Account]:
         """All accounts by label, for `/status`."""
         return {account.label: account for account in self._accounts.values()}
+
+
+MOST_TEXTS = 10_000
+"""Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
+
+
+class PlanProfiles:
+    """The profile of each text's first plan, by engine and text; kept in memory, as long as this front lives.
+
+    A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: it would last
+    longer or shorter than before, and nothing of it would be found in the cache. If the first profile is wrong by so
+    much that a listener would run dry, the rest is planned again anyway (`frontend.scheduling.dispatcher`).
+    """
+
+    def __init__(self, most: int = MOST_TEXTS) -> None:
+        self._most = most
+        self._profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
+
+    def of(self, account: Account, request: SpeechRequest) -> CostProfile:
+        """The profile for the request's plan: the profile of the same text's first plan, or the account's present
+        one."""
+        spoken = (
+            account.label,
+            request.text,
+            request.turns,
+            request.language,
+            request.aliases,
+            request.one_language,
+            request.speed,
+            request.markup,
+            request.phonemes,
+            request.rules_off,
+        )
+        key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
+        profile = self._profiles.setdefault(key, account.profile)
+        self._profiles.move_to_end(key)
+        if len(self._profiles) > self._most:
+            self._profiles.popitem(last=False)
+        return profile

@@ -8,10 +8,16 @@ from functools import cache
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.planning.cuts import Cost, Cuts, Row, best_cuts, parts
-from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.profile import CostProfile
 from text.units.segmentation import add_word
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
+
+MIN_FIRST_TOKENS = 30
+"""Minimum length of a segment, and of the first one above all. A text without enough tokens may fall below it.
+
+A fragment of a few words cut out of a longer text gets a melody of its own, which reveals the cut.
+A complete text that is shorter sounds right.
+"""
 
 
 class SentenceSource:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 import numpy as np
 
@@ -35,21 +34,61 @@ from shm.messages import (
 )
 from shm.ring import TornBlock
 
+log = logging.getLogger(__name__)
 
-class Records:
-    """Handles records. A worker that breaks the protocol loses its link, and its later records are ignored."""
+MAX_DEATHS = 3
+"""Workers lost at a segment after which its stream fails. The second and third worker make the segment alone: two kills
+from outside may hit the same segment by chance (`python -m benchmarks.chaos`); a third hit is far rarer."""
 
-    def __init__(self, shared: Shared, ended: Callable[[Link, Stream], None], sounds: Callable[[], None]) -> None:
-        """Args:
-        ended: called for each segment that its worker has ended.
-        sounds: called when a stream's first block has arrived.
-        """
+
+class Generations:
+    """One link for each generation, from `connect` until it is lost or has nothing left to do."""
+
+    def __init__(self, shared: Shared, watch: Watch, dispatcher: Dispatcher) -> None:
         self._shared = shared
-        self._ended = ended
-        self._sounds = sounds
+        self._watch = watch
+        self._dispatcher = dispatcher
 
-    def take(self, link: Link, message: CommitMessage) -> None:
-        """Handle one record from a link."""
+    def connect(self, connect: Connect, fds: list[int]) -> None:
+        """Take in a ready generation: it gets all new segments of its slot, in place of the slot's earlier generation.
+
+        Raises:
+            OSError: the channel can't be taken.
+        """
+        link = Link(connect, fds, self._record, self._lost)
+        self._shared.links.add(link)
+        self._watch.begin(link)
+        self._dispatcher.wake()
+
+    def disconnect(self, message: Disconnect) -> None:
+        """Stop sending segments to a generation that drains (`draining`) or is dead."""
+        link = self._shared.links.find(message.generation)
+        if link is None:
+            return
+        if message.draining:
+            link.draining = True
+            for stream in self._shared.streams.values():
+                self._leave_if_draining(link, stream)
+            self._retire_if_idle(link)
+        else:
+            link.lose("the supervisor reports its end")
+
+    def forget(self, stream: Stream) -> None:
+        """Drop a closed stream at every generation."""
+        for link in self._shared.links.all:
+            link.in_worker -= sum(1 for _ in stream.segments.at(link))
+            link.rings.forget(stream.number)
+            self._retire_if_idle(link)
+
+    def close(self) -> None:
+        """Close every link."""
+        for link in self._shared.links.all:
+            self._watch.end(link)
+            link.close()
+
+    def _record(self, link: Link, message: CommitMessage) -> None:
+        """Handle one record. A worker that breaks the protocol loses its link, and its later records are ignored."""
+        self._watch.sign_of_life(link)
         if message.generation != link.generation:
             link.lose(f"a record of generation {message.generation} from generation {link.generation}")
             return
@@ -105,7 +144,7 @@ class Records:
         stream.progress()
         if not stream.timing.sounds:
             stream.timing.first_block()
-            self._sounds()
+            self._dispatcher.wake()
 
     def _done(self, link: Link, stream: Stream, planned: PlannedSegment, done: Done) -> None:
         if done.samples != planned.sealed:
@@ -127,64 +166,6 @@ class Records:
     def _running(self, link: Link) -> int:
         """The number of segments on which the worker's inference threads are working."""
         return sum(p.link is link and p.touched is not None for s in self._shared.streams.values() for p in s.segments)
-
-
-log = logging.getLogger(__name__)
-
-MAX_DEATHS = 3
-"""Workers lost at a segment after which its stream fails. The second and third worker make the segment alone: two kills
-from outside may hit the same segment by chance (`python -m benchmarks.chaos`); a third hit is far rarer."""
-
-
-class Generations:
-    """One link for each generation, from `connect` until it is lost or has nothing left to do."""
-
-    def __init__(self, shared: Shared, watch: Watch, dispatcher: Dispatcher) -> None:
-        self._shared = shared
-        self._watch = watch
-        self._dispatcher = dispatcher
-        self._records = Records(shared, self._ended, dispatcher.wake)
-
-    def connect(self, connect: Connect, fds: list[int]) -> None:
-        """Take in a ready generation: it gets all new segments of its slot, in place of the slot's earlier generation.
-
-        Raises:
-            OSError: the channel can't be taken.
-        """
-        link = Link(connect, fds, self._record, self._lost)
-        self._shared.links.add(link)
-        self._watch.begin(link)
-        self._dispatcher.wake()
-
-    def disconnect(self, message: Disconnect) -> None:
-        """Stop sending segments to a generation that drains (`draining`) or is dead."""
-        link = self._shared.links.find(message.generation)
-        if link is None:
-            return
-        if message.draining:
-            link.draining = True
-            for stream in self._shared.streams.values():
-                self._leave_if_draining(link, stream)
-            self._retire_if_idle(link)
-        else:
-            link.lose("the supervisor reports its end")
-
-    def forget(self, stream: Stream) -> None:
-        """Drop a closed stream at every generation."""
-        for link in self._shared.links.all:
-            link.in_worker -= sum(1 for _ in stream.segments.at(link))
-            link.rings.forget(stream.number)
-            self._retire_if_idle(link)
-
-    def close(self) -> None:
-        """Close every link."""
-        for link in self._shared.links.all:
-            self._watch.end(link)
-            link.close()
-
-    def _record(self, link: Link, message: CommitMessage) -> None:
-        self._watch.sign_of_life(link)
-        self._records.take(link, message)
 
     def _ended(self, link: Link, stream: Stream) -> None:
         link.in_worker -= 1

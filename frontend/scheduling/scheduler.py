@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-
-import msgspec
 
 from frontend.contract.errors import Fault, NothingToSpeak, SpeechError, Unavailable
 from frontend.contract.growing_text import TextMark
@@ -19,8 +15,7 @@ from frontend.contract.speaker import engine_in_use
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status.snapshot import Snapshot
-from frontend.planning.costs import Account, Ledger
-from frontend.planning.profile import CostProfile
+from frontend.planning.costs import Ledger, PlanProfiles
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, planned_segment
@@ -48,15 +43,75 @@ ENOUGH = 1.0
 short one."""
 
 
-class Intake:
-    """Fills the queues of all streams, each in a task of its own."""
+_LONG_TEXTS = 3
+"""Long texts that are read at once; the helper process that reads them does one step at a time."""
 
-    def __init__(self, shared: Shared, admission: Admission, dispatcher: Dispatcher) -> None:
-        self._shared = shared
-        self._admission = admission
-        self._dispatcher = dispatcher
 
-    async def fill(self, stream: Stream) -> None:
+class Scheduler:
+    """Opens streams, fills each one's queue of segments in a task of its own, and follows the supervisor."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        metrics: Metrics,
+        tell: Callable[[ControlMessage], None],
+        settings: FrontSettings,
+        cache: SegmentCache,
+    ) -> None:
+        """`tell` sends a control message to the supervisor."""
+        self._reader = reader
+        self._profiles = PlanProfiles()
+        self._numbers = itertools.count(1)
+        self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
+        self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
+        self._shared = Shared(
+            settings, Ledger(settings.adapt_plans), Quarantine(settings.quarantine_seconds), cache, metrics, tell
+        )
+        self._standing = EngineStanding(self._shared)
+        self._watch = Watch(self._shared, self._standing.pid_of)
+        self._dispatcher = Dispatcher(self._shared, self._standing, self._watch, partial(next, self._numbers))
+        self._generations = Generations(self._shared, self._watch, self._dispatcher)
+        self._admission = Admission(self._shared)
+        metrics.watch("cache_bytes", lambda: cache.bytes)
+
+    @property
+    def engine(self) -> EngineInfo | None:
+        return self._standing.engine
+
+    @property
+    def reason(self) -> str:
+        return self._standing.reason
+
+    @property
+    def retry_after(self) -> float:
+        return self._standing.retry_after
+
+    @property
+    def ring_seconds(self) -> float:
+        return self._shared.links.ring_seconds
+
+    def open(self, request: SpeechRequest) -> Stream:
+        engine = engine_in_use(self)
+        self._admission.make_room(request)
+        profile = self._profiles.of(self._shared.ledger.of(engine), request)
+        segments = self._reader.segments(request, engine, profile)
+        text = TextAhead(segments, self._executor, request, self._patient)
+        stream = Stream(
+            next(self._numbers),
+            request,
+            engine,
+            text,
+            fill=self._fill,
+            took=self._took,
+            gap=self._heard_gap,
+            closed=self._forget,
+            real_time_factor=self._real_time_factor,
+        )
+        self._shared.streams[stream.number] = stream
+        self._standing.look()
+        return stream
+
+    async def _fill(self, stream: Stream) -> None:
         """Read the stream's text to its end; the stream fails if the text can't be read or gets no place."""
         try:
             while not stream.failed and (item := await stream.text.next()):
@@ -94,7 +149,7 @@ class Intake:
     async def _add(self, stream: Stream, segment: Segment) -> None:
         stream.request.stages.reach("planned")
         planned = planned_segment(stream, segment, self._shared.ledger)
-        known = await self.recall(stream, planned)  # meanwhile earlier segments may be planned again
+        known = await self._recall(stream, planned)  # meanwhile earlier segments may be planned again
         if known is not None:
             planned.recalled(known)
             if stream.cached:
@@ -109,7 +164,7 @@ class Intake:
         self._dispatcher.wake()
         stream.progress()
 
-    async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+    async def _recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
         """The segment's samples from the cache; None if the segment wasn't spoken before, or has to be made again."""
         if stream.request.fresh:
             return None
@@ -117,67 +172,8 @@ class Intake:
         self._shared.metrics.cache_asked(found is not None)
         return found
 
-
-# Cost profiles of planned texts: each text keeps the profile of its first plan while the measured costs change.
-#
-# A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: it would last
-# longer or shorter than before, and nothing of it would be found in the cache. So a text keeps the profile of its first
-# plan. If that profile is wrong by so much that a listener would run dry, the rest is planned again anyway
-# (`frontend.scheduling.dispatcher`).
-
-MOST_TEXTS = 10_000
-"""Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
-
-
-class PlanProfiles:
-    """Profiles by engine and text; kept in memory, so they last as long as this front."""
-
-    def __init__(self, most: int = MOST_TEXTS) -> None:
-        self._most = most
-        self._profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
-
-    def of(self, account: Account, request: SpeechRequest) -> CostProfile:
-        """The profile for the request's plan: the profile of the same text's first plan, or the account's present
-        one."""
-        spoken = (
-            account.label,
-            request.text,
-            request.turns,
-            request.language,
-            request.aliases,
-            request.one_language,
-            request.speed,
-            request.markup,
-            request.phonemes,
-            request.rules_off,
-        )
-        key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
-        profile = self._profiles.setdefault(key, account.profile)
-        self._profiles.move_to_end(key)
-        if len(self._profiles) > self._most:
-            self._profiles.popitem(last=False)
-        return profile
-
-
-# The scheduler's services for its streams.
-
-
-class StreamHost:
-    """What streams ask of the scheduler."""
-
-    def __init__(
-        self, shared: Shared, intake: Intake, watch: Watch, dispatcher: Dispatcher, generations: Generations
-    ) -> None:
-        self._shared = shared
-        self._intake = intake
-        self._watch = watch
-        self._dispatcher = dispatcher
-        self._generations = generations
-
-    async def fill(self, stream: Stream) -> None:
-        await self._intake.fill(stream)
-
-    def took(self, block: SealedBlock) -> None:
+    def _took(self, block: SealedBlock) -> None:
+        """Give the block's room in its ring back to its worker."""
         if block.link is None:
             return
         block.give_back()
@@ -185,84 +181,24 @@ class StreamHost:
         self._watch.sign_of_life(block.link)  # the link may have had no room for an order until now
         self._dispatcher.wake()
 
-    def ran_dry(self, stream: Stream) -> None:
-        """A gap counts only if somebody listens."""
+    def _heard_gap(self, stream: Stream) -> None:
+        """Count a gap, if somebody listens."""
         if stream.request.urgency is Urgency.LISTENING:
             self._shared.metrics.count(Event.UNDERRUN)
 
-    def real_time_factor(self, stream: Stream) -> float | None:
-        """The engine's inference threads share the streams that are open."""
+    def _real_time_factor(self, stream: Stream) -> float | None:
+        """Predicted seconds of work per second of the stream's audio; None before the engine was measured. The engine's
+        inference threads share the streams that are open."""
         account = self._shared.ledger.of(stream.engine)
         if not account.measured:
             return None
         threads = max(stream.engine.concurrency, 1)
         return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
 
-    def forget(self, stream: Stream) -> None:
-        if self._shared.streams.pop(stream.number, None) is None:
-            return
-        self._generations.forget(stream)
-        self._dispatcher.wake()
-
-
-_LONG_TEXTS = 3
-"""Long texts that are read at once; the helper process that reads them does one step at a time."""
-
-
-class Scheduler:
-    """`tell` sends a control message to the supervisor."""
-
-    def __init__(
-        self,
-        reader: Reader,
-        metrics: Metrics,
-        tell: Callable[[ControlMessage], None],
-        settings: FrontSettings,
-        cache: SegmentCache,
-    ) -> None:
-        self._reader = reader
-        self._profiles = PlanProfiles()
-        self._numbers = itertools.count(1)
-        self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
-        self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
-        self._shared = Shared(
-            settings, Ledger(settings.adapt_plans), Quarantine(settings.quarantine_seconds), cache, metrics, tell
-        )
-        self._standing = EngineStanding(self._shared)
-        watch = Watch(self._shared, self._standing.pid_of)
-        self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))
-        self._generations = Generations(self._shared, watch, self._dispatcher)
-        self._admission = Admission(self._shared)
-        intake = Intake(self._shared, self._admission, self._dispatcher)
-        self._host = StreamHost(self._shared, intake, watch, self._dispatcher, self._generations)
-        metrics.watch("cache_bytes", lambda: cache.bytes)
-
-    @property
-    def engine(self) -> EngineInfo | None:
-        return self._standing.engine
-
-    @property
-    def reason(self) -> str:
-        return self._standing.reason
-
-    @property
-    def retry_after(self) -> float:
-        return self._standing.retry_after
-
-    @property
-    def ring_seconds(self) -> float:
-        return self._shared.links.ring_seconds
-
-    def open(self, request: SpeechRequest) -> Stream:
-        engine = engine_in_use(self)
-        self._admission.make_room(request)
-        profile = self._profiles.of(self._shared.ledger.of(engine), request)
-        segments = self._reader.segments(request, engine, profile)
-        text = TextAhead(segments, self._executor, request, self._patient)
-        stream = Stream(next(self._numbers), request, engine, text, self._host)
-        self._shared.streams[stream.number] = stream
-        self._standing.look()
-        return stream
+    def _forget(self, stream: Stream) -> None:
+        if self._shared.streams.pop(stream.number, None) is not None:
+            self._generations.forget(stream)
+            self._dispatcher.wake()
 
     def prepare(self, work: Callable[[], object]) -> None:
         """Run `work` in the threads that read texts, before they read another text."""

@@ -69,7 +69,7 @@ class EngineStanding:
     @property
     def engine(self) -> EngineInfo | None:
         """The engine that speaks, or did a moment ago and is being restarted: requests that arrive meanwhile wait."""
-        return None if self.is_fatal else self._shared.links.voice
+        return None if self.is_fatal else self._shared.links.best_engine
 
     @property
     def reason(self) -> str:

@@ -70,7 +70,7 @@ class Links:
                 self._last.pop(slot, None)
 
     @property
-    def voice(self) -> EngineInfo | None:
+    def best_engine(self) -> EngineInfo | None:
         """The engine for a new stream: the best one that speaks, or did a moment ago and is being restarted.
 
         The newest of several equal engines is chosen; if several workers have that engine, the lowest slot's worker.

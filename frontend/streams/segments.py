@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import takewhile
 
 from frontend.streams.cache import CachedSegment
 from frontend.streams.link import Link, Loss
@@ -65,7 +66,7 @@ class PlannedSegment:
     estimate: int
     """Expected number of samples."""
     key: bytes = b""
-    """The segment's `frontend.scheduling.dispatcher`: equal keys mean equal samples."""
+    """The segment's `frontend.scheduling.dispatcher.fingerprint`: equal keys mean equal samples."""
     kept: list[Pcm] | None = None
     """Copies of all sealed samples if the segment is to be cached, else None."""
     index: int = -1
@@ -260,38 +261,43 @@ class SegmentQueue(deque[PlannedSegment]):
             before += segment.length - segment.taken
         return before
 
+    def unbegun(self) -> list[PlannedSegment]:
+        """The end of the queue: the segments of which no worker has made anything."""
+        later = takewhile(lambda each: each.state is SegmentState.PLANNED and not each.resumed, reversed(self))
+        return list(later)[::-1]
 
-def has_room(link: Link, stream: int, segments: SegmentQueue, segment: PlannedSegment) -> bool:
-    """True if the stream's ring at that worker has room for the whole segment, or can get it.
+    # Segments lie in a ring in the order of their stream. If a worker dies and its segment must go to a worker that
+    # has a later one already, the stream needs another ring there, or the same one after its unread samples were copied
+    # out.
 
-    An empty ring has room for any segment: a segment longer than the ring is written as its listener takes it.
-    """
-    lease = link.rings.leases.get(stream)
-    if lease and lease.last > segment.index:
-        return link.rings.has_free or can_take_out(segments, lease)
-    lease = link.rings.lease(stream)
-    if lease is None:
-        return False
-    return segment.estimate - segment.sealed <= lease.room or lease.empty
+    def has_room(self, link: Link, stream: int, segment: PlannedSegment) -> bool:
+        """True if the stream's ring at that worker has room for the whole segment, or can get it.
 
+        An empty ring has room for any segment: a segment longer than the ring is written as its listener takes it.
+        """
+        lease = link.rings.leases.get(stream)
+        if lease and lease.last > segment.index:
+            return link.rings.has_free or self._can_take_out(lease)
+        lease = link.rings.lease(stream)
+        if lease is None:
+            return False
+        return segment.estimate - segment.sealed <= lease.room or lease.empty
 
-def can_take_out(segments: SegmentQueue, lease: Lease) -> bool:
-    """True if all unread samples of the ring are queued: the listener is in the middle of none of its blocks."""
-    blocks = (block for segment in segments for block in segment.blocks if block.lease is lease)
-    return sum(len(piece) for block in blocks for piece in block.pieces) == lease.sealed - lease.released
+    def take_out(self, lease: Lease) -> bool:
+        """Copy the unread samples out of the ring, so that it is free; returns False if that isn't possible now."""
+        if not self._can_take_out(lease):
+            return False
+        for segment in self:
+            segment.take_out(lease)
+        return True
 
+    def _can_take_out(self, lease: Lease) -> bool:
+        """True if all unread samples of the ring are queued: the listener is in the middle of none of its blocks."""
+        blocks = (block for segment in self for block in segment.blocks if block.lease is lease)
+        return sum(len(piece) for block in blocks for piece in block.pieces) == lease.sealed - lease.released
 
-def take_out(segments: SegmentQueue, lease: Lease) -> bool:
-    """Copy the unread samples out of the ring, so that it is free; returns False if that isn't possible now."""
-    if not can_take_out(segments, lease):
-        return False
-    for segment in segments:
-        segment.take_out(lease)
-    return True
-
-
-def stuck_after(segments: SegmentQueue, wanted: PlannedSegment, link: Link) -> int:
-    """Number of later segments that the worker can't continue until the wanted one was heard, because their ring is
-    full."""
-    later = (segment for segment in segments.at(link) if segment.index > wanted.index)
-    return sum(segment.lease is not None and segment.lease.full for segment in later)
+    def stuck_after(self, wanted: PlannedSegment, link: Link) -> int:
+        """Number of later segments that the worker can't continue until the wanted one was heard, because their ring is
+        full."""
+        later = (segment for segment in self.at(link) if segment.index > wanted.index)
+        return sum(segment.lease is not None and segment.lease.full for segment in later)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
+from frontend.streams.joins import pause_after
 from frontend.streams.playback import Playback, Timing
 from frontend.streams.segments import PlannedSegment, SealedBlock, SegmentQueue, SegmentState
 from frontend.streams.text_ahead import UNHEARD, TextAhead
@@ -22,95 +22,43 @@ from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from text.errors import TextError
 
-# Times at which a stream's words sound for its listener.
-
-
-class WordTimes:
-    """Words whose audio has begun, reported once per segment."""
-
-    def __init__(self, playback: Playback) -> None:
-        self._playback = playback
-        self._words: list[WordTiming] = []
-        self._told = -1
-        """Index of the last segment whose words were reported."""
-
-    def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
-        """Report the segment's words once its position in the stream is known; a silent segment's words at its end."""
-        if segment.index == self._told or not (self._playback.placed or ended):
-            return
-        own, stream = self._playback.placed or (0, self._playback.position)
-        self._told = segment.index
-        marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
-        words = align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
-        performer = segment.segment.performer
-        self._words += [replace(word, voice=performer.name) for word in words] if performer else words
-
-    def take(self) -> list[WordTiming]:
-        """Return the words reported since the last call."""
-        words, self._words = self._words, []
-        return words
-
-
-# Samples at which a stream's sentences begin for its listener.
-
-
-class SentenceTimes:
-    """Sentences whose audio has begun, each reported once. A segment holds at most one sentence's beginning."""
-
-    def __init__(self, playback: Playback) -> None:
-        self._playback = playback
-        self._begun: list[SentenceTiming] = []
-        self._told = -1
-        """Number of the last sentence that was reported."""
-
-    def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
-        """Report the sentence that begins with the segment, once its position is known; a silent one's at its end."""
-        sentence = segment.segment.units[0].sentence if segment.segment.units else None
-        if sentence is None or sentence.number <= self._told or not (self._playback.placed or ended):
-            return
-        _, start = self._playback.placed or (0, self._playback.position)
-        self._told = sentence.number
-        self._begun.append(SentenceTiming(sentence.number, sentence.text, start))
-
-    def take(self) -> list[SentenceTiming]:
-        """Return the sentences reported since the last call."""
-        begun, self._begun = self._begun, []
-        return begun
-
-
 _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
 
 
-class Host(Protocol):
-    """The scheduler's services for a stream."""
-
-    async def fill(self, stream: Stream) -> None:
-        """Read the stream's text to its end, and put its segments into the stream's queue."""
-        ...
-
-    def took(self, block: SealedBlock) -> None:
-        """Note that the listener has taken the block."""
-        ...
-
-    def ran_dry(self, stream: Stream) -> None:
-        """Note that the listener heard a gap."""
-        ...
-
-    def real_time_factor(self, stream: Stream) -> float | None:
-        """Predicted seconds of work per second of the stream's audio; None before the engine was measured."""
-        ...
-
-    def forget(self, stream: Stream) -> None:
-        """Forget a closed stream: none of its audio is wanted any more."""
-        ...
+def word_timings(segment: PlannedSegment, own: int, stream: int) -> list[WordTiming]:
+    """The segment's words at the times at which its listener hears them: its sample `own` is the stream's sample
+    `stream`, and no word begins before that."""
+    marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
+    words = align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+    performer = segment.segment.performer
+    return [replace(word, voice=performer.name) for word in words] if performer else words
 
 
 class Stream:
-    """One request's speech. It lives on the event loop; only its text is read in a
-    thread."""
+    """One request's speech. It lives on the event loop; only its text is read in a thread."""
 
-    def __init__(self, number: int, request: SpeechRequest, engine: EngineInfo, text: TextAhead, host: Host) -> None:
+    def __init__(
+        self,
+        number: int,
+        request: SpeechRequest,
+        engine: EngineInfo,
+        text: TextAhead,
+        *,
+        fill: Callable[[Stream], Coroutine[None, None, None]],
+        took: Callable[[SealedBlock], None],
+        gap: Callable[[Stream], None],
+        closed: Callable[[Stream], None],
+        real_time_factor: Callable[[Stream], float | None],
+    ) -> None:
+        """
+        Args:
+            fill: reads the stream's text to its end, and puts its segments into the stream's queue.
+            took: called when the listener has taken a block.
+            gap: called when the listener has heard a gap.
+            closed: called at the end: none of the stream's audio is wanted any more.
+            real_time_factor: predicts `real_time_factor`.
+        """
         self.number = number
         """Number that is unique within a front's life; log lines and workers identify the stream by it."""
         request.stages.stream = number
@@ -121,16 +69,20 @@ class Stream:
         self.segments = SegmentQueue()
         self.playback = Playback()
         self.timing = Timing(request, self.segments, self.playback)
-        self._words = WordTimes(self.playback)
-        self._sentences = SentenceTimes(self.playback)
-        self._host = host
+        self._words: list[WordTiming] = []
+        self._worded = -1
+        """Index of the last segment whose words were told."""
+        self._sentences: list[SentenceTiming] = []
+        """Sentences whose audio has begun; a segment holds at most one sentence's beginning."""
+        self._told_sentence = -1
+        self._took, self._gap, self._closed, self._predict = took, gap, closed, real_time_factor
         self._failure: SpeechError | TextError | None = None
         self._changed = asyncio.Event()
         self.flushed = 0
         self._told_flushes = 0
         self.cached = True
         """False once a segment that isn't in the cache was found."""
-        self._planning = asyncio.create_task(host.fill(self))
+        self._planning = asyncio.create_task(fill(self))
 
     @property
     def seconds_left(self) -> float:
@@ -189,43 +141,53 @@ class Stream:
             else:
                 await self._changed.wait()
                 if self.segments and self.segments[0].blocks and self.playback.heard_gap():
-                    self._host.ran_dry(self)
+                    self._gap(self)
 
     def _take_block(self, head: PlannedSegment) -> Iterator[Pcm]:
-        block = head.blocks.popleft()
+        block, segment = head.blocks.popleft(), head.segment
+        pause = pause_after(segment.cut, head.speed, segment.pause)
         for piece in block.pieces:
             head.taken += len(piece)
-            joined = self.playback.push(piece, head)
+            joined = self.playback.push(piece, pause)
             self._tell_times(head)
             yield from self.playback.give(joined)
-        self._host.took(block)
+        self._took(block)
 
     def _end_segment(self, head: PlannedSegment) -> None:
         self._tell_times(head, ended=True)
-        self.playback.end(head)
+        self.playback.end(head.segment.cut, head.speed, head.segment.pause)
         self.segments.heard()
         self.flushed += head.flushes
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)
 
     def _tell_times(self, head: PlannedSegment, ended: bool = False) -> None:
-        if self.request.sentences:
-            self._sentences.tell(head, ended)
-        if self.request.timestamps:
-            self._words.tell(head, ended)
+        """Tell the segment's sentence and words once its position in the stream is known; a silent one's at its end."""
+        if not (self.playback.placed or ended):
+            return
+        own, start = self.playback.placed or (0, self.playback.position)
+        begun = head.segment.units[0].sentence if self.request.sentences and head.segment.units else None
+        if begun and begun.number > self._told_sentence:
+            self._told_sentence = begun.number
+            self._sentences.append(SentenceTiming(begun.number, begun.text, start))
+        if self.request.timestamps and head.index != self._worded:
+            self._worded = head.index
+            self._words += word_timings(head, own, start)
 
     def take_words(self) -> list[WordTiming]:
-        return self._words.take()
+        words, self._words = self._words, []
+        return words
 
     def take_sentences(self) -> list[SentenceTiming]:
-        return self._sentences.take()
+        sentences, self._sentences = self._sentences, []
+        return sentences
 
     @property
     def real_time_factor(self) -> float | None:
-        return self._host.real_time_factor(self)
+        return self._predict(self)
 
     def close(self) -> None:
         self.fail(Interrupted("the stream was closed"))
         self._planning.cancel()
-        self._host.forget(self)
+        self._closed(self)
         self.segments.clear()  # blocks keep whole arenas of dead generations alive

@@ -164,14 +164,6 @@ def test_a_speed_at_which_audio_is_longer_than_it_should_be_is_learnt() -> None:
     assert costs.samples(80, 1.0) == pytest.approx(C * 80 * SAMPLE_RATE, rel=0.03)
 
 
-def test_a_stored_profile_takes_the_guess_its_place() -> None:
-    stored = CostProfile(per_token=0.004, audio_per_token=0.08, per_audio=0.1, first_block=0.2)
-    costs = CostModel(0.2)
-    costs.seed(stored)
-    assert costs.profile() == stored
-    assert costs.as_dict() == {}
-
-
 def test_plans_keep_their_profile_while_measurements_jitter() -> None:
     costs = CostModel()
     jitter = random.Random(3)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from frontend.planning.cuts import CUT_PRICES, parts
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
-from frontend.planning.profile import GUESS, CostProfile
+from frontend.planning.profile import GUESS, WINDOWED_GUESS, CostProfile
 from tests.frontend.plans import (
     FAST,
     FP32,
@@ -28,6 +28,7 @@ from tests.frontend.plans import (
     words_of,
 )
 from tests.growth import grows_with_the_length
+from text.phoneme_script import phoneme_sentences
 from text.units.segmentation import units_of
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from text.words.word import PhonemeSource, Word
@@ -289,3 +290,20 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, profile: 
 
     assert planned_units(40)
     assert grows_with_the_length(planned_units, 2_000)
+
+
+def test_no_segment_is_shorter_than_the_limit_and_a_shorter_limit_starts_sooner() -> None:
+    script = " ".join(["kˈæt,", "dˈɔɡ,", "hˈWs,", "ɡˈɑɹdᵊn,"] * 12) + "."
+    notation = Notation("phonemes", frozenset(script), 510)
+    found = {
+        minimum: [
+            each.tokens
+            for each in plan(
+                phoneme_sentences(script, notation), WINDOWED_GUESS, 1.0, notation, Limits(min_first_tokens=minimum)
+            )
+        ]
+        for minimum in (10, 30, 60, 120)
+    }
+    assert all(min(tokens) >= minimum for minimum, tokens in found.items())
+    firsts = [tokens[0] for tokens in found.values()]
+    assert firsts == sorted(set(firsts)) and firsts[0] < 30

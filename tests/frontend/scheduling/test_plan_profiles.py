@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from frontend.contract.request import SpeechRequest
-from frontend.planning.costs import Account
+from frontend.planning.costs import Account, PlanProfiles
 from frontend.planning.profile import CostProfile
-from frontend.scheduling.scheduler import PlanProfiles
 from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, planned
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader

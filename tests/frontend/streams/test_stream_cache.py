@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
 import pytest
 
 from frontend.contract.errors import ListenersFirst
+from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
+from frontend.planning.profile import CostProfile
+from frontend.scheduling.dispatcher import fingerprint
+from frontend.streams.cache import CachedSegment
+from frontend.streams.joins import FADE, LONGEST_LEAD
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
 from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
-from tests.frontend.scripted_worker import PER_TOKEN
+from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, ScriptedReader
+from text.words.segment import Cut, Segment
 
 
 @pytest.fixture
@@ -122,3 +130,28 @@ async def test_idle_is_when_something_can_speak_and_nothing_does(desk: Desk) -> 
     worker.speak(await worker.has(1))
     await heard(listener)
     await desk.scheduler.idle()
+
+
+class PausingReader(ScriptedReader):
+    """Gives one sentence, and asks for that pause after it."""
+
+    def __init__(self, pause: float | None) -> None:
+        self._pause = pause
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
+        yield Segment("a", "a", 1, Cut.SENTENCE, pause=self._pause)
+
+
+@pytest.mark.parametrize(("asked", "speed", "seconds"), [(None, 1.0, 0.43), (None, 2.0, 0.215), (1.5, 2.0, 1.5)])
+async def test_a_silence_is_given_as_far_as_the_segments_pause_has_room(
+    asked: float | None, speed: float, seconds: float
+) -> None:
+    desk = Desk(cache_bytes=1 << 20, reader=PausingReader(asked))
+    desk.worker(1)
+    voice = (("af_heart", 1.0),)
+    sound = np.concatenate((np.full(SAMPLE_RATE, 9000, np.int16), np.zeros(2 * SAMPLE_RATE, np.int16)))
+    desk.scheduler._shared.cache.keep(fingerprint(ENGINE, "a", "en-us", voice, speed), CachedSegment(sound))
+    stream = desk.scheduler.open(SpeechRequest("id", "a", voice, "en-us", speed))
+    piece = await anext(aiter(stream))
+    assert len(piece) == SAMPLE_RATE + round(seconds * SAMPLE_RATE) - LONGEST_LEAD - FADE
+    desk.close()

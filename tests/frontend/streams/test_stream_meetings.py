@@ -47,8 +47,8 @@ async def paused(desk: Desk, worker: ScriptedWorker, text: str, made: int) -> tu
     await first
     await worker.has(made + 3)
     await planned(stream)
-    assert stream.playback.clock.since is not None
-    stream.playback.clock.since -= 60
+    assert stream.playback.since is not None
+    stream.playback.since -= 60
     return stream, pieces
 
 
@@ -72,8 +72,7 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", SLOW)
     looking, found = asyncio.Event(), asyncio.Event()
-    intake = desk.scheduler._host._intake
-    recall = intake.recall
+    recall = desk.scheduler._recall
 
     async def slow_recall(stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
         if planned.segment.script == words("6e").script:
@@ -81,7 +80,7 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
             await found.wait()
         return await recall(stream, planned)
 
-    monkeypatch.setattr(intake, "recall", slow_recall)
+    monkeypatch.setattr(desk.scheduler, "_recall", slow_recall)
     listener = listen(desk.open("6a 24c 6e 6d"))
     order = await worker.has(2)
     await looking.wait()
