@@ -93,7 +93,7 @@ class BookWord:
 
     text: str
     start: int
-    """Samples from the chapter's start."""
+    """Samples from the start of its chapter, or of its passage as long as that stands alone."""
     end: int
 
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from setproctitle import setproctitle
 
-from player.fetching import HttpFetcher
+from player.fetching import Fetcher
 from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
@@ -189,7 +189,7 @@ class PlayerProcess:
     def __init__(self, control: ControlSocket, opener: Opener) -> None:
         self._control = control
         self._front = FrontLink(self._greeting, self._hear)
-        self._fetcher = HttpFetcher(self._front.known)
+        self._fetcher = Fetcher(self._front.known)
         self.playback = ItemPlayback(self._fetcher, opener, self._tell)
         self._progressed = False
         self._end = asyncio.Event()

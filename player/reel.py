@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from threading import RLock
 
@@ -184,8 +184,23 @@ class Reel:
 class Assembly:
     """The sentences of one response, in order. Events precede the samples that they are about."""
 
-    def __init__(self, reel: Reel, lock: RLock, whole: Callable[[int], None]) -> None:
-        """`lock` is held while the reel changes; `whole` is called with the number of each sentence that is whole."""
+    def __init__(
+        self,
+        reel: Reel,
+        lock: RLock,
+        whole: Callable[[int], None],
+        arrived: Callable[[float | None], None],
+        room: Callable[[], Awaitable[object]],
+    ) -> None:
+        """
+        Args:
+            lock: held while the reel changes.
+            whole: called with the number of each sentence that is whole.
+            arrived: to be called after audio has arrived, with the front's prediction of the real-time factor, if any.
+            room: waits until more audio is wanted.
+        """
+        self.arrived = arrived
+        self.room = room
         self.sentences = 0
         """Sentences that were announced."""
         self._reel = reel

@@ -117,7 +117,7 @@ MOST_TRIES = 5
 
 
 class Track:
-    """Keeps a text's reel supplied. Implements `FetchHost`."""
+    """Keeps a text's reel supplied."""
 
     def __init__(self, item: Item, sentence: int, fetcher: Fetcher, lock: RLock, changed: Callable[[], None]) -> None:
         """
@@ -160,14 +160,15 @@ class Track:
             self._fetch(missing)
 
     def _fetch(self, number: int) -> Assembly:
-        assembly = Assembly(self.reel, self._lock, partial(self._note, self.speed))
+        note = partial(self._note, self.speed)
+        assembly = Assembly(self.reel, self._lock, note, self._arrived, self._room.wait)
         self._fetching = asyncio.create_task(self._run(number, assembly))
         self._fetching.add_done_callback(lambda _: self._moved.set())  # a cancelled one moves nothing else
         return assembly
 
     async def _run(self, number: int, assembly: Assembly) -> None:
         try:
-            await self._fetcher.fetch(self.item, number, self.speed, self.voice, assembly, self)
+            await self._fetcher.fetch(self.item, number, self.speed, self.voice, assembly)
             with self._lock:
                 if not assembly.sentences and self.reel.last is None:
                     self.reel.last = number - 1
@@ -190,10 +191,7 @@ class Track:
         if held:
             self.timeline.note(number, held.text, held.length / SAMPLE_RATE, speed)
 
-    async def room(self) -> None:
-        await self._room.wait()
-
-    def arrived(self, real_time_factor: float | None) -> None:
+    def _arrived(self, real_time_factor: float | None) -> None:
         if real_time_factor is not None:
             self._factor = real_time_factor
         self.timeline.last = self.reel.last

@@ -20,9 +20,10 @@ MAY_IMPORT = {
     "text": {"shm"},
     "worker": {"shm"},
     "frontend": {"shm", "text"},
-    "player": {"shm"},
-    "books": {"shm", "text", "frontend"},
-    "supervisor": {"shm", "text", "worker", "frontend", "books", "player"},
+    "client": {"shm"},
+    "player": {"shm", "client"},
+    "books": {"shm", "text", "frontend", "client"},
+    "supervisor": {"shm", "text", "worker", "frontend", "client", "books", "player"},
 }
 FOLDERS = set(MAY_IMPORT)
 ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}

@@ -45,14 +45,14 @@ BREAKS = (
         "frontend/streams/joins.py",
         "Cut.SENTENCE: 0.43",
         "Cut.SENTENCE: 0.0",
-        ("tests/supervisor/client/test_local_speech.py",),
+        ("tests/supervisor/speaking/test_local_speech.py",),
     ),
     Mutation(
         "a-joined-sample-lost",
         "frontend/streams/joins.py",
         "return [*before, *self._given(held[:sure])]",
         "return [*before, *self._given(held[: max(sure - 1, 0)])]",
-        ("tests/supervisor/client/test_local_speech.py",),
+        ("tests/supervisor/speaking/test_local_speech.py",),
     ),
     Mutation(
         "a-segment-s-own-pause",

@@ -10,14 +10,14 @@ BREAKS = (
         "text/pipeline.py",
         "            yield units(ready, last=True)\n",
         "            pass\n",
-        ("tests/supervisor/client/test_local_speech.py",),
+        ("tests/supervisor/speaking/test_local_speech.py",),
     ),
     Mutation(
         "a-word-of-each-script-lost",
         "frontend/planning/planner.py",
         '"".join(unit.lead + unit.script for unit in units[1:])',
         '"".join(unit.lead + unit.script for unit in units[2:])',
-        ("tests/supervisor/client/test_local_speech.py",),
+        ("tests/supervisor/speaking/test_local_speech.py",),
     ),
     Mutation(
         "longest-segment",

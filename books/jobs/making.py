@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 
 from books.book import Book, BookError, Chapter
-from books.jobs.speaker import FrontSpeaker
 from books.making.casting import cast_of
 from books.making.maker import BookMaker, Order
 from books.making.outputs import BookOutput
 from books.making.passages import PassageRefused, Postponed
 from books.making.progress import BookProgress, spoken_seconds
+from books.making.server import ServerSpeaker
 from books.making.settings import BookPauses, BookSettings, chosen
 from books.reading.open import read_book
 from books.writing.chapter_audio import audio_format
@@ -96,7 +96,7 @@ class JobMaking:
 
     folder: JobFolder
     job: Job
-    speaker: FrontSpeaker
+    speaker: ServerSpeaker
     hours: Hours | None = None
     """Hours of the day in which the job is made."""
     room: Callable[[], bool] = lambda: True
@@ -109,7 +109,7 @@ class JobMaking:
         """Make the book and note the job's end.
 
         Raises:
-            Pause: it can't go on now.
+            JobDelayed: it can't go on now.
         """
         before = self.job.journal.attempts
         if before >= MOST_ATTEMPTS:
@@ -121,7 +121,7 @@ class JobMaking:
             try:
                 await self._make()
             except BaseException:
-                # The process lives: this attempt was none that it died of.
+                # Only attempts that kill the process count, and it lives.
                 self._note(attempts=min(before, self.job.journal.attempts))
                 raise
         except PassageRefused as error:

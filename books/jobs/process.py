@@ -12,7 +12,7 @@ import sys
 from setproctitle import setproctitle
 
 from books.jobs.queue import JobQueue
-from books.jobs.speaker import FrontSpeaker
+from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
 from shm import awake_loop
 from shm.control import ControlSocket
@@ -59,7 +59,7 @@ class BookProcess:
     def __init__(self, control: ControlSocket, settings: JobSettings) -> None:
         self._control = control
         self._settings = settings
-        self._speaker = FrontSpeaker("")
+        self._speaker = ServerSpeaker("", follows_fronts=True)
         self._queue = JobQueue(settings, self._speaker, self._progressed)
         self._news = asyncio.Event()
         """Set once the address of a front is known."""

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from books.jobs.making import JobDelayed, JobMaking
-from books.jobs.speaker import FrontSpeaker
+from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobState
 from shm.hours import Hours
@@ -36,7 +36,7 @@ class StuckThread(Exception):
 class JobQueue:
     """Makes the oldest job that may be made now, one at a time: a book uses all inference threads."""
 
-    def __init__(self, settings: JobSettings, speaker: FrontSpeaker, progressed: Callable[[], None]) -> None:
+    def __init__(self, settings: JobSettings, speaker: ServerSpeaker, progressed: Callable[[], None]) -> None:
         self._folder = JobFolder(settings.folder)
         self._settings = settings
         self._speaker = speaker

@@ -13,7 +13,7 @@ import numpy as np
 
 from books.book import SAMPLE_RATE, BookWord, Chapter, SpokenBlock, SpokenChapter, SpokenSentence
 from books.making.journal import SpeechJournal
-from books.making.passages import Passage, PassageSpeech, PassageTiming, PassageWord
+from books.making.passages import Passage, PassageSpeech, PassageTiming
 from books.writing.chapter_audio import BookAudioFormat, Pcm
 from books.writing.loudness import QUIETEST, levelled, measure
 
@@ -89,9 +89,9 @@ def sentences_in(passage: Passage, timing: PassageTiming, position: int) -> Iter
         yield SpokenSentence(sentence, position + start, position + end, inner)
 
 
-def _by_sentence(passage: Passage, words: Sequence[PassageWord]) -> list[list[PassageWord]]:
+def _by_sentence(passage: Passage, words: Sequence[BookWord]) -> list[list[BookWord]]:
     """Words of each sentence, found by their places in the text."""
-    own: list[list[PassageWord]] = [[] for _ in passage.sentences]
+    own: list[list[BookWord]] = [[] for _ in passage.sentences]
     ends = np.cumsum([len(sentence) + 1 for sentence in passage.sentences])
     place = 0
     for word in words:

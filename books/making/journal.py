@@ -12,8 +12,8 @@ from typing import TypeVar
 import av
 import numpy as np
 
-from books.book import SAMPLE_RATE
-from books.making.passages import PassageSpeech, PassageTiming, PassageWord
+from books.book import SAMPLE_RATE, BookWord
+from books.making.passages import PassageSpeech, PassageTiming
 from shm.atomic import sync_folder, write_whole
 
 Made = TypeVar("Made")
@@ -57,7 +57,7 @@ class SpeechJournal:
         try:
             line, _, audio = path.read_bytes().partition(b"\n")
             facts = json.loads(line)
-            words = tuple(PassageWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
+            words = tuple(BookWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
             return use(PassageTiming(int(facts["samples"]), words), audio)
         except FileNotFoundError:
             return None

@@ -6,16 +6,17 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from books.book import BlockKind, BookError, Chapter, TextBlock
+from books.book import SAMPLE_RATE, BlockKind, BookError, BookWord, Chapter, TextBlock
 from books.making.casting import parts
 from books.making.settings import BookSettings
+from client.answers import SpokenPiece
 from text.sentences.sentences import sentences
 
 LONGEST = 350
@@ -62,21 +63,15 @@ def passages_of(chapter: Chapter, settings: BookSettings, language: str) -> list
     for number, block in enumerate(chapter.blocks):
         if block.kind is BlockKind.SCENE_BREAK:
             if made:
-                made[-1] = _with_pause(made[-1], settings.pauses.scene_break)
+                made[-1] = replace(made[-1], pause=settings.pauses.scene_break)
             continue
         own = list(_of_block(block, number, settings, language))
         if own:
-            own[-1] = _with_pause(own[-1], settings.pauses.after(block.kind))
+            own[-1] = replace(own[-1], pause=settings.pauses.after(block.kind))
             made += own
     if made:
-        made[-1] = _with_pause(made[-1], settings.pauses.chapter)
+        made[-1] = replace(made[-1], pause=settings.pauses.chapter)
     return made
-
-
-def _with_pause(passage: Passage, pause: float) -> Passage:
-    return Passage(
-        passage.text, passage.sentences, passage.voice, passage.speed, passage.language, passage.block, pause
-    )
 
 
 def _of_block(block: TextBlock, number: int, settings: BookSettings, language: str) -> Iterator[Passage]:
@@ -113,22 +108,18 @@ def _divided(sentence: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageWord:
-    """One word as it is written in the passage."""
-
-    text: str
-    start: int
-    """Samples from the passage's start."""
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class PassageSpeech:
     """One passage's audio."""
 
     pcm: NDArray[np.int16]
     """Samples, shape [n], mono at 24 kHz."""
-    words: tuple[PassageWord, ...] = ()
+    words: tuple[BookWord, ...] = ()
+
+    @classmethod
+    def of(cls, piece: SpokenPiece) -> PassageSpeech:
+        """A passage that came in one piece."""
+        words = ((word.text, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in piece.words)
+        return cls(np.frombuffer(piece.pcm, "<i2"), tuple(BookWord(*word) for word in words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +127,7 @@ class PassageTiming:
     """One passage's length and words, without its audio."""
 
     samples: int
-    words: tuple[PassageWord, ...] = ()
+    words: tuple[BookWord, ...] = ()
 
 
 class Postponed(Exception):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import io
-import wave
+from collections import Counter
 from types import TracebackType
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from books.book import SAMPLE_RATE
-from books.making.asking import LOST, Asking, Unreachable
 from books.making.casting import narrator
-from books.making.passages import Passage, PassageRefused, PassageSpeech, PassageWord, Postponed
+from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
+from client.answers import NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
+from client.asynchronous import AsyncClient
 
+LOST = 1.0
+"""Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
+_TRIES = 3
+"""Failures of the server after which a question isn't asked again."""
 _FIRST_ANSWER = 10.0
 """Seconds for the first answer of a server that takes the connection."""
 _FIRST_TRIES = 4
@@ -25,27 +27,23 @@ _STANDING_IN = 5.0
 """Seconds until a server is asked again whose engine only stands in for another one."""
 
 
-class _Word(msgspec.Struct):
-    word: str
-    start: float
-    end: float
-
-
-class _Captioned(msgspec.Struct):
-    audio: str
-    words: list[_Word]
+class Unreachable(Postponed):
+    """Nobody answers at the server's address. Another server may answer there later."""
 
 
 class ServerSpeaker:
     """Asks for each passage with `priority: idle`, so that it is made while nobody listens."""
 
-    def __init__(self, url: str, key: str | None = None) -> None:
+    def __init__(self, url: str, key: str | None = None, *, follows_fronts: bool = False) -> None:
         """
         Args:
-            url: the server's address without a path.
             key: an API key, if the server asks for one.
+            follows_fronts: `use` tells each new front's address and key, perhaps a moment after the front was replaced.
         """
-        self._asking = Asking(url, key)
+        self._server = AsyncClient(url, key, {"User-Agent": "kokoro-live-book"})
+        self._follows_fronts = follows_fronts
+        self._failures: Counter[bytes] = Counter()
+        """Failed attempts for each question."""
         self.inference_threads = 1
         """Passages that the server makes side by side, as it said last."""
         self._captions = True
@@ -60,11 +58,11 @@ class ServerSpeaker:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._asking.close()
+        await self._server.close()
 
     def use(self, url: str, key: str | None) -> None:
         """Ask at this address with this key from now on."""
-        self._asking.use(url, key)
+        self._server.use(url, key)
         self._may_be_another = True
 
     async def await_first_answer(self) -> None:
@@ -84,7 +82,7 @@ class ServerSpeaker:
                     raise
                 await asyncio.sleep(error.seconds)
             except TimeoutError:
-                raise Unreachable(f"{self._asking.url} doesn't answer within {_FIRST_ANSWER:g} s", LOST) from None
+                raise Unreachable(f"{self._server.url} doesn't answer within {_FIRST_ANSWER:g} s", LOST) from None
             except (Postponed, PassageRefused):
                 return  # it answers, and the book's maker asks again
             else:
@@ -131,14 +129,10 @@ class ServerSpeaker:
                 raise
             self._captions = False  # this engine can't tell; sentences get their share by letters
             return await self.speak(passage)
-        if not captions:
-            return PassageSpeech(_samples(answer))
-        captioned = msgspec.json.decode(answer, type=_Captioned)
-        words = tuple(
-            PassageWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE))
-            for word in captioned.words
-        )
-        return PassageSpeech(_samples(base64.b64decode(captioned.audio)), words)
+        try:
+            return PassageSpeech.of(read_captioned(answer) if captions else SpokenPiece(read_wav(answer)))
+        except ValueError as error:
+            raise PassageRefused(f"The server's answer is no speech: {error}.") from error
 
     async def unknown_words(self, text: str, language: str) -> set[str]:
         """Words of a text that no dictionary has, and that are pronounced by rules or spelled.
@@ -162,44 +156,47 @@ class ServerSpeaker:
         }
 
     async def _json(self, method: str, path: str, body: Any = None) -> Any:
-        answer, _ = await self._answer(method, path, body)
-        try:
-            return msgspec.json.decode(answer)
-        except msgspec.DecodeError as error:
-            raise PassageRefused(f"{self._asking.url}{path} doesn't answer in JSON: it is no kokoro-live.") from error
-
-    async def _speech(self, body: dict[str, Any]) -> bytes:
-        answer, engine = await self._answer("POST", "/v1/audio/speech", body)
-        if self._name and engine and engine != self._name:
-            raise PassageRefused(f"{engine} speaks now, not {self._name} as before.", "engine_changed")
+        answer = (await self._ask(method, path, body)).json
+        if answer is None:
+            raise PassageRefused(f"{self._server.url}{path} doesn't answer in JSON: it is no kokoro-live.")
         return answer
 
-    async def _answer(self, method: str, path: str, body: Any) -> tuple[bytes, str]:
-        """Body of an answer, and the name of the engine that spoke."""
+    async def _speech(self, body: dict[str, Any]) -> bytes:
+        answer = await self._ask("POST", "/v1/audio/speech", body)
+        engine = answer.headers.get("x-engine")
+        if self._name and engine and engine != self._name:
+            raise PassageRefused(f"{engine} speaks now, not {self._name} as before.", "engine_changed")
+        return answer.body
+
+    async def _ask(self, method: str, path: str, body: Any) -> Reply:
+        """
+        Raises:
+            Unreachable: nobody answers.
+            Postponed: not now.
+            PassageRefused: never.
+        """
         try:
-            answer, headers = await self._asking.answer(method, path, body)
-        except Unreachable:
+            return (await self._server.ask(method, path, body)).checked()
+        except NoAnswer as error:
             self._may_be_another = True
-            raise
-        except PassageRefused as error:
-            raise self._meant(error) from error
-        return answer, headers.get("X-Engine", "")
+            raise Unreachable(str(error), LOST) from error
+        except RequestRefused as error:
+            raise self._later_or_never(error, msgspec.json.encode((path, body))) from error
 
-    def _meant(self, error: PassageRefused) -> Exception:
-        """The error that a refusal is for this speaker."""
-        return error
+    def _later_or_never(self, error: RequestRefused, question: bytes) -> Exception:
+        if self._follows_fronts and error.code in _OTHER_FRONT:
+            return Postponed("the front is being replaced", LOST)
+        if error.status == 500:
+            # The engine died of this text, or the front fails at it, or either of something else in the same moment:
+            # the third time tells. A passage asked for for ever would hold up all books after it.
+            self._failures[question] += 1
+        if error.passes and self._failures[question] < _TRIES:
+            return Postponed(str(error), LOST if error.retry_after is None else error.retry_after)
+        return PassageRefused(str(error), error.code)
 
 
+_OTHER_FRONT = ("invalid_api_key", "missing_api_key", "api_key_not_configured")
+"""Errors of a front that doesn't know the key, because the news of its key is still on its way."""
 _BY_RULE = ("espeak", "letters", "none")
 """Sources of pronunciations that are no dictionary (`text.words.word.PhonemeSource`)."""
 _EDGES = ".,;:!?\"'“”‘’«»()[]…—–"
-
-
-def _samples(audio: bytes) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
-    try:
-        with wave.open(io.BytesIO(audio)) as file:
-            if (file.getnchannels(), file.getsampwidth(), file.getframerate()) != (1, 2, SAMPLE_RATE):
-                raise PassageRefused("The server's audio isn't mono, 16 bits, at 24 kHz.")
-            return np.frombuffer(file.readframes(file.getnframes()), "<i2")
-    except (wave.Error, EOFError) as error:
-        raise PassageRefused(f"The server's answer is no WAV: {error}.") from error

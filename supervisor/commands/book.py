@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import platformdirs
 
-from supervisor.client.spoken import CannotSpeak
+from client.answers import CannotSpeak, user_key
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _settings(values: dict[str, Any]) -> BookSettings:
 
 def _list(context: click.Context, order: Order) -> None:
     from books.making.progress import spoken_seconds
-    from supervisor.client.book_display import duration
+    from supervisor.speaking.progress_bars import duration
 
     read, seconds_in_all, pace = order.book, 0.0, _pace(context)
     click.echo(
@@ -164,16 +164,17 @@ def _list(context: click.Context, order: Order) -> None:
 def _pace(context: click.Context) -> Pace:
     """The pace of the server, if one runs that tells it."""
     from books.making.progress import Pace, pace_of
-    from supervisor.client.server_client import NoAnswer, get_json
+    from client.answers import NoAnswer
+    from client.blocking import BlockingClient
 
     url = server_to_ask(context)
     if url is None:
         return Pace()
     try:
-        status, answer = get_json(url, "/status")
+        answer = BlockingClient(url).ask("GET", "/status")
     except NoAnswer:
         return Pace()
-    return pace_of(answer) if status == 200 else Pace()
+    return pace_of(answer.json) if answer.status == 200 else Pace()
 
 
 async def _unknown_words(context: click.Context, order: Order) -> None:
@@ -185,7 +186,7 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
         raise CannotSpeak("The dictionaries are the server's: start it with `kokoro-live serve`.")
     language = order.settings.language or order.book.language
     found: dict[str, int] = {}
-    async with ServerSpeaker(url, _key()) as server:
+    async with ServerSpeaker(url, user_key()) as server:
         try:
             for chapter in order.chapters:
                 for text in (block.text for block in chapter.blocks if block.text):
@@ -200,7 +201,7 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
 async def _make(context: click.Context, order: Order, between: str | None) -> None:
     """Make the book, or end the process with 130 if the user ends it."""
     from shm.hours import Hours
-    from supervisor.client.book_display import book_progress
+    from supervisor.speaking.progress_bars import book_progress
 
     try:
         hours = Hours(between) if between else None
@@ -236,11 +237,10 @@ async def _made(
 async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
     url = server_to_ask(context)
     if url is not None:
-        from books.making.asking import Unreachable
-        from books.making.server import ServerSpeaker
+        from books.making.server import ServerSpeaker, Unreachable
 
         os.nice(_NICENESS)
-        async with ServerSpeaker(url, _key()) as server:
+        async with ServerSpeaker(url, user_key()) as server:
             try:
                 await server.await_first_answer()
             except Unreachable as error:
@@ -248,15 +248,9 @@ async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
                 raise CannotSpeak(f"{error}; {cure}") from error
             yield server
         return
-    from supervisor.client.book_speaker import LocalBookSpeaker
+    from supervisor.speaking.book_speaker import LocalBookSpeaker
 
     yield LocalBookSpeaker(local_speech(context))
-
-
-def _key() -> str | None:
-    from supervisor.client.server_client import KEY_VARIABLE
-
-    return os.environ.get(KEY_VARIABLE) or None
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from text.settings import TextSettings
 from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:
-    from supervisor.client.local_speech import LocalSpeech
+    from supervisor.speaking.local_speech import LocalSpeech
 
 _ENGINE = {field.name for field in settings_of(WorkerSettings)} - {"mirror", "manifest"}
 """The settings that an engine in this process reads; the other settings concern fetching files."""
@@ -79,7 +79,7 @@ def address_options(command: Command) -> Command:
 
 def server_url(context: click.Context) -> str:
     """The address of the server, whether it runs or not."""
-    from supervisor.client.server_client import address
+    from client.answers import address
 
     values = context.params
     url: str = values["url"] or address(values["host"], values["port"])
@@ -94,7 +94,7 @@ def server_to_ask(context: click.Context) -> str | None:
     Raises:
         click.UsageError: the options contradict each other.
     """
-    from supervisor.client.server_client import is_kokoro_live
+    from client.blocking import BlockingClient
 
     values = context.params
     url = server_url(context)
@@ -106,7 +106,7 @@ def server_to_ask(context: click.Context) -> str | None:
         raise click.UsageError(f"{flag} is about speech in this process, so it can't go with --server or --url.")
     if local or (engine and not insists):
         return None
-    return url if insists or values["url"] or is_kokoro_live(url) else None
+    return url if insists or values["url"] or BlockingClient(url).is_kokoro_live else None
 
 
 def engine_settings(context: click.Context) -> WorkerSettings:
@@ -125,7 +125,7 @@ def local_speech(context: click.Context) -> LocalSpeech:
         click.UsageError: a value makes no sense.
         CannotSpeak: it can't be loaded.
     """
-    from supervisor.client.local_speech import LocalSpeech
+    from supervisor.speaking.local_speech import LocalSpeech
 
     settings = _settings(context)
     return LocalSpeech(settings.worker, settings.text)

@@ -22,6 +22,6 @@ def mcp(context: click.Context, /, **_settings: Any) -> None:
         from kokoro_live.installation import this_installation
 
         raise click.ClickException(f"`kokoro-live mcp` needs the extra mcp: {this_installation().add('mcp')}")
-    from supervisor.client.agent_tools import AgentTools
+    from supervisor.speaking.agent_tools import AgentTools
 
     AgentTools(server_url(context)).server().run("stdio")

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import select
+import shutil
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from client.answers import CannotSpeak
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
+
+if TYPE_CHECKING:
+    from client.play import PlayClient
 
 _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower")
 
@@ -48,9 +58,8 @@ def play(
     In a terminal, one line shows the sentence, and keys control it: space pauses, ← and → go by sentence, + and -
     change the speed, ↑ and ↓ the volume, q ends the text.
     """
-    from supervisor.client.interruption import tidied_up_when_killed
-    from supervisor.client.play_client import PlayClient
-    from supervisor.client.spoken import CannotSpeak
+    from client.play import PlayClient
+    from supervisor.speaking.interruption import tidied_up_when_killed
 
     client = PlayClient(server_url(context))
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
@@ -78,7 +87,6 @@ def play(
 
 def _text(words: tuple[str, ...]) -> tuple[str, str]:
     """The text and its title: a file's name, or nothing."""
-    from supervisor.client.spoken import CannotSpeak
 
     try:
         if words == ("-",):
@@ -100,10 +108,8 @@ def _is_file(word: str) -> bool:
     return False
 
 
-def _listen(client: Any, name: str) -> None:
+def _listen(client: PlayClient, name: str) -> None:
     """Follow the text to its end; an interruption here ends it there, and leaves other programs' texts alone."""
-    from supervisor.client.live_line import live_line
-
     try:
         with live_line(client, name) as show:
             for state in client.until_heard(name):
@@ -111,3 +117,82 @@ def _listen(client: Any, name: str) -> None:
     except KeyboardInterrupt:
         client.end(name)
         raise
+
+
+_MARKS = {"playing": "▶", "paused": "⏸", "buffering": "…", "idle": "■"}
+
+_KEYS = {
+    b" ": "toggle",
+    b"\x1b[C": "skip",
+    b"\x1b[D": "back",
+    b"+": "faster",
+    b"=": "faster",
+    b"-": "slower",
+}
+
+
+def line(state: dict[str, Any], width: int) -> str:
+    """The state in one line that leaves the last column of a terminal of `width` columns to the cursor."""
+    seconds, of = state.get("seconds") or 0.0, state.get("of") or 0.0
+    head = f"{_MARKS[state['state']]} {_clock(seconds)}/{_clock(of)} {state.get('speed') or 1:g}× "
+    text = state.get("reason") or state.get("sentence") or ""
+    whole, room = head + text, max(width - 1, 1)
+    return whole if len(whole) <= room else whole[: room - 1] + "…"
+
+
+def obey(client: PlayClient, name: str, key: bytes) -> None:
+    """Do what a key means for the text of that id; a key without a meaning does nothing."""
+    if key in _KEYS:
+        client.steer(_KEYS[key])
+    elif key == b"q":
+        client.end(name)
+    elif key in (b"\x1b[A", b"\x1b[B"):
+        volume = client.state()["volume"] + (0.1 if key.endswith(b"A") else -0.1)
+        client.change(volume=round(min(max(volume, 0.0), 1.0), 2))
+
+
+@contextmanager
+def live_line(client: PlayClient, name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Call the result with each state while the text of that id is played. Without a terminal nothing is shown, and no
+    keys are read."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        yield lambda state: None
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    end_read, end_write = os.pipe()
+    keys = threading.Thread(target=_read_keys, args=(client, name, end_read), daemon=True)
+    try:
+        tty.setcbreak(sys.stdin)
+        keys.start()
+        yield _show
+    finally:
+        os.close(end_write)
+        keys.join()
+        os.close(end_read)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _show(state: dict[str, Any]) -> None:
+    sys.stderr.write(f"\r\x1b[K{line(state, shutil.get_terminal_size().columns)}")
+    sys.stderr.flush()
+
+
+def _read_keys(client: PlayClient, name: str, end: int) -> None:
+    while True:
+        ready, _, _ = select.select([sys.stdin, end], [], [])
+        if end in ready:
+            return
+        key = os.read(sys.stdin.fileno(), 8)
+        if not key:
+            return
+        with contextlib.suppress(CannotSpeak):  # nothing is being played any more
+            obey(client, name, key)
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

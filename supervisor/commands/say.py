@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supervisor.client.interruption import tidied_up_when_killed
-from supervisor.client.spoken import CannotSpeak, SpokenPiece
+from client.answers import CannotSpeak, HeardWord, SpokenPiece
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
+from supervisor.speaking.interruption import tidied_up_when_killed
 
 if TYPE_CHECKING:
-    from frontend.contract.word_timing import WordTiming
-    from supervisor.client.sinks import Write
+    from supervisor.speaking.sinks import Write
 
 _KINDS_SHOWN = 20
 """Most kinds of unspoken characters that the note names."""
@@ -57,7 +56,7 @@ def say(
     Without -o it is played: by the server's player, where one runs on this machine, else by a program. Bare samples
     are mono, signed 16-bit little-endian, 24 kHz.
     """
-    from supervisor.client.sinks import sink_for
+    from supervisor.speaking.sinks import sink_for
 
     voice, lang, speed = values["voice"], values["lang"], values["speed"]
     try:
@@ -77,10 +76,11 @@ def say(
                 _deliver(pieces, sink, text, write_subtitles, measured=True)
                 _tell_unspoken(speech.unspoken)
             else:
-                from supervisor.client.server_client import speak, speak_with_words
+                from client.blocking import BlockingClient
 
+                server = BlockingClient(url)
                 asked = {"model": "kokoro", "input": text, "voice": voice, "lang": lang, "speed": speed}
-                pieces = speak_with_words(url, asked) if write_subtitles else speak(url, asked)
+                pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)
                 _deliver(pieces, sink, text, write_subtitles, measured=False)
     except CannotSpeak as error:
         raise click.ClickException(str(error)) from error
@@ -88,7 +88,7 @@ def say(
 
 def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
     """True if the player of a server on this machine has played the text; False if it has none that can."""
-    from supervisor.client.play_client import PlayClient
+    from client.play import PlayClient
 
     client = PlayClient(url)
     if not client.is_here:
@@ -107,12 +107,19 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
     return True
 
 
-def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
+def _subtitles_file(file: str, lang: str | None) -> Callable[[list[HeardWord]], None]:
+    from frontend.contract.word_timing import WordTiming
     from frontend.timestamps.subtitles import FORMATS, subtitles
-    from supervisor.client.sinks import text_file
+    from supervisor.speaking.sinks import text_file
 
     write = text_file(file, FORMATS)
-    return lambda words: write(subtitles(words, FORMATS[PurePath(file).suffix.lower()], lang or "en"))
+    form = FORMATS[PurePath(file).suffix.lower()]
+
+    def write_words(words: list[HeardWord]) -> None:
+        timed = [WordTiming(word.text, word.text, word.start, word.end) for word in words]
+        write(subtitles(timed, form, lang or "en"))
+
+    return write_words
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -130,13 +137,13 @@ def _deliver(
     pieces: Generator[SpokenPiece, None, None],
     sink: AbstractContextManager[Write],
     text: str,
-    write_subtitles: Callable[[list[WordTiming]], None] | None,
+    write_subtitles: Callable[[list[HeardWord]], None] | None,
     *,
     measured: bool,
 ) -> None:
-    from supervisor.client.speaking_progress import speaking_progress
+    from supervisor.speaking.progress_bars import speaking_progress
 
-    words: list[WordTiming] = []
+    words: list[HeardWord] = []
     with closing(pieces):
         # No file is begun and no player started for a text that is rejected.
         first = next(pieces, None)

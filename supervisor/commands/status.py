@@ -61,15 +61,17 @@ def status(context: click.Context, /, once: bool, as_json: bool, interval: float
 
 
 def _ask(url: str) -> dict[str, Any]:
-    from supervisor.client.server_client import NoAnswer, error_in, get_json
+    from client.answers import NoAnswer
+    from client.blocking import BlockingClient
 
     try:
-        code, answer = get_json(url, "/status")
+        answer = BlockingClient(url).ask("GET", "/status")
     except NoAnswer as error:
         raise _NotWell(f"{error}. Start a server with `kokoro-live serve`.", StatusCode.NOT_RUNNING) from error
-    if code == 200 and isinstance(answer, dict) and "ready" in answer:
-        return answer
-    said = error_in(answer) or f"it answers with {code}, and not as a kokoro-live does"
+    status = answer.json
+    if answer.status == 200 and isinstance(status, dict) and "ready" in status:
+        return status
+    said = answer.error or f"it answers with {answer.status}, and not as a kokoro-live does"
     raise _NotWell(f"{url}: {said}", StatusCode.UNWELL)
 
 

@@ -96,11 +96,12 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
 
 
 def _compare(context: click.Context, settings: Settings) -> ComparisonResult:
-    from supervisor.client.server_client import address, is_kokoro_live
+    from client.answers import address
+    from client.blocking import BlockingClient
     from supervisor.tuning.comparison import CannotMeasure, compare, ways
 
     url = address(context.params["host"], context.params["port"])
-    if is_kokoro_live(url):
+    if BlockingClient(url).is_kokoro_live:
         click.echo(f"A server runs on {url}: its work disturbs the measurements.", err=True)
     worker = replace(settings.worker, engine="kokoro")
     compiles = 0.0 if worker.provider == "cpu" else worker.compile_timeout

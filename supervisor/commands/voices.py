@@ -32,16 +32,17 @@ def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:
-    from supervisor.client.server_client import NoAnswer, error_in, get_json
+    from client.answers import NoAnswer
+    from client.blocking import BlockingClient
 
     try:
-        status, answer = get_json(url, "/v1/audio/voices")
+        answer = BlockingClient(url).ask("GET", "/v1/audio/voices")
     except NoAnswer as error:
         raise click.ClickException(str(error)) from error
-    match answer:
-        case {"voices": [*listed]} if status == 200 and all(isinstance(voice, dict) for voice in listed):
+    match answer.json:
+        case {"voices": [*listed]} if answer.status == 200 and all(isinstance(voice, dict) for voice in listed):
             return listed
-    raise click.ClickException(error_in(answer) or f"{url} answers with {status}, and with no list of voices.")
+    raise click.ClickException(answer.error or f"{url} answers with {answer.status}, and with no list of voices.")
 
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:

@@ -12,19 +12,27 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
+from client.answers import NoAnswer, RequestRefused, audio_in
+from client.blocking import BlockingClient
 from shm.audio import SAMPLE_RATE
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
 from supervisor.speechd.espeak import Espeak, EspeakAudio
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.playout import Ended, Playout
-from supervisor.speechd.server import Audio, NoServer, RequestRefused, Server
 from supervisor.speechd.signs import named
 from supervisor.speechd.voices import VoiceList, tag
 from supervisor.speechd.wire import Wire, leave
 
 VOICES_AGAIN = 5.0
 """Seconds after which a server that didn't list its voices is asked again: no key typed meanwhile waits for it."""
+
+_LIST_SECONDS = 1.0
+_CONNECT_SECONDS = 1.0
+"""A blind user who hears nothing can't know why: espeak-ng speaks instead, and soon."""
+
+_SILENT_SECONDS = 4.0
+"""Longest wait for the next audio: a worker's restart takes less."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +43,7 @@ class Speaking:
     def __init__(self, wire: Wire, config: ModuleConfig) -> None:
         self._wire = wire
         self._config = config
-        self._server = Server(config.url)
+        self._server = BlockingClient(config.url)
         self._espeak = Espeak()
         self._voices: VoiceList | None = None
         self._no_voices_before = 0.0
@@ -68,8 +76,9 @@ class Speaking:
         """The server's voices, asked for until it answers; Kokoro's own until then."""
         if self._voices is None and time.monotonic() >= self._no_voices_before:
             try:
-                self._voices = VoiceList(self._server.voices(), self._config.voice)
-            except NoServer as error:
+                listed = self._server.ask("GET", "/v1/audio/voices", seconds=_LIST_SECONDS).checked().json
+                self._voices = VoiceList([voice["id"] for voice in listed["voices"]], self._config.voice)
+            except (NoAnswer, RequestRefused, LookupError, TypeError) as error:
                 self._note_missing(str(error))
                 self._no_voices_before = time.monotonic() + VOICES_AGAIN
         return self._voices or VoiceList(preferred=self._config.voice)
@@ -134,7 +143,7 @@ class Speaking:
         try:
             self._by_server(document, {"voice": voice} | _fields(manner), write, playout)
             self._alone = False
-        except (NoServer, RequestRefused) as error:
+        except (NoAnswer, RequestRefused) as error:
             if self._is_stopped:
                 raise Ended from error
             self._note_missing(str(error))
@@ -145,7 +154,7 @@ class Speaking:
         """Speak a document; where the server refuses it, the client's tags, which may be the reason, are left out.
 
         Raises:
-            NoServer, Refused: it wasn't spoken to its end; `Playout.reached` says how far.
+            NoAnswer, RequestRefused: it wasn't spoken to its end; `Playout.reached` says how far.
         """
         marks = {"timestamps": "word"} if document.marks else {}
         ways = [(True, marks), (False, marks), (False, {})]
@@ -157,7 +166,7 @@ class Speaking:
             except RequestRefused as error:
                 if error.code == "unspeakable":  # it is blank
                     break
-                if place == len(ways) or playout.sounded:
+                if error.passes or place == len(ways) or playout.sounded:
                     raise
         for name in document.marks[playout.reached :]:
             playout.mark(0, name)
@@ -165,12 +174,31 @@ class Speaking:
 
     def _play_stream(self, asked: dict[str, Any], playout: Playout) -> None:
         sample_rate = round(SAMPLE_RATE * asked.pop("pitch_factor"))
-        with closing(self._server.speak(asked, lambda: self._is_stopped)) as events:
-            for event in events:
-                if isinstance(event, Audio):
-                    playout.audio(event.pcm, sample_rate)
+        answer = self._server.events(
+            "POST",
+            "/v1/audio/speech",
+            {"model": "kokoro", "response_format": "pcm", "stream_format": "sse"} | asked,
+            connect=_CONNECT_SECONDS,
+            silent=_SILENT_SECONDS,
+            is_ended=lambda: self._is_stopped,
+        )
+        try:
+            with closing(answer) as events:
+                for event in events:
+                    match event:
+                        case {"type": "speech.audio.delta"}:
+                            playout.audio(audio_in(event), sample_rate)
+                        case {"type": "speech.audio.marks", "marks": marks}:
+                            for mark in marks:
+                                playout.mark(round(mark["time"] * SAMPLE_RATE), mark["name"])
+                        case {"type": "speech.audio.done"}:
+                            break
+                        case {"type": "error", "error": {"message": message}}:
+                            raise NoAnswer(str(message))
                 else:
-                    playout.mark(round(event.time * SAMPLE_RATE), event.name)
+                    raise NoAnswer("the stream was cut")
+        except (ValueError, LookupError, TypeError) as error:
+            raise NoAnswer(f"the answer can't be read: {error}") from error
         playout.finish()
 
     def _by_espeak(self, document: SpokenText, language: str, manner: Manner, playout: Playout) -> None:

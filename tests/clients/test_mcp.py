@@ -45,7 +45,7 @@ async def tools_here(port: int) -> AsyncIterator[Client]:
     """A client of the command's tools in this process: a process of theirs takes a second to import them."""
     from mcp.client import Client
 
-    from supervisor.client.agent_tools import AgentTools
+    from supervisor.speaking.agent_tools import AgentTools
 
     async with asyncio.timeout(DEADLINE), Client(AgentTools(f"http://127.0.0.1:{port}").server()) as client:
         yield client

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from player.fetching import FetchHost
+from player.fetching import Fetcher
 from player.output.output import Fill, NoOutput
 from player.reel import Assembly
 from shm.audio import Pcm
@@ -71,7 +71,7 @@ class Request:
     cancelled: bool = False
 
 
-class FakeFetcher:
+class FakeFetcher(Fetcher):
     """Gives the sentences of a text, split at spaces, as fast as there is room; `gate` closed, it gives nothing."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class FakeFetcher:
         self.factor: float | None = 0.5
         self.on_sentence: Callable[[int], None] = lambda number: None
 
-    async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, host: FetchHost) -> None:
+    async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly) -> None:
         request = Request(item, sentence, speed, voice)
         self.requests.append(request)
         try:
@@ -97,10 +97,10 @@ class FakeFetcher:
                 if not into.audio(audio):
                     return
                 at += len(audio)
-                host.arrived(self.factor)
-                await host.room()
+                into.arrived(self.factor)
+                await into.room()
             into.end()
-            host.arrived(None)
+            into.arrived(None)
         except asyncio.CancelledError:
             request.cancelled = True
             raise

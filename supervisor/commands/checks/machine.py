@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import resource
 
+from client.answers import NoAnswer, address
+from client.blocking import BlockingClient
 from shm.folders import ROOM_TO_WORK, trouble
-from supervisor.client.server_client import NoAnswer, address, error_in, get_json, is_kokoro_live
 from supervisor.commands.checks.finding import Check, Circumstances, Finding, Severity, ok, warning, wrong
 from supervisor.commands.checks.programs import listening_on
 from supervisor.processes.metrics_folder import ROOM as METRICS_ROOM
@@ -45,9 +46,9 @@ def port(circumstances: Circumstances) -> Finding:
     found = requirement(PORT)(circumstances)
     if found.verdict is Severity.OK:
         return found
-    url = address(settings.host, settings.port)
-    if is_kokoro_live(url):
-        return _serving(url)
+    server = BlockingClient(address(settings.host, settings.port))
+    if server.is_kokoro_live:
+        return _serving(server)
     program = listening_on(settings.port)
     said = f"{found.found} {program} listens there." if program else found.found
     return wrong(said, f"kokoro-live serve --port {settings.port + 1 if settings.port < 65535 else 8880}")
@@ -83,11 +84,13 @@ def _ours(circumstances: Circumstances, wanted: Requirement) -> Finding | None:
     return None
 
 
-def _serving(url: str) -> Finding:
+def _serving(server: BlockingClient) -> Finding:
     try:
-        status, answer = get_json(url, "/ready")
+        answer = server.ask("GET", "/ready")
     except NoAnswer as error:
         return wrong(f"a kokoro-live listens, but doesn't say whether it is ready: {error}", "Look at its log.")
-    if status == 200:
-        return ok(f"a kokoro-live serves on {url} with {answer['engine']} ({answer['model']}, {answer['provider']})")
-    return warning(f"a kokoro-live on {url} can't speak now: {error_in(answer) or status}", "Look at its log.")
+    if answer.status == 200:
+        engine = "{engine} ({model}, {provider})".format_map(answer.json)
+        return ok(f"a kokoro-live serves on {server.url} with {engine}")
+    reason = answer.error or answer.status
+    return warning(f"a kokoro-live on {server.url} can't speak now: {reason}", "Look at its log.")

@@ -13,9 +13,9 @@ import pytest
 
 from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
 from books.jobs.queue import JobQueue, StuckThread
-from books.jobs.speaker import FrontSpeaker
 from books.making.journal import SpeechJournal
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
+from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
 from shm.hours import Hours
@@ -25,7 +25,7 @@ from tests.books.making.made_speaker import made_speech
 TEXT = b"# One\n\nA first chapter.\n\n# Two\n\nAnd a second one.\n"
 
 
-class MadeFront(FrontSpeaker):
+class MadeFront(ServerSpeaker):
     """A front that speaks tones; `fails` may raise before each passage."""
 
     def __init__(self) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from books.making.passages import Passage, PassageSpeech, PassageWord
+from books.book import BookWord
+from books.making.passages import Passage, PassageSpeech
 
 SAMPLES_PER_LETTER = 40
 
@@ -23,7 +24,7 @@ def made_speech(passage: Passage) -> PassageSpeech:
     for word in passage.text.split():
         start = passage.text.index(word, place)
         place = start + len(word)
-        words.append(PassageWord(word, start * SAMPLES_PER_LETTER, place * SAMPLES_PER_LETTER))
+        words.append(BookWord(word, start * SAMPLES_PER_LETTER, place * SAMPLES_PER_LETTER))
     return PassageSpeech(pcm, tuple(words))
 
 

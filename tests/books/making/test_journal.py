@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from books.book import BookWord
 from books.making.journal import SpeechJournal
-from books.making.passages import PassageSpeech, PassageWord
+from books.making.passages import PassageSpeech
 from tests.open_files import path_of
 
-SPEECH = PassageSpeech(np.arange(-2000, 2000, dtype=np.int16), (PassageWord("word", 0, 3000),))
+SPEECH = PassageSpeech(np.arange(-2000, 2000, dtype=np.int16), (BookWord("word", 0, 3000),))
 KEY = "ab" * 20
 
 

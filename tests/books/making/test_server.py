@@ -16,11 +16,9 @@ import numpy as np
 import pytest
 from aiohttp import web
 
-from books.making import asking as asking_module
 from books.making import server as server_module
-from books.making.asking import Unreachable
 from books.making.passages import Passage, PassageRefused, Postponed
-from books.making.server import ServerSpeaker
+from books.making.server import ServerSpeaker, Unreachable
 from tests.ports import lasting_port
 
 PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)
@@ -186,10 +184,10 @@ async def test_a_book_waits_for_the_engine_that_another_one_stands_in_for() -> N
 async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
     made = MadeServer(silent)
     async with asking(made) as speaker:
-        speaker.use(speaker._asking.url, None)
+        speaker.use(speaker._server.url, None)
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
-        speaker.use(speaker._asking.url, None)
+        speaker.use(speaker._server.url, None)
         with pytest.raises(PassageRefused, match="kokoro/m/def/ speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
@@ -210,7 +208,7 @@ async def test_a_server_that_does_not_answer_is_said_without_the_library_s_words
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking_module, "LOST", 0.01)
+    monkeypatch.setattr(server_module, "LOST", 0.01)
     monkeypatch.setattr(server_module, "_FIRST_ANSWER", 0.5)
 
 

@@ -23,8 +23,8 @@ DEADLINE = 60.0
 ROOT = Path(__file__).parents[3]
 
 _PATIENT = f"""
-from supervisor.speechd import __main__, server
-server._LIST_SECONDS = server._CONNECT_SECONDS = server._SILENT_SECONDS = {DEADLINE}
+from supervisor.speechd import __main__, speaking
+speaking._LIST_SECONDS = speaking._CONNECT_SECONDS = speaking._SILENT_SECONDS = {DEADLINE}
 __main__.main()
 """
 """The module's program, with a server that may be slow: on a busy machine espeak-ng would speak in its place."""

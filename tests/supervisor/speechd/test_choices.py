@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.speechd import server as server_module
+from supervisor.speechd import speaking as speaking_module
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Mark, SpokenText, Text, marked_up
 from supervisor.speechd.manner import Manner
@@ -97,7 +97,7 @@ def test_escaped_audio_has_no_line_end() -> None:
 
 def test_a_server_that_is_silent_is_asked_for_its_voices_once_for_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its socket takes connections while the front is being restarted: each key would wait a second."""
-    monkeypatch.setattr(server_module, "_LIST_SECONDS", 0.05)
+    monkeypatch.setattr(speaking_module, "_LIST_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent, Path("/dev/null").open("wb") as answers:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         speaking = Speaking(Wire(io.BytesIO(), answers), ModuleConfig(url))

@@ -9,7 +9,7 @@ from unittest.mock import sentinel
 import aiohttp
 import pytest
 
-from shm.no_answer import reason_of
+from client.reasons import reason_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import av
 import numpy as np
 import pytest
 
-from supervisor.client.sinks import sink_for
-from supervisor.client.spoken import CannotSpeak
+from client.answers import CannotSpeak
+from supervisor.speaking.sinks import sink_for
 
 SECOND = (np.sin(np.arange(24_000) / 10) * 10_000).astype("<i2").tobytes()
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from supervisor.client.spoken import CannotSpeak, SpokenPiece
+from client.answers import CannotSpeak, HeardWord, SpokenPiece
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
 if TYPE_CHECKING:
-    from frontend.contract.word_timing import WordTiming
     from frontend.streams.joins import Joiner
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
@@ -197,14 +196,16 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[SpokenPiece, None, None]
     yield SpokenPiece(b"", len(segment.text), words)
 
 
-def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
+def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[HeardWord, ...]:
     """Words of the segment whose samples were just given to the joiner in full."""
     from frontend.timestamps.align import align
 
     if joiner.placed is None:  # the segment doesn't sound
-        return tuple(align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position))
-    own, stream = joiner.placed
-    return tuple(align(segment.words, marks, lambda sample: stream + max(sample - own, 0)))
+        timed = align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position)
+    else:
+        own, stream = joiner.placed
+        timed = align(segment.words, marks, lambda sample: stream + max(sample - own, 0))
+    return tuple(HeardWord(word.word, word.start, word.end) for word in timed)
 
 
 def _pieces(samples: Iterable[Pcm]) -> Generator[SpokenPiece, None, None]:

@@ -26,7 +26,7 @@ class Player:
 
 
 def test_the_texts_of_weeks_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from supervisor.client import agent_tools  # imports `mcp`, a second of a core
+    from supervisor.speaking import agent_tools  # imports `mcp`, a second of a core
 
     monkeypatch.setattr(agent_tools, "_REMEMBERED", 2)
     tools, player = agent_tools.AgentTools("http://127.0.0.1:1"), Player()

@@ -5,14 +5,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import closing
 
-import numpy as np
-
 from books.making.casting import narrator
-from books.making.passages import Passage, PassageRefused, PassageSpeech, PassageWord
-from frontend.contract.word_timing import WordTiming
-from shm.audio import SAMPLE_RATE
-from supervisor.client.local_speech import LocalSpeech
-from supervisor.client.spoken import CannotSpeak
+from books.making.passages import Passage, PassageRefused, PassageSpeech
+from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from supervisor.speaking.local_speech import LocalSpeech
 
 
 class LocalBookSpeaker:
@@ -49,7 +45,7 @@ class LocalBookSpeaker:
             passage.text, voice or None, passage.language or None, passage.speed, timestamps=marks
         )
         pcm: list[bytes] = []
-        words: list[WordTiming] = []
+        words: list[HeardWord] = []
         try:
             with closing(pieces):
                 for piece in pieces:
@@ -57,7 +53,4 @@ class LocalBookSpeaker:
                     words += piece.words
         except CannotSpeak as error:
             raise PassageRefused(str(error)) from error
-        timed = tuple(
-            PassageWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in words
-        )
-        return PassageSpeech(np.frombuffer(b"".join(pcm), "<i2"), timed)
+        return PassageSpeech.of(SpokenPiece(b"".join(pcm), words=tuple(words)))

@@ -14,11 +14,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from client.answers import CannotSpeak, NoAnswer
+from client.blocking import BlockingClient
+from client.play import PlayClient
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
-from supervisor.client.play_client import PlayClient
-from supervisor.client.server_client import NoAnswer, error_in, get_json, speak
-from supervisor.client.sinks import sink_for
-from supervisor.client.spoken import CannotSpeak
+from supervisor.speaking.sinks import sink_for
 
 INSTRUCTIONS = (
     "Speech on the user's own loudspeakers. `speak` returns at once, and the text waits for all texts before it, so "
@@ -47,7 +47,7 @@ class AgentTools:
     """The tools over the server at one address. They block, so each call runs in a thread."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._server = BlockingClient(url)
         self._player = PlayClient(url)
         self._queued: deque[str] = deque(maxlen=_REMEMBERED)
         """The latest texts that were queued here, the oldest first."""
@@ -100,11 +100,9 @@ class AgentTools:
     def status(self) -> dict[str, Any]:
         """The server's state: its engine, if it can speak, and the texts that are played and wait."""
         with _explained():
-            code, answer = get_json(self._url, "/status")
-            if code != 200 or not isinstance(answer, dict):
-                raise CannotSpeak(error_in(answer) or f"the server at {self._url} answers with {code}")
+            answer = self._server.get("/status")
             engine = answer.get("engine") or {}
-            found = {"server": self._url, "ready": answer.get("ready"), "engine": engine.get("name")}
+            found = {"server": self._server.url, "ready": answer.get("ready"), "engine": engine.get("name")}
             if answer.get("reason"):
                 found["reason"] = answer["reason"]
             try:
@@ -118,13 +116,11 @@ class AgentTools:
     ) -> list[dict[str, Any]]:
         """The voices that can speak, each with its language and gender."""
         with _explained():
-            code, answer = get_json(self._url, "/v1/audio/voices")
-            if code != 200 or not isinstance(answer, dict) or "voices" not in answer:
-                raise CannotSpeak(error_in(answer) or f"the server at {self._url} answers with {code}")
+            listed = self._server.get("/v1/audio/voices")["voices"]
         wanted = (language or "").lower().replace("_", "-")
         return [
             {name: voice.get(name) for name in ("id", "language", "gender")}
-            for voice in answer["voices"]
+            for voice in listed
             if str(voice.get("language", "")).startswith(wanted)
         ]
 
@@ -147,7 +143,7 @@ class AgentTools:
             sink = sink_for(str(file))
             body = {"model": "kokoro", "input": text, "voice": voice, "speed": speed}
             samples = 0
-            with contextlib.closing(speak(self._url, body)) as pieces:
+            with contextlib.closing(self._server.speak(body)) as pieces:
                 # No file is begun for a text that is rejected.
                 first = next(pieces, None)
                 if first is None:

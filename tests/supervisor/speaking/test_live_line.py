@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from supervisor.client.live_line import line, live_line, obey
-from supervisor.client.spoken import CannotSpeak
+from client.answers import CannotSpeak
+from supervisor.commands.play import line, live_line, obey
 
 STATE: dict[str, Any] = {
     "state": "playing", "sentence": "A sentence of some length.", "seconds": 65.4, "of": 130.0, "speed": 1.25,

@@ -1,18 +1,16 @@
-"""A client of a server's player: commands, and what is being played as it changes."""
+"""The server's player: commands, and what is being played as it changes."""
 
 from __future__ import annotations
 
 import contextlib
-import urllib.parse
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
+from urllib.parse import quote, urlsplit
 
-import msgspec
-
-from supervisor.client.server_client import ANSWER_SECONDS, KEY_VARIABLE, NoAnswer, ask_json, error_in, lines
-from supervisor.client.spoken import CannotSpeak
+from client.answers import CannotSpeak, NoAnswer
+from client.blocking import ACTION_SECONDS, ANSWER_SECONDS, BlockingClient
 
 _HERE = ("127.0.0.1", "localhost", "::1")
 
@@ -21,12 +19,12 @@ class PlayClient:
     """The player of the server at one address."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._server = BlockingClient(url)
 
     @property
     def is_here(self) -> bool:
         """True if the server's loudspeakers are this machine's."""
-        return urllib.parse.urlsplit(self._url).hostname in _HERE
+        return urlsplit(self._server.url).hostname in _HERE
 
     def state(self) -> dict[str, Any]:
         """The state, as `GET /v1/play` gives it.
@@ -74,7 +72,7 @@ class PlayClient:
         """End the text of that id, or take it out of the queue; other programs' texts stay. Does nothing if the text
         is over or the server is gone."""
         with contextlib.suppress(CannotSpeak):
-            self._ask("DELETE", f"/{urllib.parse.quote(name)}")
+            self._ask("DELETE", f"/{quote(name)}")
 
     def change(self, **changes: float | str) -> dict[str, Any]:
         """Change speed, voice, volume or place; the state afterwards.
@@ -91,13 +89,11 @@ class PlayClient:
             CannotSpeak: the server is lost.
         """
         state: dict[str, Any] = {}
-        with closing(lines(self._url, "/v1/play/events")) as received:
-            for line in received:
-                if line.startswith("data: "):
-                    told = msgspec.json.decode(line[6:])
-                    state = told if "state" in told else {**state, **told}
-                    yield state
-        raise CannotSpeak(f"the server at {self._url} was lost")
+        with closing(self._server.events("GET", "/v1/play/events")) as received:
+            for told in received:
+                state = told if "state" in told else {**state, **told}
+                yield state
+        raise NoAnswer(f"the server at {self._server.url} was lost")
 
     def until_heard(self, name: str) -> Generator[dict[str, Any], None, None]:
         """The states until the text of that id has been played, or was ended.
@@ -120,10 +116,7 @@ class PlayClient:
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
-            status, answer = ask_json(self._url, method, f"/v1/play{path}", body)
+            answer: dict[str, Any] = self._server.ask(method, f"/v1/play{path}", body, ACTION_SECONDS).checked().json
         except NoAnswer as error:
-            raise CannotSpeak(f"{error}; start the server with `kokoro-live serve`") from error
-        if status >= 400 or not isinstance(answer, dict):
-            said = error_in(answer) or f"the server answers with {status}"
-            raise CannotSpeak(f"{said} Here, {KEY_VARIABLE} has it." if status == 401 else said)
+            raise NoAnswer(f"{error}; start the server with `kokoro-live serve`") from error
         return answer

@@ -1,4 +1,4 @@
-"""The display of a book's progress on standard error: a bar on a terminal, else a line for each chapter."""
+"""Progress on standard error: a bar on a terminal; a book without one gets a line for each chapter."""
 
 from __future__ import annotations
 
@@ -8,6 +8,36 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from books.making.progress import BookProgress
+from client.answers import SpokenPiece
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+
+LONG = 400
+"""Characters: about half a minute of speech."""
+
+
+@contextmanager
+def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[SpokenPiece], None]]:
+    """Call the result with each piece. `measured`: pieces state how many of the text's characters they cover."""
+    if len(text) < LONG or not sys.stderr.isatty():
+        yield lambda piece: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = [TextColumn("{task.fields[seconds]:.1f} s of speech"), BarColumn()]
+    if measured:
+        columns += [TaskProgressColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=len(text) if measured else None, seconds=0.0)
+        received = 0
+
+        def advance(piece: SpokenPiece) -> None:
+            nonlocal received
+            received += len(piece.pcm)
+            bar.update(task, advance=piece.characters, seconds=received / SAMPLE_BYTES / SAMPLE_RATE)
+
+        yield advance
+        bar.update(task, completed=len(text))  # segments don't count the spaces between them
 
 
 @contextmanager

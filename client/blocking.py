@@ -1,0 +1,220 @@
+"""A blocking client, for commands and for Speech Dispatcher's module.
+
+It is made of the standard library: importing aiohttp takes longer than such a program's whole start without it
+(`python -m benchmarks.late_loading`). A signal's exception that arrives while it waits ends the request.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from client.answers import (
+    LONGEST_EVENT,
+    CannotSpeak,
+    NoAnswer,
+    Reply,
+    SpokenPiece,
+    authorization,
+    read_captioned,
+    read_event,
+    user_key,
+)
+from client.reasons import reason_of
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+
+ANSWER_SECONDS = 2.0
+"""Seconds to wait for a short answer: longer than `/health` takes, and enough for a front that is restarted."""
+
+CONNECT_SECONDS = 10.0
+
+ACTION_SECONDS = 40.0
+"""Seconds to wait for the player's answer, which may have to start a process and open a device first."""
+
+_KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+
+
+class BlockingClient:
+    """The server at one address. Each request has a connection of its own, so any thread may ask."""
+
+    def __init__(self, url: str) -> None:
+        """The user's key is shown to the server, if there is one."""
+        self.url = url.rstrip("/")
+        self._streams: set[socket.socket] = set()
+        """Sockets of answers that come while things happen."""
+
+    def ask(self, method: str, path: str, body: Any = None, seconds: float = ANSWER_SECONDS) -> Reply:
+        """A whole answer, whatever its status.
+
+        Args:
+            seconds: to wait for the connection, and for each part of the answer.
+
+        Raises:
+            NoAnswer: there is none.
+        """
+        try:
+            with self._answered(method, path, body, seconds, seconds) as answer:
+                return _whole(answer)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise NoAnswer(f"{self.url} doesn't answer: {reason_of(error)}") from error
+
+    def get(self, path: str) -> Any:
+        """The JSON of an answer with the status 200.
+
+        Raises:
+            NoAnswer, RequestRefused: there is none.
+        """
+        return self.ask("GET", path).checked().json
+
+    @property
+    def is_kokoro_live(self) -> bool:
+        """True if a kokoro-live listens there, able to speak or not."""
+        try:
+            answer = self.ask("GET", "/health")
+        except NoAnswer:
+            return False
+        return answer.status == 200 and answer.headers.get("server") == "kokoro-live"
+
+    def events(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        connect: float = CONNECT_SECONDS,
+        silent: float | None = None,
+        is_ended: Callable[[], bool] = lambda: False,
+    ) -> Generator[dict[str, Any], None, None]:
+        """Server-sent events as they come, until the answer ends.
+
+        Args:
+            connect: seconds to wait for the connection.
+            silent: longest wait for the next part of the answer, in seconds; None: for ever.
+            is_ended: True once `interrupt` was called for this request, perhaps too early to find its connection.
+
+        Raises:
+            NoAnswer: the server can't be reached, or is lost.
+            RequestRefused: it answers with an error.
+        """
+        try:
+            with self._answered(method, path, body, connect, silent, is_ended) as answer:
+                if answer.status != 200:
+                    _whole(answer).checked()
+                while line := answer.readline(LONGEST_EVENT):
+                    if (event := read_event(line)) is not None:
+                        yield event
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise NoAnswer(f"the server at {self.url} was lost: {reason_of(error)}") from error
+
+    def interrupt(self) -> None:
+        """End all events that are under way, from any thread: their iteration raises `NoAnswer`."""
+        for connected in tuple(self._streams):
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+    def speak(self, body: dict[str, Any]) -> Generator[SpokenPiece, None, None]:
+        """POST a speech request and yield its audio as it arrives.
+
+        Raises:
+            CannotSpeak: nobody answers, the server refuses, or the stream is cut before its end.
+        """
+        received = 0
+        for pcm in self._speech(body | {"response_format": "pcm"}, "audio/", "that is no speech server's address"):
+            received += len(pcm)
+            yield SpokenPiece(pcm)
+        if received % SAMPLE_BYTES:
+            raise CannotSpeak(f"the server's stream ends within a sample after {_seconds(received)}")
+
+    def speak_with_words(self, body: dict[str, Any]) -> Generator[SpokenPiece, None, None]:
+        """POST a speech request with word times, and yield audio and words together.
+
+        Raises:
+            CannotSpeak: nobody answers, the server refuses, or it can't tell.
+        """
+        wanted = {"response_format": "wav", "stream": False, "timestamps": "word"}
+        otherwise = "it can't tell when words sound. Use a server of this version, or speak without one with --local"
+        answer = b"".join(self._speech(body | wanted, "application/json", otherwise))
+        try:
+            yield read_captioned(answer)
+        except ValueError as error:
+            said = f"the server at {self.url} says in no way that is known when words sound: {error}"
+            raise CannotSpeak(said) from error
+
+    def _speech(self, body: dict[str, Any], kind: str, otherwise: str) -> Iterator[bytes]:
+        """Parts of the answer to a speech request.
+
+        Args:
+            kind: the beginning of the wanted content type.
+            otherwise: the conclusion about a server that answers in another type.
+        """
+        received = 0
+        amount: Callable[[int], str] = _seconds if kind == "audio/" else "{} bytes".format
+        try:
+            with self._answered("POST", "/v1/audio/speech", body, CONNECT_SECONDS, None) as answer:
+                if answer.status != 200:
+                    _whole(answer).checked()
+                if answer.headers.get("X-Speakable") == "none":
+                    raise CannotSpeak("There is nothing in the text that can be spoken.")
+                if (rate := answer.headers.get("X-Sample-Rate", str(SAMPLE_RATE))) != str(SAMPLE_RATE):
+                    raise CannotSpeak(f"the server speaks at {rate} samples per second, not {SAMPLE_RATE}")
+                if not (found := answer.headers.get_content_type()).startswith(kind):
+                    raise CannotSpeak(f"{self.url} answers with {found}: {otherwise}")
+                while part := answer.read1(1 << 16):
+                    received += len(part)
+                    yield part
+                if answer.length:
+                    raise http.client.IncompleteRead(b"", answer.length)
+        except http.client.IncompleteRead as error:
+            cut = f"the server cut the stream after {amount(received)}: the text isn't complete"
+            raise CannotSpeak(cut) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if received:
+                lost = f"the server at {self.url} was lost after {amount(received)}: {reason_of(error)}"
+                raise NoAnswer(lost) from error
+            cure = "start it with `kokoro-live serve`, or speak without it with --local"
+            raise NoAnswer(f"the server at {self.url} can't be reached: {reason_of(error)}; {cure}") from error
+
+    @contextmanager
+    def _answered(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        connect: float,
+        silent: float | None,
+        is_ended: Callable[[], bool] = lambda: False,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Ask, and close the connection after the block. Errors are the standard library's."""
+        where = urlsplit(self.url)
+        if where.scheme not in _KINDS or not where.hostname:
+            raise http.client.InvalidURL(self.url)
+        connection = _KINDS[where.scheme](where.hostname, where.port, timeout=connect)
+        connection.connect()
+        connected: socket.socket = connection.sock  # which the connection forgets once an answer is to close it
+        self._streams.add(connected)
+        try:
+            connected.settimeout(silent)
+            if is_ended():
+                raise ConnectionError("interrupted")
+            sent = None if body is None else json.dumps(body)
+            headers = {"Content-Type": "application/json"} | authorization(user_key())
+            connection.request(method, where.path + path, sent, headers)
+            with connection.getresponse() as answer:
+                yield answer
+        finally:
+            self._streams.discard(connected)
+            connection.close()
+
+
+def _whole(answer: http.client.HTTPResponse) -> Reply:
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    return Reply(answer.status, headers, answer.read(), answer.reason)
+
+
+def _seconds(received: int) -> str:
+    return f"{received / SAMPLE_BYTES / SAMPLE_RATE:.1f} s of audio"
