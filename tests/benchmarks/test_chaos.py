@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.chaos import COLUMNS, added, arguments_of
-from benchmarks.chaos_forms import places_of, tell
+from benchmarks.chaos_forms import places_of
 from tests.chaos.kill_points import FRONT
-from tests.chaos.listeners import Heard
 
 
 def part(kills: int, residue: str = "none", *broken: str) -> dict[str, object]:
@@ -27,25 +24,3 @@ def test_the_parts_of_the_fronts_kill_points_are_all_of_them() -> None:
         for each in (first, second)
     ]
     assert parts[0] | parts[1] == FRONT and not parts[0].keys() & parts[1].keys()
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["--kinds", "everything"],
-        ["--kinds", "front-points", "--points", "ring-half"],
-        ["--kinds", "front", "--points", "parsed"],
-        ["--add"],
-    ],
-)
-def test_what_cannot_be_run_is_refused_before_anything_runs(given: list[str]) -> None:
-    with pytest.raises(SystemExit):
-        arguments_of(given)
-
-
-def test_progress_says_what_has_been_heard_so_far(capsys: pytest.CaptureFixture[str]) -> None:
-    histories = [Heard(0, "One.", 1.0, ending="answered", ended=2.0), Heard(1, "Two.", 1.0)]
-    tell(10, 100, histories)
-    tell(11, 100, histories)
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1 and said[0].startswith("10 of 100: 1 streams,") and "1 failed" in said[0]

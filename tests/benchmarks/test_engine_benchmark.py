@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from benchmarks import engine
-from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
+from benchmarks.engine import FIRST_TARGET, PUBLISHED, SPEED_TARGET, Rival, measured, report, subjects
 from benchmarks.measuring.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model, stages_of
@@ -57,37 +55,6 @@ def test_real_processes_take_turns_and_are_compared(chosen: list[Subject], capsy
 
 def test_no_round_but_the_first_begins_when_the_time_is_over(chosen: list[Subject]) -> None:
     assert [len(rival.rounds) for rival in measured(two(chosen)[:1], rounds=50, seed=1, seconds=0.0)] == [1]
-
-
-@pytest.mark.parametrize(
-    ("flags", "rows"),
-    [
-        ([], [PUBLISHED, "in windows"]),
-        (["--only", "no spinning"], [PUBLISHED, "in windows", "no spinning"]),
-        (["--settings"], [PUBLISHED, "in windows", *SETTINGS]),
-    ],
-)
-def test_settings_are_rows_only_when_they_are_asked_for(
-    flags: list[str], rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def measured(chosen: list[Subject], rounds: int, seed: int, seconds: float) -> list[Rival]:
-        asked.extend(subject.name for subject in chosen)
-        return [rival(subject, Round(1.0, 1.0, 1.0)) for subject in chosen]
-
-    monkeypatch.setattr(engine, "measured", measured)
-    (model := tmp_path / "m.onnx").write_bytes(b"")
-    files = ["--model", str(model), "--voices", str(model), "--out", str(tmp_path)]
-    monkeypatch.setattr("sys.argv", ["engine", *files, *flags])
-    assert engine.main() == 0
-    assert asked == rows
-
-
-def test_a_way_that_cannot_be_loaded_is_named(chosen: list[Subject], tmp_path: Path) -> None:
-    (broken := tmp_path / "m.onnx").write_bytes(b"no model")
-    with pytest.raises(RuntimeError, match=PUBLISHED):
-        measured([replace(chosen[0], model=str(broken))], rounds=1, seed=1)
 
 
 def rival(subject: Subject, *rounds: Round) -> Rival:

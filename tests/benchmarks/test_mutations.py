@@ -19,11 +19,3 @@ def test_a_break_fits_the_code_as_it_is(mutation: Mutation) -> None:
     ast.parse(whole.replace(mutation.old, mutation.new))
     files = [name for name in mutation.tests if name.startswith("tests/")]
     assert files and all((ROOT / name).exists() for name in files)
-
-
-def test_names_are_told_apart() -> None:
-    assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS)
-
-
-def test_there_are_enough_of_them() -> None:
-    assert len(MUTATIONS) >= 120

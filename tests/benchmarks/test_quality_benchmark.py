@@ -142,17 +142,6 @@ def test_one_segment_is_one(folder: Path) -> None:
     assert speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0]).cuts == []
 
 
-def test_a_way_that_fails_is_the_exit_status(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", 1e9)
-    monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
-    assert run(folder, monkeypatch, "--quick") == 0
-    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", -1.0)
-    assert run(folder, monkeypatch, "--quick") == 1
-    assert "windows: its log-mel distance is" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_a_plan_beyond_its_limits_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -244,14 +233,3 @@ def test_the_first_way_is_the_reference_and_quick_means_two(tmp_path: Path) -> N
     assert len(ways) == 4
     assert [way.vocoder for way in of_texts(models[1:], quick=True)] == ["whole", "windowed"]
     assert len({way.slug for way in (*ways, *of_passages("model", tmp_path))}) == len(ways) + 3
-
-
-@pytest.mark.parametrize("missing", ["faster_whisper", "speechmos"])
-def test_without_the_extra_it_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], missing: str
-) -> None:
-    judge = command.Recognizer if missing == "faster_whisper" else command.OpinionScorer
-    monkeypatch.setattr(judge, "is_installed", lambda: False)
-    with pytest.raises(SystemExit, match="2"):
-        run(folder, monkeypatch)
-    assert "install the extra `quality`" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,7 @@ from benchmarks.measuring.options import Options
 from benchmarks.measuring.report import Report, Verdict
 from benchmarks.parallel import SERIALLY, SIDE_BY_SIDE, Turn
 from benchmarks.short_behind_long import Waits
-from benchmarks.streams import Level, arrivals, level
+from benchmarks.streams import Level, level
 from benchmarks.ttfa import BARE, COLD, ENGINE, STREAM, WARM, Measured
 from shm.audio import SAMPLE_RATE
 from worker.settings import WorkerSettings
@@ -145,12 +144,6 @@ def test_each_listener_is_counted_once() -> None:
     assert (found.clean, found.underruns, found.rejected, found.broken) == (1, 1, 1, 1)
     assert found.gap_seconds == pytest.approx(2.0)
     assert found.waits == [0.5, 0.75]
-
-
-def test_arrivals_are_drawn_alike_and_rise() -> None:
-    found = arrivals(16, random.Random(1))
-    assert found == arrivals(16, random.Random(1)) == sorted(found)
-    assert len(found) == 16 and found[0] == 0
 
 
 def test_behind_a_long_request_a_short_one_may_come_a_quarter_later() -> None:
