@@ -177,7 +177,7 @@ def test_only_the_worker_knows_the_accelerator() -> None:
     ("module", "heavy"),
     [
         ("supervisor.commands.serve", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
-        ("supervisor.processes.entries", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
+        ("supervisor.processes.roles", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
         ("frontend.process", {"onnxruntime", "kokoro_onnx", "misaki", "spacy", "av", "soxr"}),
         ("worker.process", {"aiohttp", "misaki", "onnxruntime"}),
     ],

@@ -14,7 +14,7 @@ import platformdirs
 
 from frontend.monitoring.state_folder import state_folder
 from kokoro_live.installation import NAME
-from supervisor.processes.metrics_folder import places
+from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.installation import InstalledFiles
 from supervisor.speechd.installation import uninstall as uninstall_speechd

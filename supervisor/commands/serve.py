@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from setproctitle import setproctitle
@@ -21,11 +21,9 @@ from shm.messages import ChildReady
 from shm.situation import Situation, TuningState
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.lifecycle import Lifecycle
-from supervisor.processes.loop import Loop
-from supervisor.processes.metrics_folder import metrics_folder
-from supervisor.processes.outside import Changes, Outside
-from supervisor.processes.spawn import ProcessSpawner
+from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.loop import Loop, ProcessSpawner
+from supervisor.processes.metrics import SupervisorMetrics, metrics_folder
 from supervisor.processes.standing import Standing
 from supervisor.settings.composition import KINDS, Settings, parse_settings
 from supervisor.settings.logs import configure_logging
@@ -37,9 +35,6 @@ from supervisor.startup.notifications import Notifications
 from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused
 from supervisor.startup.service_manager import ServiceManager
 from supervisor.tuning.profile import Applied, status_of, tuned_settings
-
-if TYPE_CHECKING:
-    from supervisor.processes.metrics import SupervisorMetrics
 
 FETCH_TIMEOUT = 86_400.0
 """Seconds after which a fetch is ended and started again later; it continues where it was."""
@@ -170,8 +165,6 @@ class Program(Outside):
 
     def situation(self, situation: Situation) -> None:
         if self._metrics is None:
-            from supervisor.processes.metrics import SupervisorMetrics
-
             self._metrics = SupervisorMetrics(self._metrics_folder)
         self._metrics.follow(situation)
 

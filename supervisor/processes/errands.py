@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import Nursery, ended
+from supervisor.processes.children import Incarnation, Nursery, ended
 from supervisor.processes.timers import Timers
 
 log = logging.getLogger(__name__)

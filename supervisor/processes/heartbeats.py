@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from shm.messages import Heartbeat
-from supervisor.processes.incarnation import Activity, Incarnation
+from supervisor.processes.children import Activity, Incarnation
+from supervisor.processes.roles import ROLES
 from supervisor.processes.timers import LATE, Timers
 
 log = logging.getLogger(__name__)
@@ -32,9 +33,6 @@ LOOPS = 1.0
 
 LONGEST = 120.0
 """Seconds of silence after which a process hangs, however little of the processor it was given."""
-
-ANSWERING = ("front", "player", "books")
-"""Roles whose processes answer heartbeats. Workers are watched until they handle messages; then orders have limits."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,7 @@ class Heartbeats:
 
     def _look(self) -> None:
         self._timers.after(self._interval, self._look)
-        children = [child for child in self._children() if child.role in ANSWERING or not child.attentive]
+        children = [child for child in self._children() if ROLES[child.role].answers or not child.attentive]
         self._silences = {child: silence for child, silence in self._silences.items() if child in children}
         if self._timers.lost != self._lost:
             self._lost = self._timers.lost

@@ -9,8 +9,10 @@ handler records its event, and then one `_reconcile` acts on the difference betw
 from __future__ import annotations
 
 import logging
+import math
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from shm.memory import NoMemory
 from shm.messages import (
@@ -32,25 +34,78 @@ from shm.messages import (
     Started,
     WorkersNeeded,
 )
-from shm.situation import Situation
-from supervisor.processes.book_makers import BookMakers
-from supervisor.processes.errands import Errands
+from shm.situation import Situation, TuningState
+from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, Spawner
+from supervisor.processes.clients import BookMakers, Players
+from supervisor.processes.errands import Errand, Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.heartbeats import Heartbeats
-from supervisor.processes.incarnation import Incarnation, Spawner
-from supervisor.processes.nursery import KILL_GRACE, Nursery
-from supervisor.processes.outside import Outside
-from supervisor.processes.players import Players
-from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, hopeless, returning, speaking, voice
-from supervisor.processes.standing import Phase, Standing, phase, summary
+from supervisor.processes.standing import (
+    Phase,
+    Spare,
+    Standing,
+    best,
+    hopeless,
+    phase,
+    reports,
+    returning,
+    speaking,
+    summary,
+    voice,
+)
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers
 from supervisor.settings.supervisor import SupervisorSettings
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The processes whose settings a reload has changed."""
+
+    front: bool
+    worker: bool
+
+
+class Outside:
+    """A program without reload and errands. `serve` overrides these methods."""
+
+    answer_limit = math.inf
+    """Seconds within which `answers` has to be called again."""
+
+    def answers(self) -> None:
+        """Note that the front answers, or that none serves at the moment: starts and ends have limits of their own."""
+
+    def errands(self, ready: ChildReady) -> Sequence[Errand]:
+        """The errands that are due now that this engine speaks. `Errands` runs none of them twice."""
+        return ()
+
+    def tuning(self) -> TuningState | None:
+        """The state of tuning's profile; None for a program without tuning."""
+        return None
+
+    def announce(self, ready: ChildReady) -> None:
+        """Announce a newly speaking engine."""
+
+    def stands(self, standing: Standing) -> None:
+        """Note a change of the server's overall standing."""
+
+    def situation(self, situation: Situation) -> None:
+        """Note a change in the processes' situation."""
+
+    def stop_listening(self) -> None:
+        """Close the listening socket."""
+
+    def reload(self) -> Changes:
+        """Read the settings again; children started from now on get the new ones."""
+        return Changes(False, False)
+
+    def drain_timeout(self) -> float:
+        """Seconds that streams have to finish."""
+        return 30.0
 
 
 class Lifecycle:

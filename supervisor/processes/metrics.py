@@ -1,11 +1,19 @@
-"""The supervisor's counters for Prometheus. Imported at the first count, because the library's import is slow
-(`python -m benchmarks.late_loading`)."""
+"""The counts of all processes: their folder, which is made and emptied only at the server's start, and the supervisor's
+own counters."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
+import platformdirs
 
 from shm.metric_files import metric_files
 from shm.situation import Situation
@@ -19,6 +27,9 @@ class SupervisorMetrics:
 
     def __init__(self, folder: Path | None) -> None:
         metric_files(folder, "supervisor")
+        # Imported at the first count, because the import is slow (`python -m benchmarks.late_loading`).
+        from prometheus_client import CollectorRegistry, Counter, Gauge
+
         self.registry = CollectorRegistry()
         self._restarts = Counter(
             "kokoro_live_process_restarts_total",
@@ -58,3 +69,102 @@ class SupervisorMetrics:
         for role in {report.role for report in serving}:
             self._up.labels(role).set(any(r.role == role and r.state in _UP for r in serving))
         self._seen = situation
+
+
+log = logging.getLogger(__name__)
+
+PREFIX = "kokoro-live-metrics-"
+
+ROOM = 5 << 20
+"""Bytes: the files of a supervisor, two fronts and three workers."""
+
+_FRESH = 60.0
+"""Seconds for which an unlocked folder may belong to a server that is just starting."""
+
+
+@contextlib.contextmanager
+def metrics_folder(chosen: Path | None) -> Iterator[Path | None]:
+    """The folder, used by this server alone while it runs; None, with a line in the log, if it can't be created.
+
+    A folder that the user didn't choose is private, and removed at the end. A killed server leaves its folder, a few
+    hundred kilobytes, which the next server removes at its start.
+    """
+    try:
+        folder, lock = _chosen(chosen) if chosen else _private(places())
+        _assert_room(folder)
+    except OSError as error:
+        log.error("metrics are kept in each process's memory, because there is no folder for them: %s", error)
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        if not chosen:
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _assert_room(folder: Path) -> None:
+    """Raise OSError if the folder lacks room for the files of a server's processes."""
+    probe = folder / "probe.tmp"
+    try:
+        probe.write_bytes(bytes(ROOM))
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink()
+
+
+def places() -> list[Path]:
+    """Parents in which a private folder may be made, best first: memory, and the user's own."""
+    runtime = [Path(folder, "kokoro-live")] if (folder := os.environ.get("XDG_RUNTIME_DIR")) else []
+    cache = platformdirs.user_cache_path("kokoro-live", appauthor=False)
+    return [*runtime, cache / "metrics", Path(tempfile.gettempdir())]
+
+
+def _chosen(folder: Path) -> tuple[Path, int]:
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _locked(folder)
+    if lock is None:
+        raise OSError(f"another server uses {folder}: give each its own --metrics-dir, or none")
+    for pattern in ("counter_*.db", "histogram_*.db", "gauge_*.db", "*-*.lock"):
+        for file in folder.glob(pattern):
+            file.unlink()
+    return folder, lock
+
+
+def _private(candidates: list[Path]) -> tuple[Path, int]:
+    reasons = []
+    for place in candidates:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            _clear_away(place)
+            folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=place))
+        except OSError as error:
+            reasons.append(str(error))
+            continue
+        lock = _locked(folder)
+        assert lock is not None, "its name is new"
+        return folder, lock
+    raise OSError("; ".join(reasons))
+
+
+def _clear_away(place: Path) -> None:
+    """Remove the folders that killed servers have left."""
+    for folder in place.glob(f"{PREFIX}*-*"):
+        with contextlib.suppress(OSError):  # another user's folder, or another server removes it too
+            if folder.is_symlink() or time.time() - folder.stat().st_mtime < _FRESH:
+                continue
+            if (lock := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that locks the folder until this process ends; None if another process has locked it."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock

@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from shm.messages import ChildReady
-from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
-from supervisor.processes.restarts import RETRIES, Restarts
+from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, ended
+from supervisor.processes.roles import ROLES
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
 log = logging.getLogger(__name__)
+
+
+FIRST_BACKOFF = 0.1
+MAX_BACKOFF = 5.0
 
 
 class RoleState(StrEnum):
@@ -46,6 +49,55 @@ _TRANSITIONS = {
 _ALIVE = (RoleState.STARTING, RoleState.RUNNING)
 
 
+class Restarts:
+    """The deaths of one role since a process of it last made progress.
+
+    A crash loop is `max_deaths` such deaths. Once the role has served, they must also last `window` seconds: processes
+    killed from outside within a few seconds, before they can do any work, are no crash loop.
+    """
+
+    def __init__(self, max_deaths: int, window: float, tries: Sequence[float] = ()) -> None:
+        """`tries`: waits for the tries after a crash loop; none if there are none."""
+        self._max_deaths = max_deaths
+        self._window = window
+        self._deaths = 0
+        self._first = 0.0
+        self._tries = 0
+        """Waits for tries since the last progress."""
+        self._waits = tries
+
+    def after_death(self, now: float, progressed: bool, proven: bool) -> float | None:
+        """Seconds to wait before the next start; None if this is a crash loop.
+
+        The next process is started at once after progress, and after the first death without progress, because a client
+        may be listening; each further death in a row doubles the wait.
+
+        Args:
+            progressed: the process did some of its work (a worker sealed a block, a front answered), or served for
+                as long as the window.
+            proven: a process of this role has served before.
+        """
+        if progressed:
+            self._deaths = self._tries = 0
+            return 0.0
+        if self._deaths == 0:
+            self._first = now
+        self._deaths += 1
+        if self._deaths >= self._max_deaths and (not proven or now - self._first >= self._window):
+            return None
+        return 0.0 if self._deaths == 1 else min(FIRST_BACKOFF * 2 ** (self._deaths - 2), MAX_BACKOFF)
+
+    def next_try(self) -> float | None:
+        """Seconds to wait before the next start of a role that is in a crash loop, or can't start; None if there is no
+        such start."""
+        self._tries += 1
+        return self._waits[min(self._tries, len(self._waits)) - 1] if self._waits else None
+
+    def begin_again(self) -> None:
+        """Let the next failure wait as short as the first one did: somebody may have removed its cause."""
+        self._tries = 0
+
+
 class Role:
     """The succession of one role's processes. Several worker roles are independent of one another."""
 
@@ -57,14 +109,12 @@ class Role:
         timers: Timers,
         slot: int | None = None,
         supply: Callable[[Role], Incarnation] | None = None,
-        tries: Sequence[float] = RETRIES,
     ) -> None:
         """
         Args:
-            name: front, worker, player or books.
+            name: of its row in `ROLES`.
             slot: which of the workers, from 0.
             supply: gives the role a process; without it, each process is started for the role.
-            tries: seconds to wait before each try of the role once it is FATAL; none if it isn't tried.
         """
         self.name = name
         self.slot = slot
@@ -77,6 +127,9 @@ class Role:
         """Predecessors that finish their streams."""
         self.start_due = False
         """True if a process is to be started now."""
+        self.wanted = False
+        """True while a role on demand has something to do of which no process knows: set by `want`, cleared by the
+        caller."""
         self.outdated = ""
         """The reason why the process is to be replaced by a successor; empty if it is not."""
         self.ready: ChildReady | None = None
@@ -92,8 +145,9 @@ class Role:
         self._supply = supply or (lambda role: nursery.start(role.name))
         self._nursery = nursery
         self._timers = timers
-        self._restarts = Restarts(settings.max_deaths, settings.death_window, tries)
+        self._restarts = Restarts(settings.max_deaths, settings.death_window, ROLES[name].tries)
         self._death_window = settings.death_window
+        self._on_demand = ROLES[name].on_demand
         self._serving_since = 0.0
         """Time since when the process serves, in monotonic seconds."""
         self._wait = object()
@@ -128,8 +182,20 @@ class Role:
             self._restarts.begin_again()
             self.start_due = True
 
+    def want(self) -> None:
+        """Have a process on demand started, even after the role was given up."""
+        self.wanted = True
+        if self.state is RoleState.FATAL:
+            self.become(RoleState.STOPPED)
+
+    @property
+    def given_up(self) -> str:
+        """The reason why the role has no process, and gets none for a while; empty if it has one or gets one."""
+        return self.reason if self.state is RoleState.FATAL else ""
+
     def start_if_due(self) -> None:
         """Start the role's process if its time has come: the successor that was starting, or another one."""
+        self.start_due |= self.wanted and self.state in (RoleState.STOPPED, RoleState.RESTING)
         if not self.start_due:
             return
         # A request has woken a resting worker, and waits for it: the server is as ready as it was.
@@ -198,7 +264,9 @@ class Role:
         self._lost(child, reason)
 
     def exited(self, child: Incarnation, status: int) -> None:
-        """Handle the end of a reaped process of this role."""
+        """Handle the end of a reaped process of this role. On demand, status 0 is the end of an idle one."""
+        if self._on_demand and status == 0 and child is self.process and self.state is RoleState.RUNNING:
+            self.rest()
         self.last_exit, self.last_exit_at = ended(status), self._timers.clock()
         self._lost(child, self.last_exit)
 
@@ -256,6 +324,7 @@ class Role:
 
     def stop(self, limit: float) -> None:
         """Let the process finish within `limit` seconds, and start no more. Idempotent."""
+        self.wanted = False
         self.drop_successor()
         if self.process and self.state in _ALIVE:
             self.become(RoleState.STOPPING)

@@ -1,13 +1,16 @@
-"""The whole server's state in one value, for outside observers: the service manager, and people."""
+"""The whole server's state, for the lifecycle and for outside observers: several workers seen as one, one line for the
+service manager, and the list of processes for `/status`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from shm.situation import ProcessReport
+from supervisor.processes.children import Incarnation
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.speaking import best, speaking, voice
 
 
 class Phase(StrEnum):
@@ -61,3 +64,85 @@ def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str
     several = f", {len(speaking(workers))} of {len(workers)} workers" if len(workers) > 1 else ""
     errand = f", while {meanwhile}" if meanwhile else ""
     return f"speaking with {engine.name} ({engine.model}, {engine.provider}){several}{errand}"
+
+
+_BEST_FIRST = (
+    RoleState.RUNNING,
+    RoleState.RESTING,
+    RoleState.STARTING,
+    RoleState.BACKOFF,
+    RoleState.STOPPING,
+    RoleState.FATAL,
+    RoleState.STOPPED,
+)
+
+
+def best(roles: Iterable[Role]) -> Role:
+    """The worker role in the best state: while one worker speaks, the server can speak."""
+    return min(roles, key=lambda role: _BEST_FIRST.index(role.state))
+
+
+def resting(roles: Iterable[Role]) -> list[Role]:
+    """The roles whose process was stopped because nobody asked for speech."""
+    return [role for role in roles if role.state is RoleState.RESTING]
+
+
+def returning(roles: Iterable[Role]) -> list[Role]:
+    """The roles that a request may count on though they have no engine now: they rest, or are being started."""
+    return [role for role in roles if role.state in (RoleState.RESTING, RoleState.BACKOFF, RoleState.STARTING)]
+
+
+def coming_up(roles: Iterable[Role]) -> bool:
+    """True if a worker is about to speak."""
+    return any(role.successor or role.state in (RoleState.STARTING, RoleState.BACKOFF) for role in roles)
+
+
+def hopeless(roles: Sequence[Role]) -> bool:
+    """True if no slot has ever spoken and none can: the server must end."""
+    never = all(role.state is RoleState.FATAL and not role.ever_ran for role in roles)
+    return never and any(role.boot_failed for role in roles)
+
+
+def speaking(roles: Iterable[Role]) -> list[Incarnation]:
+    """The running workers in the order of slots."""
+    return [role.process for role in roles if role.state is RoleState.RUNNING and role.process]
+
+
+def voice(roles: Iterable[Role]) -> Incarnation | None:
+    """The worker that is heard: the first one with the best engine. None while no worker runs."""
+    return max(speaking(roles), key=lambda worker: worker.engine.rank, default=None)
+
+
+Spare = tuple[Incarnation, str, str]
+"""A process that fills no role, with its kind and its state as text."""
+
+
+def reports(front: Role, workers: Sequence[Role], spares: Iterable[Spare]) -> Iterator[ProcessReport]:
+    """The front and each worker once, even without a process; then successors, predecessors and `spares`."""
+
+    def report(child: Incarnation | None, role: str, state: str, slot: int | None, **restarts: Any) -> ProcessReport:
+        ready = child.ready if child else None
+        return ProcessReport(
+            role=role,
+            state=state,
+            generation=child.generation if child else None,
+            pid=child.pid if child else None,
+            started=child.started if child else None,
+            load_seconds=ready.load_seconds if ready else None,
+            slot=slot if len(workers) > 1 else None,
+            provider=ready.engine.provider if ready else "",
+            loading=child.loading if child and not ready else "",
+            priority=ready.engine.priority if ready else None,
+            **restarts,
+        )
+
+    for role in (front, *workers):
+        exits = {"last_exit": role.last_exit, "last_exit_at": role.last_exit_at, "next_start": role.next_start}
+        yield report(role.process, role.name, role.state, role.slot, restarts=role.restarts, **exits)
+    for role in (front, *workers):
+        if role.successor:
+            yield report(role.successor, role.name, RoleState.STARTING, role.slot)
+        for child in role.draining:
+            yield report(child, role.name, "draining", role.slot)
+    for child, name, state in spares:
+        yield report(child, name, state, None)

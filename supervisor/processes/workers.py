@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 
 from shm.messages import ChildReady
-from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
+from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, ended
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.speaking import coming_up, hopeless, resting, speaking
+from supervisor.processes.standing import coming_up, hopeless, resting, speaking
 from supervisor.processes.supply import ORDER_LIMIT, Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings

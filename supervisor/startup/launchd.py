@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.parsers.expat import ExpatError
 
-from supervisor.processes.nursery import KILL_GRACE
+from supervisor.processes.children import KILL_GRACE
 from supervisor.startup.definition import DEFAULT_NAME, Definition
 from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.manager import Installed, Step

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from supervisor.processes.nursery import KILL_GRACE
+from supervisor.processes.children import KILL_GRACE
 from supervisor.processes.standing import Phase, Standing
 from supervisor.startup.notifications import Notifications
 

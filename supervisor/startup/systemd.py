@@ -8,8 +8,8 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from supervisor.processes.children import KILL_GRACE
 from supervisor.processes.exit_codes import SETTLED
-from supervisor.processes.nursery import KILL_GRACE
 from supervisor.startup.definition import DEFAULT_NAME, Definition
 from supervisor.startup.listener import BACKLOG
 from supervisor.startup.manager import Installed, Step

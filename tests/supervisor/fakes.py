@@ -25,10 +25,9 @@ from shm.messages import (
     WorkersNeeded,
 )
 from shm.situation import Situation
+from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.errands import Errand
-from supervisor.processes.incarnation import Activity, Incarnation
-from supervisor.processes.lifecycle import Lifecycle
-from supervisor.processes.outside import Changes, Outside
+from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
 from supervisor.processes.standing import Standing
 from supervisor.settings.supervisor import SupervisorSettings
 

@@ -9,7 +9,7 @@ from client.blocking import BlockingClient
 from shm.folders import ROOM_TO_WORK, trouble
 from supervisor.commands.checks.finding import Check, Circumstances, Finding, Severity, ok, warning, wrong
 from supervisor.commands.checks.programs import listening_on
-from supervisor.processes.metrics_folder import ROOM as METRICS_ROOM
+from supervisor.processes.metrics import ROOM as METRICS_ROOM
 from supervisor.startup.requirements import PORT, WYOMING_PORT, Opening, Refused, Requirement
 
 ENOUGH_DESCRIPTORS = 1024

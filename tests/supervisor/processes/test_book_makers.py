@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Started
-from supervisor.processes.outside import Changes
+from supervisor.processes.lifecycle import Changes
 from tests.supervisor.fakes import FakeChild, House
 
 

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from supervisor.processes.entries import imports
+from supervisor.processes.roles import imports
 
 
 def test_garbage_is_collected_again_whether_or_not_the_imports_succeed() -> None:

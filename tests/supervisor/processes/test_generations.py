@@ -10,7 +10,7 @@ import pytest
 from shm.engine_info import EngineInfo
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.outside import Changes
+from supervisor.processes.lifecycle import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
 ACCELERATED = msgspec.structs.replace(KOKORO, provider="CoreMLExecutionProvider")

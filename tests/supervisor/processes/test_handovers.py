@@ -27,10 +27,10 @@ from shm.messages import (
     Started,
     WorkersNeeded,
 )
+from supervisor.processes.children import DUMP_GRACE
 from supervisor.processes.errands import Errand
-from supervisor.processes.nursery import DUMP_GRACE
-from supervisor.processes.outside import Changes
-from supervisor.processes.restarts import FIRST_BACKOFF
+from supervisor.processes.lifecycle import Changes
+from supervisor.processes.role import FIRST_BACKOFF
 from supervisor.processes.supply import ORDER_LIMIT
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 

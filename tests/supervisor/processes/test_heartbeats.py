@@ -8,10 +8,9 @@ import signal
 import pytest
 
 from shm.messages import BooksNews, Heartbeat, PlayerWanted, Started
+from supervisor.processes.children import DUMP_GRACE, Activity
 from supervisor.processes.heartbeats import INTERVAL, LONGEST, PATIENCE
-from supervisor.processes.incarnation import Activity
-from supervisor.processes.nursery import DUMP_GRACE
-from supervisor.processes.outside import Changes
+from supervisor.processes.lifecycle import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
 NOTICED = 15.0

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.metrics import metrics_folder
 
 ROOT = Path(__file__).parents[3]
 
 HOLD = """
 import sys
 from pathlib import Path
-from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.metrics import metrics_folder
 with metrics_folder(Path(sys.argv[1]) if sys.argv[1:] else None) as folder:
     print(folder, flush=True)
     sys.stdin.read()

@@ -11,8 +11,8 @@ import pytest
 from shm.listeners import Listeners
 from shm.messages import ChildReady
 from supervisor.commands.serve import Program, errands
-from supervisor.processes.outside import Changes
-from supervisor.processes.spawn import ProcessSpawner
+from supervisor.processes.lifecycle import Changes
+from supervisor.processes.loop import ProcessSpawner
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
 from supervisor.startup.notifications import Notifications

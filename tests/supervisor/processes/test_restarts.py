@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from shm.messages import ChildReady
-from supervisor.processes.nursery import Nursery
-from supervisor.processes.restarts import FIRST_BACKOFF, MAX_BACKOFF, Restarts
-from supervisor.processes.role import Role, RoleState
+from supervisor.processes.children import Nursery
+from supervisor.processes.role import FIRST_BACKOFF, MAX_BACKOFF, Restarts, Role, RoleState
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, FakeChild

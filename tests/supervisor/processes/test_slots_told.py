@@ -9,7 +9,7 @@ import pytest
 
 from shm.engine_info import Priority
 from shm.messages import Connect, Placed, Started
-from supervisor.processes.outside import Changes
+from supervisor.processes.lifecycle import Changes
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 from tests.supervisor.processes.test_worker_slots import both_up, workers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from shm.messages import BootFailure, Started
-from supervisor.processes.outside import Changes
+from supervisor.processes.lifecycle import Changes
 from supervisor.processes.standing import Phase
 from tests.supervisor.fakes import KOKORO, House
 

@@ -6,7 +6,7 @@ import signal
 
 from shm.in_flight import TextsInFlight, digest_of
 from shm.messages import Cleared, Started, Suspects
-from supervisor.processes.suspect_texts import KEPT, MANY, REFUSED_FOR
+from supervisor.processes.fronts import KEPT, MANY, REFUSED_FOR
 from tests.supervisor.fakes import FakeChild, House
 
 POISON, INNOCENT = digest_of("poison"), digest_of("innocent")

@@ -11,8 +11,8 @@ import pytest
 from shm.messages import BooksNews, BootFailure, ChildProgress, PlayerWanted, Started
 from shm.situation import ProcessReport
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.outside import Changes
-from supervisor.processes.restarts import RETRIES
+from supervisor.processes.lifecycle import Changes
+from supervisor.processes.roles import RETRIES
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 

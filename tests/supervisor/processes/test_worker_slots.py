@@ -22,9 +22,9 @@ from shm.messages import (
 )
 from shm.situation import ProcessReport
 from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
-from supervisor.processes.outside import Changes
-from supervisor.processes.restarts import RETRIES
+from supervisor.processes.roles import RETRIES
 from supervisor.processes.standing import Phase
 from supervisor.processes.workers import FIRST_ALONE
 from supervisor.settings.supervisor import SupervisorSettings

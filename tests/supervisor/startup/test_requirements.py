@@ -19,7 +19,7 @@ from frontend.streams.cache import DiskCache
 from shm.folders import trouble
 from supervisor.commands import doctor, serve
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.metrics import metrics_folder
 from supervisor.startup.requirements import REQUIREMENTS, Requirement
 from supervisor.tuning.profile import tuned_settings
 from tests.supervisor.clean_environment import clean_environment

@@ -1,17 +1,50 @@
-"""The role of the process that makes books: started when a front has jobs, and gone when none is left."""
+"""The roles of the front's clients on this machine: the player, linked with the front that serves, and the process that
+makes books, which is told of the front's jobs."""
 
 from __future__ import annotations
 
+import os
+import socket
+
 import msgspec
 
-from shm.messages import BooksNews
+from shm.messages import BooksNews, PlayerLink
+from supervisor.processes.children import Incarnation, Nursery
 from supervisor.processes.fronts import Fronts
-from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import Nursery
-from supervisor.processes.on_demand import OnDemandRole
-from supervisor.processes.role import RoleState
+from supervisor.processes.role import Role, RoleState
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
+
+
+class Players:
+    """The player's role: one process at most, and its channel to the front."""
+
+    def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
+        self.role = Role("player", settings, nursery, timers)
+        self._fronts = fronts
+        self._linked: tuple[Incarnation, Incarnation] | None = None
+        """The front and the player that share a channel."""
+
+    def reconcile(self) -> None:
+        """Start the player if it is wanted or died; link it with the front that serves."""
+        role, front = self.role, self._fronts.role
+        role.start_if_due()
+        if role.state is RoleState.RUNNING and front.state is RoleState.RUNNING and role.process and front.process:
+            pair = (front.process, role.process)
+            if pair != self._linked:
+                self._linked = pair
+                role.wanted = False
+                self._link(*pair)
+
+    def _link(self, front: Incarnation, player: Incarnation) -> None:
+        ends = socket.socketpair()
+        descriptors = [end.detach() for end in ends]
+        try:
+            player.send(PlayerLink(), descriptors[:1])
+            self._fronts.send_to_front(front, PlayerLink(), (descriptors[1],))
+        finally:
+            for fd in descriptors:
+                os.close(fd)
 
 
 class BookMakers:
@@ -19,7 +52,7 @@ class BookMakers:
     folder."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
-        self.role = OnDemandRole("books", settings, nursery, timers)
+        self.role = Role("books", settings, nursery, timers)
         self._fronts = fronts
         self._nursery = nursery
         self._news: BooksNews | None = None

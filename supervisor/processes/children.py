@@ -1,16 +1,20 @@
-"""One process that the supervisor started, with the facts that are known about it."""
+"""The processes that the supervisor has started and not reaped, with the facts that are known about each."""
 
 from __future__ import annotations
 
+import itertools
+import logging
+import signal
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from shm.engine_info import EngineInfo, Priority
 from shm.in_flight import TextsInFlight
-from shm.messages import ChildReady, ControlMessage, Load
+from shm.messages import ChildReady, ControlMessage, Drain, Load
+from supervisor.processes.timers import Timers
 
 
 class Activity(NamedTuple):
@@ -95,9 +99,64 @@ class Incarnation(ABC):
         signal)."""
 
 
-class Spawner(Protocol):
-    """Starts children. The lifecycle tests use one that starts no processes."""
+Spawner = Callable[[str, int, str], Incarnation]
+"""Starts a child of a role, with its generation and the object of its work, if any (a trial's execution provider)."""
 
-    def __call__(self, role: str, generation: int, subject: str = "") -> Incarnation:
-        """`subject`: the object of the role's work, if any (a trial's execution provider)."""
-        ...
+log = logging.getLogger(__name__)
+
+OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
+"""Signals that a process causes itself. SIGKILL comes from outside: the system, a person, the supervisor."""
+
+KILL_GRACE = 2.0
+"""Seconds beyond its own time limit after which a child that should end is killed."""
+
+DUMP_GRACE = 0.2
+"""Seconds that a hanging worker has to write its stacks to the log before it is killed. No other process waits for
+it."""
+
+
+class Nursery:
+    """Starts and numbers children, and enforces the end of those that should end."""
+
+    def __init__(self, spawn: Spawner, timers: Timers) -> None:
+        self._spawn = spawn
+        self._timers = timers
+        self._generations = itertools.count(1)
+        self.children: list[Incarnation] = []
+
+    def start(self, role: str, subject: str = "") -> Incarnation:
+        """Start a child. `subject`: the execution provider that a trial tries."""
+        child = self._spawn(role, next(self._generations), subject)
+        child.started = self._timers.clock()
+        self.children.append(child)
+        log.info("started %s[%d], pid %d", role, child.generation, child.pid)
+        return child
+
+    def reap(self, child: Incarnation) -> int:
+        """Reap a child whose end was reported, and return its exit status."""
+        self.children.remove(child)
+        return child.reap()
+
+    def end(self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False) -> None:
+        """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
+
+        Repeated calls have no further effect.
+
+        Args:
+            replaced: another process has taken the child's place.
+        """
+        if child.ending:
+            return
+        child.ending = True
+        if not child.send(Drain(replaced)):
+            child.kill()
+        self.kill_after(child, limit)
+
+    def kill_after(self, child: Incarnation, delay: float = DUMP_GRACE) -> None:
+        """Kill a child that is no longer needed, by default after the time that it may need to write its stacks."""
+        self._timers.after(delay, lambda: child.kill() if child in self.children else None)
+
+
+def ended(status: int) -> str:
+    """A description of an exit status."""
+    return signal.Signals(-status).name if status < 0 else f"status {status}"

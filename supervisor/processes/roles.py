@@ -1,0 +1,140 @@
+"""The table of roles: what runs in each one's process, what it is given, and what becomes of it.
+
+An entry point's code is imported only in the child: the supervisor stays small.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from shm.lifeline import become_child
+from supervisor.settings.logs import configure_logging
+
+if TYPE_CHECKING:
+    from multiprocess.connection import Connection
+
+    from shm.listeners import Listeners
+    from supervisor.settings.composition import Settings
+
+RETRIES = (60.0, 120.0, 300.0, 600.0)
+"""Seconds from a crash loop to the first try, and from each failed try to the next; the last ones for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    """One kind of process."""
+
+    run: Callable[..., None]
+    """The entry point in the child. It gets its ends of the control socket and of the lifeline, the settings, and
+    `given`."""
+    given: tuple[str, ...] = ()
+    """What else it gets: of `metrics` (the folder for counts), `listeners`, `generation` and `subject`."""
+    answers: bool = False
+    """True if it answers heartbeats: a silent one is replaced. A worker's orders and an errand have limits."""
+    on_demand: bool = False
+    """True if it is started when there is something to do, and ends by itself when nothing is left. Else one always
+    runs, but for an errand, which runs once."""
+    tries: Sequence[float] = ()
+    """Seconds before each try after a crash loop. Without any, the front's crash loop ends the server, and the player
+    is tried again with the next text."""
+
+
+@contextmanager
+def imports() -> Iterator[None]:
+    """No garbage is collected: of the objects that 900 modules make, almost all stay, and looking through them again
+    and again delays the front's start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def front(
+    control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None, listeners: Listeners
+) -> None:
+    become_child(os.dup(lifeline.fileno()))
+    from shm import request_id
+
+    configure_logging(settings.supervisor.logs, "front", request_id.current.get)
+    from shm.metric_files import metric_files
+
+    files = metric_files(metrics, "front")
+    # aiohttp's sendfile goes past the guard of the connection, so a client that reads nothing would never be cut.
+    os.environ["AIOHTTP_NOSENDFILE"] = "1"
+    # aiohttp reads the system's certificates when it is imported (`python -m benchmarks.late_loading`), and the front
+    # opens no TLS connection.
+    os.environ["SSL_CERT_FILE"] = os.devnull
+    with imports():
+        from frontend.process import run
+
+    run(listeners, control, settings, files)
+
+
+def worker(
+    control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None, generation: int
+) -> NoReturn:
+    _begin(lifeline, settings, f"worker[{generation}]")
+    from shm.metric_files import metric_files
+
+    metric_files(metrics, "worker")
+    with imports():
+        from worker.process import run
+
+    run(control, generation, settings.worker)
+
+
+def player(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    configure_logging(settings.supervisor.logs, "player")
+    from player.process import run
+
+    run(control, os.dup(lifeline.fileno()), settings.player)
+
+
+def books(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    _begin(lifeline, settings, "books")
+    from books.jobs.process import run
+
+    run(control, settings.jobs)
+
+
+def fetcher(_control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    _begin(lifeline, settings, "fetcher")
+    from worker.models.download import run_fetcher
+
+    run_fetcher(settings.worker)
+
+
+def trial(_control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
+    _begin(lifeline, settings, "trial")
+    from worker.trials.trial import run
+
+    run(settings.worker, provider)
+
+
+def _begin(lifeline: Connection, settings: Settings, name: str) -> None:
+    become_child(os.dup(lifeline.fileno()))
+    configure_logging(settings.supervisor.logs, name)
+
+
+ROLES: dict[str, RoleRow] = {
+    "front": RoleRow(front, ("metrics", "listeners"), answers=True),
+    "worker": RoleRow(worker, ("metrics", "generation"), tries=RETRIES),
+    "player": RoleRow(player, answers=True, on_demand=True),
+    "books": RoleRow(books, answers=True, on_demand=True, tries=RETRIES),
+    "fetcher": RoleRow(fetcher),
+    "trial": RoleRow(trial, ("subject",)),
+}
+"""All roles, by name. A standby is a worker that waits for another one's death (`supply.py`)."""
+
+
+def start_arguments(role: str, **values: Any) -> tuple[Any, ...]:
+    """The arguments of a role's entry point that follow the settings."""
+    return tuple(values[name] for name in ROLES[role].given)
