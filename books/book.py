@@ -49,14 +49,11 @@ class Chapter:
 
     @property
     def words(self) -> int:
-        """Number of words, counted by spaces."""
         return sum(len(block.text.split()) for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A book's cover picture."""
-
     data: bytes = field(repr=False)
     media_type: str
     """`image/jpeg` or `image/png`."""
@@ -75,7 +72,6 @@ class Book:
 
     @property
     def body(self) -> tuple[Chapter, ...]:
-        """Chapters that are spoken by default."""
         return tuple(chapter for chapter in self.chapters if chapter.matter is Matter.BODY)
 
 
@@ -99,8 +95,6 @@ class BookWord:
 
 @dataclass(frozen=True, slots=True)
 class SpokenSentence:
-    """One sentence, and when it sounds."""
-
     text: str
     start: int
     """Samples from the chapter's start."""
@@ -127,12 +121,10 @@ class SpokenChapter:
 
     @property
     def sentences(self) -> tuple[SpokenSentence, ...]:
-        """All sentences in order."""
         return tuple(sentence for block in self.blocks for sentence in block.sentences)
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
         return self.samples / SAMPLE_RATE
 
 

@@ -89,8 +89,6 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class HeardWord:
-    """One written word in the audio."""
-
     text: str
     start: float
     """Seconds from the audio's beginning."""
@@ -115,7 +113,6 @@ def address(host: str, port: int) -> str:
 
 
 def user_key() -> str | None:
-    """The key of the user who runs this program."""
     return os.environ.get(KEY_VARIABLE) or None
 
 
@@ -181,7 +178,6 @@ def read_captioned(body: bytes) -> SpokenPiece:
 
 
 def _error(answer: Any) -> tuple[str, str]:
-    """Code and message of an API error."""
     match answer:
         case {"error": {"message": str(message), **more}}:
             return str(more.get("code") or ""), message

@@ -29,7 +29,6 @@ class AsyncClient:
         self.use(url, key)
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._session:
             await self._session.close()
 

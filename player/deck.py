@@ -25,7 +25,6 @@ SHORT_FADE = SAMPLE_RATE * 8 // 1000
 
 
 def faded_out(samples: Pcm) -> Pcm:
-    """The samples with a volume that falls to 0 at their end."""
     return _scaled(samples, np.linspace(1, 0, len(samples), dtype=np.float32))
 
 
@@ -113,7 +112,6 @@ class Deck:
     # -- the event loop's thread
 
     def run(self) -> None:
-        """Give out samples from now on."""
         with self.lock:
             self.running, self._was_dry = True, False
 

@@ -82,7 +82,6 @@ class Fetcher:
         raise NoAnswer("the answer ended early")
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
 

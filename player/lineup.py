@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from player.deck import Deck
 from player.fetching import Fetcher
@@ -12,51 +12,6 @@ from player.track import Track
 from shm.audio import SAMPLE_RATE
 from shm.playing import Change, Item, PlayerAnswer, WhenBusy
 
-# The queue of items that wait for their turn.
-
-
-class WaitingItems:
-    """Items in the order in which they will be played."""
-
-    def __init__(self) -> None:
-        self._items: list[Item] = []
-
-    def add(self, item: Item, on_busy: WhenBusy, busy: bool) -> int:
-        """Take an item; returns the number of items before it, the playing one included.
-
-        Args:
-            busy: an item is being played. An interrupting item is then put before all others; the caller ends the
-                playing one.
-        """
-        if on_busy is WhenBusy.QUEUE:
-            self._items.append(item)
-            return len(self._items) - 1 + busy
-        self._items.insert(0, item)
-        return int(busy and on_busy is WhenBusy.NEXT)
-
-    def take(self) -> Item | None:
-        """Remove the next item; None if none waits."""
-        return self._items.pop(0) if self._items else None
-
-    def remove(self, name: str) -> bool:
-        """Remove the item of that id; False if it doesn't wait."""
-        before = len(self._items)
-        self._items = [item for item in self._items if item.id != name]
-        return len(self._items) < before
-
-    @property
-    def next(self) -> Item | None:
-        return self._items[0] if self._items else None
-
-    def clear(self) -> None:
-        self._items.clear()
-
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
 
 class Lineup:
     """Puts one text after another on the deck."""
@@ -65,7 +20,8 @@ class Lineup:
         """`changed` is called when audio has arrived, or none will."""
         self.track: Track | None = None
         """The text that is played."""
-        self.waiting = WaitingItems()
+        self.waiting: list[Item] = []
+        """Texts in the order in which they will be played."""
         self._fetcher = fetcher
         self._deck = deck
         self._changed = changed
@@ -82,11 +38,20 @@ class Lineup:
         """All items, the playing one first."""
         return [*([self.track.item] if self.track else []), *self.waiting]
 
+    def add(self, item: Item, on_busy: WhenBusy) -> int:
+        """Take an item; returns the number of items before it, the playing one included. An interrupting item is put
+        before all that wait; the caller ends the playing one."""
+        busy = self.track is not None
+        if on_busy is WhenBusy.QUEUE:
+            self.waiting.append(item)
+            return len(self.waiting) - 1 + busy
+        self.waiting.insert(0, item)
+        return int(busy and on_busy is WhenBusy.NEXT)
+
     def advance(self, sentence: int = 0) -> None:
-        """End the playing item and begin the next one, at that sentence."""
         if self.track:
             self.track.close()
-        item, following = self.waiting.take(), self._following
+        item, following = self.waiting.pop(0) if self.waiting else None, self._following
         if following and following.item is item:
             self.track, self._following = following, None
         else:
@@ -95,7 +60,6 @@ class Lineup:
         self._deck.jump(self.track.reel if self.track else None, run=False)
 
     def clear(self) -> None:
-        """Forget all items that wait."""
         self.waiting.clear()
         self._drop_following()
 
@@ -103,19 +67,20 @@ class Lineup:
         """Take the item of that id out of the queue; False if it doesn't wait."""
         if self._following and self._following.item.id == name:
             self._drop_following()
-        return self.waiting.remove(name)
+        before = len(self.waiting)
+        self.waiting = [item for item in self.waiting if item.id != name]
+        return len(self.waiting) < before
 
     def fetch_ahead(self) -> None:
         """Fetch the next item's audio, if the playing item's is all there."""
-        item = self.waiting.next
-        if self.track and self.track.reel.missing is None and item:
+        if self.track and self.track.reel.missing is None and self.waiting:
+            item = self.waiting[0]
             if self._following is None or self._following.item is not item:
                 self._drop_following()
                 self._following = self._track(item, 0)
             self._following.supply()
 
     def close(self) -> None:
-        """Cancel all requests."""
         self._drop_following()
         if self.track:
             self.track.close()
@@ -137,26 +102,26 @@ class Places:
     """Goes through the playing text by sentence."""
 
     def __init__(self, lineup: Lineup, deck: Deck, loudspeaker: Loudspeaker) -> None:
-        self._lineup = lineup
-        self._deck = deck
-        self._loudspeaker = loudspeaker
+        self.lineup = lineup
+        self.deck = deck
+        self.loudspeaker = loudspeaker
         self._seeks = 0
         """Commands to go to another place of a text."""
 
     @property
     def now(self) -> ReelPlace | None:
-        """The sample that sounds, of the playing item; its first one before it sounds."""
-        track = self._lineup.track
+        """The sample of the playing item that is heard now; its first sample until one is heard."""
+        track = self.lineup.track
         if track is None:
             return None
-        found = self._deck.sounding(self._loudspeaker.delay)
-        if found and found[0] is track.reel and self._deck.running:
+        found = self.deck.sounding(self.loudspeaker.delay)
+        if found and found[0] is track.reel and self.deck.running:
             return found[1]
         return track.reel.place
 
     def step(self, by: int) -> bool:
         """Go one sentence on or back; False after the last sentence."""
-        track, place = self._lineup.track, self.now
+        track, place = self.lineup.track, self.now
         if track is None or place is None:
             return True
         number = place.number + by
@@ -175,7 +140,7 @@ class Places:
             number = track.timeline.number_at(message.seek, track.speed)
         self._seeks = seek = self._seeks + 1
         there = number is not None and await track.reach(number)
-        if track is not self._lineup.track:
+        if track is not self.lineup.track:
             return PlayerAnswer(message.number, refusal="The text has ended meanwhile.", code="nothing_playing")
         if seek != self._seeks:
             return PlayerAnswer(message.number)  # a later command has cancelled the request for this place
@@ -188,6 +153,6 @@ class Places:
 
     def _go(self, track: Track, number: int) -> None:
         there = track.reel.holds(number)
-        self._deck.jump(track.reel, ReelPlace(number), run=there and self._deck.running)
+        self.deck.jump(track.reel, ReelPlace(number), run=there and self.deck.running)
         if not there:
             track.close()  # the request continues elsewhere in the text

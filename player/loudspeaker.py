@@ -49,7 +49,6 @@ class Loudspeaker:
         return self.output.delay if self.output else 0
 
     def want(self) -> None:
-        """Open the output, unless it is open."""
         if self._closing:
             self._closing.cancel()
             self._closing = None
@@ -84,7 +83,6 @@ class Loudspeaker:
             self._close(output)
 
     async def close(self) -> None:
-        """Close the output, and wait until it is closed."""
         self.cut()
         if self._being_closed:
             await asyncio.wait(self._being_closed, timeout=LOST_AFTER)
@@ -123,7 +121,6 @@ class Loudspeaker:
         return self.output is not None
 
     async def _until_lost(self) -> None:
-        """Wait until the output stops pulling."""
         taken = -1
         while self._deck.taken != taken:
             taken = self._deck.taken

@@ -19,19 +19,15 @@ from player.track import Track
 from shm.audio import SAMPLE_RATE
 from shm.playing import Change, Play, PlayedWord, PlayerAnswer, PlayerState, Playing, Remove, Steer, Verb, WhenBusy
 
-# The usual speeds, through which `faster` and `slower` go.
-
 STEPS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
-"""Speeds as factors of the voice's own pace, ascending."""
+"""The usual speeds, as factors of the voice's own pace, through which `faster` and `slower` go."""
 
 
 def faster(speed: float) -> float:
-    """The next higher usual speed; the same speed if there is none."""
     return next((step for step in STEPS if step > speed), speed)
 
 
 def slower(speed: float) -> float:
-    """The next lower usual speed; the same speed if there is none."""
     return next((step for step in reversed(STEPS) if step < speed), speed)
 
 
@@ -58,13 +54,12 @@ class ItemPlayback:
         self.paused = False
         self.trouble = ""
         """The reason why the last item ended early; empty if it didn't."""
-        self._reporter = Reporter(self, tell)
+        self._reporter = Reporter(self.places, lambda: (self.phase, self.trouble), self.changed, tell)
         self._reconciling = False
         self._loop = loop
 
     @property
     def state(self) -> PlayerState:
-        """The state as the API shows it."""
         return self._reporter.state()
 
     @property
@@ -78,7 +73,6 @@ class ItemPlayback:
     # -- commands
 
     def play(self, message: Play) -> PlayerAnswer:
-        """Take an item."""
         if message.item.id in {item.id for item in self.lineup.items}:
             return PlayerAnswer(message.number)  # sent again, because the answer was lost
         if len(self.lineup.waiting) >= MOST_WAITING and message.on_busy is not WhenBusy.INTERRUPT:
@@ -86,7 +80,7 @@ class ItemPlayback:
             return PlayerAnswer(message.number, refusal=refusal, code="queue_full")
         self.loudspeaker.want()
         busy = self.lineup.track is not None
-        place = self.lineup.waiting.add(message.item, message.on_busy, busy)
+        place = self.lineup.add(message.item, message.on_busy)
         if not busy or message.on_busy is WhenBusy.INTERRUPT:
             self.paused = message.paused
             self._advance(message.sentence)
@@ -121,7 +115,6 @@ class ItemPlayback:
         return PlayerAnswer(message.number)
 
     async def change(self, message: Change) -> PlayerAnswer:
-        """Change volume, speed, voice or place."""
         if message.volume is not None:
             self.deck.volume = message.volume
         track = self.lineup.track
@@ -161,7 +154,6 @@ class ItemPlayback:
             track.retake(speed, None)
 
     def _advance(self, sentence: int = 0) -> None:
-        """End the playing item and begin the next one, at that sentence."""
         self.lineup.advance(sentence)
         if self.lineup.track is None:
             self.paused = False
@@ -204,7 +196,6 @@ class ItemPlayback:
                 self.deck.run()
 
     def _finish(self, track: Track) -> None:
-        """End an item whose last sample has sounded."""
         if track is not self.lineup.track or not track.over:
             return
         self.trouble = track.failure
@@ -214,6 +205,5 @@ class ItemPlayback:
         self.changed()
 
     def close(self) -> None:
-        """Cancel all requests and timers."""
         self.lineup.close()
         self._reporter.close()

@@ -62,11 +62,9 @@ class FrontLink:
         self._welcome: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
 
     async def known(self) -> Welcome:
-        """Wait until a front is known; returns its address and key."""
         return await asyncio.shield(self._welcome)
 
     def take(self, fd: int) -> None:
-        """Take the channel to the next front."""
         if self._channel:
             self._channel.close()
             self._lost()  # its key is none of the next front's
@@ -126,7 +124,6 @@ class SleepWatch:
         self._known = asleep()
 
     def slept(self) -> bool:
-        """True if the machine has slept since the last look."""
         known, self._known = self._known, self._asleep()
         return self._known - known > _LEAST
 
@@ -198,7 +195,6 @@ class PlayerProcess:
         self._media_keys: MediaKeys | None = None
 
     async def serve(self) -> None:
-        """Serve until there is nothing left to do."""
         loop = asyncio.get_running_loop()
         loop.add_reader(self._control.fileno(), self._hear_supervisor)
         self._rest()
@@ -251,7 +247,6 @@ class PlayerProcess:
             self._end.set()
 
     def _rest(self) -> None:
-        """End the process after a while, unless there is something to play."""
         if self._idle:
             self._idle.cancel()
         self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle)

@@ -49,7 +49,6 @@ class HeldSentence:
             self.length += len(samples)
 
     def read(self, offset: int, most: int) -> Pcm:
-        """Up to `most` samples from `offset` on."""
         found: list[Pcm] = []
         at = max(bisect_right(self._starts, offset) - 1, 0)
         while most > 0 and offset < self.length:
@@ -106,13 +105,11 @@ class Reel:
         held.append(samples)
 
     def word(self, number: int, offset: int, word: str) -> None:
-        """Note that a word of the sentence begins to sound at that sample of it."""
         held = self._held.get(number)
         if held and (not held.words or held.words[-1][0] < offset):
             held.words.append((offset, word))
 
     def finish(self, number: int) -> None:
-        """Note that the sentence has arrived whole."""
         self._held[number].whole = True
 
     def retake(self) -> None:
@@ -139,7 +136,6 @@ class Reel:
 
     @property
     def ahead(self) -> int:
-        """Samples that can be read."""
         number, found = self.place.number, -self.place.offset
         while held := self._held.get(number):
             found += held.length
@@ -158,7 +154,6 @@ class Reel:
 
     @property
     def exhausted(self) -> bool:
-        """True if the last sample of the text was read."""
         held = self._held.get(self.place.number)
         if self.last is None or self.place.number < self.last:
             return False
@@ -170,7 +165,6 @@ class Reel:
         return held is not None and held.take == self.take and (held.length > 0 or held.whole)
 
     def get(self, number: int) -> HeldSentence | None:
-        """The sentence, if any of it is held."""
         return self._held.get(number)
 
     def _forget_far_behind(self) -> None:
@@ -220,12 +214,10 @@ class Assembly:
         return self._take != self._reel.take
 
     def sentence(self, number: int, text: str, sample: int) -> None:
-        """A sentence begins at that sample of the response."""
         self._announced.append((sample, number, text))
         self.sentences += 1
 
     def word(self, word: str, seconds: float) -> None:
-        """A word begins to sound at that time of the response."""
         self._words.append((round(seconds * SAMPLE_RATE), word))
 
     def audio(self, samples: Pcm) -> bool:

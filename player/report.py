@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Protocol
 
-from player.deck import Deck
-from player.lineup import Lineup, Places
-from player.loudspeaker import Loudspeaker
+import msgspec
+
+from player.lineup import Places
 from player.reel import HeldSentence, ReelPlace
 from shm.audio import SAMPLE_RATE
 from shm.playing import PlayedWord, PlayerState, Playing, QueuedItem
@@ -21,26 +20,26 @@ _LONGEST = 5.0
 """Longest sleep in seconds: the audio that was heard meanwhile makes room for more."""
 
 
-class Sounding(Protocol):
-    """The part of `player.playback.ItemPlayback` that reports need."""
-
-    deck: Deck
-    loudspeaker: Loudspeaker
-    lineup: Lineup
-    places: Places
-    trouble: str
-
-    @property
-    def phase(self) -> Playing: ...
-
-    def changed(self) -> None: ...
-
-
 class Reporter:
     """Tells what sounds. Between two reports it sleeps until the next word or sentence."""
 
-    def __init__(self, playback: Sounding, tell: Callable[[PlayerState | PlayedWord], None]) -> None:
-        self._playback = playback
+    def __init__(
+        self,
+        places: Places,
+        phase: Callable[[], tuple[Playing, str]],
+        changed: Callable[[], None],
+        tell: Callable[[PlayerState | PlayedWord], None],
+    ) -> None:
+        """
+        Args:
+            phase: the player's phase, and the reason why the last item ended early.
+            changed: called when the next word or sentence begins to sound.
+            tell: called with each new state, and with each word.
+        """
+        self._places = places
+        self._lineup, self._deck, self._loudspeaker = places.lineup, places.deck, places.loudspeaker
+        self._phase = phase
+        self._changed = changed
         self._tell = tell
         self._told: PlayerState | None = None
         self._word: tuple[str, int, int] | None = None
@@ -48,28 +47,26 @@ class Reporter:
         self._timer: asyncio.TimerHandle | None = None
 
     def state(self) -> PlayerState:
-        """The state now."""
-        playback = self._playback
-        queue = tuple(
-            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
-            for item in playback.lineup.waiting
-        )
-        output = playback.loudspeaker.output
-        common = PlayerState(
-            state=playback.phase,
-            volume=playback.deck.volume,
-            queue=queue,
+        phase, trouble = self._phase()
+        output = self._loudspeaker.output
+        state = PlayerState(
+            state=phase,
+            volume=self._deck.volume,
+            queue=tuple(
+                QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
+                for item in self._lineup.waiting
+            ),
             device=output.name if output else None,
-            reason=(playback.loudspeaker.reason or playback.trouble) or None,
+            reason=(self._loudspeaker.reason or trouble) or None,
         )
-        track, place = playback.lineup.track, playback.places.now
+        track, place = self._lineup.track, self._places.now
         if track is None or place is None:
-            return common
-        with playback.deck.lock:
+            return state
+        with self._deck.lock:
             held = track.reel.get(place.number)
             index = _word_at(held, place.offset)
-        return PlayerState(
-            state=common.state,
+        return msgspec.structs.replace(
+            state,
             id=track.item.id,
             title=track.item.title,
             source=track.item.source,
@@ -80,14 +77,9 @@ class Reporter:
             of=round(max(track.timeline.total(track.speed), track.seconds(place)), 1),
             voice=track.voice,
             speed=track.speed,
-            volume=common.volume,
-            queue=queue,
-            device=common.device,
-            reason=common.reason,
         )
 
     def report(self) -> None:
-        """Tell what has changed since the last report."""
         state = self.state()
         if self._told is None or _lasting(state) != _lasting(self._told):
             self._told = state
@@ -96,7 +88,7 @@ class Reporter:
         self._sleep()
 
     def _tell_word(self, state: PlayerState) -> None:
-        track, place = self._playback.lineup.track, self._playback.places.now
+        track, place = self._lineup.track, self._places.now
         if track is None or place is None or state.state is not Playing.PLAYING:
             return
         held = track.reel.get(place.number)
@@ -111,19 +103,18 @@ class Reporter:
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
         self.close()
-        track, place = self._playback.lineup.track, self._playback.places.now
-        if track is None or place is None or not self._playback.deck.running:
+        track, place = self._lineup.track, self._places.now
+        if track is None or place is None or not self._deck.running:
             return
-        with self._playback.deck.lock:
+        with self._deck.lock:
             held = track.reel.get(place.number)
             marks = [*([at for at, _ in held.words]), held.length] if held else []
         following = bisect_right(marks, place.offset)
         if following < len(marks):
             seconds = (marks[following] - place.offset) / SAMPLE_RATE + _SOON
-            self._timer = asyncio.get_running_loop().call_later(min(seconds, _LONGEST), self._playback.changed)
+            self._timer = asyncio.get_running_loop().call_later(min(seconds, _LONGEST), self._changed)
 
     def close(self) -> None:
-        """Cancel the wake-up."""
         if self._timer:
             self._timer.cancel()
             self._timer = None

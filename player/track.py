@@ -22,7 +22,6 @@ class Timeline:
     """Lengths of sentences. They are kept at speed 1, so that they survive a change of speed."""
 
     def __init__(self, characters: int) -> None:
-        """`characters`: length of the text."""
         self._characters = characters
         self._seconds: dict[int, float] = {}
         self._lengths: dict[int, int] = {}
@@ -40,7 +39,6 @@ class Timeline:
         return sum(self._seconds.get(each, average) for each in range(number)) / speed
 
     def total(self, speed: float) -> float:
-        """Expected seconds of the text."""
         known = sum(self._seconds.values())
         if self.last is not None and len(self._seconds) > self.last:
             return known / speed
@@ -61,7 +59,6 @@ class Timeline:
 
     @property
     def _pace(self) -> float:
-        """Seconds per character."""
         heard = sum(self._lengths.values())
         return sum(self._seconds.values()) / heard if heard else _SECONDS_PER_CHARACTER
 
@@ -149,7 +146,6 @@ class Track:
     # -- supply
 
     def supply(self) -> None:
-        """Fetch what is missing, if there is room for it."""
         with self._lock:
             missing, ahead = self.reel.missing, self.reel.ahead
         if ahead < room(self._needed()):
@@ -199,7 +195,6 @@ class Track:
         self._changed()
 
     def close(self) -> None:
-        """Cancel the request."""
         if self._fetching:
             self._fetching.cancel()
             self._fetching = None
@@ -215,7 +210,6 @@ class Track:
 
     @property
     def over(self) -> bool:
-        """True if no more of the text will sound."""
         with self._lock:
             return self.reel.exhausted or bool(self.failure and not self.reel.ahead)
 

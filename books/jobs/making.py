@@ -36,13 +36,11 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def settings_of(options: JobOptions) -> BookSettings:
-    """The settings with which the book is spoken."""
     pauses = BookPauses.given(options.paragraph_pause, options.scene_pause, options.chapter_pause)
     return BookSettings(cast_of(options.cast), options.speed, options.lang, pauses, options.loudness)
 
 
 def result_name(options: JobOptions) -> str:
-    """Name of the finished file in the job's folder."""
     return f"result.{options.format}"
 
 

@@ -68,7 +68,6 @@ class BookProcess:
         self._end = asyncio.Event()
 
     async def serve(self) -> None:
-        """Make books until there is nothing left to do."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         async with self._speaker:
             self._control.send(Started())

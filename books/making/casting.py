@@ -27,7 +27,6 @@ def read_cast(data: bytes) -> BookCast:
 
 
 def cast_of(file: CastFile) -> BookCast:
-    """The cast that such a file names."""
     return BookCast(file.narrator, file.quotes, file.speakers)
 
 

@@ -53,11 +53,6 @@ def audio_of(planned: PlannedChapter, journal: SpeechJournal, loudness: float | 
 
 
 def timed(planned: PlannedChapter, journal: SpeechJournal) -> SpokenChapter:
-    """The chapter's text in time.
-
-    Raises:
-        MissingPassage: a passage must be made again.
-    """
     position = 0
     spoken: defaultdict[int, list[SpokenSentence]] = defaultdict(list)
     for passage, key in zip(planned.passages, planned.keys, strict=True):
@@ -90,7 +85,6 @@ def sentences_in(passage: Passage, timing: PassageTiming, position: int) -> Iter
 
 
 def _by_sentence(passage: Passage, words: Sequence[BookWord]) -> list[list[BookWord]]:
-    """Words of each sentence, found by their places in the text."""
     own: list[list[BookWord]] = [[] for _ in passage.sentences]
     ends = np.cumsum([len(sentence) + 1 for sentence in passage.sentences])
     place = 0
@@ -117,14 +111,8 @@ def _read(journal: SpeechJournal, key: str) -> PassageSpeech:
 
 
 def encode_timed(chapter: SpokenChapter) -> bytes:
-    """JSON of a spoken chapter."""
     return msgspec.json.encode(chapter)
 
 
 def decode_timed(data: bytes) -> SpokenChapter:
-    """A spoken chapter from its JSON.
-
-    Raises:
-        msgspec.DecodeError: it is none.
-    """
     return msgspec.json.decode(data, type=SpokenChapter)

@@ -33,8 +33,6 @@ _LONGEST_WAIT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A book to be made."""
-
     book: Book
     chapters: tuple[Chapter, ...]
     """Chapters to speak, in order."""
@@ -172,7 +170,6 @@ class BookMaker:
         self._report()
 
     async def _patiently(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """Try until it isn't postponed."""
         while True:
             if (closed := self.may_work()) > 0:
                 await self._wait("these aren't the hours for books", min(closed, _LONGEST_WAIT))

@@ -22,8 +22,6 @@ _MOST_NAME_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class BookOutput:
-    """The files to write."""
-
     path: Path
     form: BookAudioFormat
     folder: bool = False
@@ -45,7 +43,6 @@ class FinishedChapter:
     """The text in time, as `chapter.encode_timed` writes it."""
 
     def spoken(self) -> SpokenChapter:
-        """The chapter's text in time, read from its file."""
         return decode_timed(self.text.read_bytes())
 
 

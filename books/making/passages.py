@@ -109,8 +109,6 @@ def _divided(sentence: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassageSpeech:
-    """One passage's audio."""
-
     pcm: NDArray[np.int16]
     """Samples, shape [n], mono at 24 kHz."""
     words: tuple[BookWord, ...] = ()
@@ -124,8 +122,6 @@ class PassageSpeech:
 
 @dataclass(frozen=True, slots=True)
 class PassageTiming:
-    """One passage's length and words, without its audio."""
-
     samples: int
     words: tuple[BookWord, ...] = ()
 

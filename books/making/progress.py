@@ -46,8 +46,6 @@ def spoken_seconds(chapter: Chapter, settings: BookSettings, pace: Pace | None =
 
 @dataclass(frozen=True, slots=True)
 class BookProgress:
-    """State of a book that is being made."""
-
     chapter: int
     """Number of the chapter in hand, from 1."""
     chapters: int
@@ -67,7 +65,6 @@ class BookProgress:
 
     @property
     def fraction(self) -> float:
-        """The part of the text that is spoken, 0 to 1."""
         return self.done / self.total if self.total else 1.0
 
 
@@ -86,18 +83,15 @@ class Meter:
         """Characters done, those of earlier runs included."""
 
     def working(self, working: bool) -> None:
-        """Note that passages are being made, or that all of them wait."""
         now = self._clock()
         if self._since is not None:
             self._busy += now - self._since
         self._since = now if working else None
 
     def kept(self, characters: int) -> None:
-        """Count a passage that an earlier run made."""
         self.done += characters
 
     def made(self, characters: int, audio_seconds: float) -> None:
-        """Count a passage of this run."""
         self.working(True)
         self.done += characters
         self._made += characters
@@ -105,17 +99,14 @@ class Meter:
 
     @property
     def audio_seconds(self) -> float:
-        """Length of what this run made."""
         return self._audio
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds of work until all is spoken, at this run's speed."""
         if not self._made or not self._busy:
             return None
         return (self.total - self.done) * self._busy / self._made
 
     @property
     def speed(self) -> float | None:
-        """Seconds of audio that this run made in a second of work."""
         return self._audio / self._busy if self._busy else None

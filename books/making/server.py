@@ -61,7 +61,6 @@ class ServerSpeaker:
         await self._server.close()
 
     def use(self, url: str, key: str | None) -> None:
-        """Ask at this address with this key from now on."""
         self._server.use(url, key)
         self._may_be_another = True
 
@@ -169,12 +168,6 @@ class ServerSpeaker:
         return answer.body
 
     async def _ask(self, method: str, path: str, body: Any) -> Reply:
-        """
-        Raises:
-            Unreachable: nobody answers.
-            Postponed: not now.
-            PassageRefused: never.
-        """
         try:
             return (await self._server.ask(method, path, body)).checked()
         except NoAnswer as error:

@@ -23,12 +23,10 @@ class BookPauses:
 
     @classmethod
     def given(cls, paragraph: float | None, scene_break: float | None, chapter: float | None) -> BookPauses:
-        """The usual pauses but for those that are given."""
         given = {"paragraph": paragraph, "scene_break": scene_break, "chapter": chapter}
         return cls(**{name: seconds for name, seconds in given.items() if seconds is not None})
 
     def after(self, kind: BlockKind) -> float:
-        """Seconds after a block of that kind."""
         return {
             BlockKind.HEADING: self.heading,
             BlockKind.LIST_ITEM: self.list_item,

@@ -11,55 +11,19 @@ from itertools import accumulate, pairwise
 
 from books.book import BlockKind, Chapter, Matter, TextBlock
 
-_BY_TYPE = {
-    **dict.fromkeys(
-        [
-            "cover",
-            "titlepage",
-            "halftitlepage",
-            "copyright-page",
-            "imprint",
-            "imprimatur",
-            "dedication",
-            "epigraph",
-            "toc",
-            "landmarks",
-            "loi",
-            "lot",
-            "loa",
-            "lov",
-            "seriespage",
-            "doc-cover",
-            "doc-dedication",
-            "doc-epigraph",
-            "doc-toc",
-        ],
-        Matter.FRONT,
+_TYPES = {
+    Matter.FRONT: (
+        "cover titlepage halftitlepage copyright-page imprint imprimatur dedication epigraph toc landmarks loi "
+        "lot loa lov seriespage doc-cover doc-dedication doc-epigraph doc-toc"
     ),
-    **dict.fromkeys(
-        ["footnotes", "endnotes", "rearnotes", "doc-endnotes", "doc-footnote", "doc-footnotes"],
-        Matter.NOTES,
-    ),
-    **dict.fromkeys(
-        [
-            "index",
-            "bibliography",
-            "colophon",
-            "acknowledgments",
-            "acknowledgements",
-            "contributors",
-            "other-credits",
-            "errata",
-            "doc-index",
-            "doc-bibliography",
-            "doc-colophon",
-            "doc-acknowledgments",
-            "doc-credits",
-            "doc-errata",
-        ],
-        Matter.BACK,
+    Matter.NOTES: ("footnotes endnotes rearnotes doc-endnotes doc-footnote doc-footnotes"),
+    Matter.BACK: (
+        "index bibliography colophon acknowledgments acknowledgements contributors other-credits errata doc-index "
+        "doc-bibliography doc-colophon doc-acknowledgments doc-credits doc-errata"
     ),
 }
+"""Values of `epub:type` and `role` of each part."""
+_BY_TYPE = {name: matter for matter, names in _TYPES.items() for name in names.split()}
 _TITLES = {
     Matter.FRONT: (
         "contents|(?:the )?table of contents|(?:half[ -]?)?title ?page|cover(?: page)?|front cover|copyright(?: "

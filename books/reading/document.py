@@ -48,8 +48,6 @@ _NEAR = 20
 
 @dataclass(slots=True)
 class Document:
-    """Text of one document."""
-
     blocks: list[TextBlock] = field(default_factory=list)
     anchors: dict[str, int] = field(default_factory=dict)
     """Element identifiers, each with the index in `blocks` of the first block at or after the element."""
@@ -158,7 +156,7 @@ class _Parser(HTMLParser):
                 break
 
     def _end_implied(self, tag: str) -> None:
-        """End the elements whose end tags HTML lets a maker leave out before this one."""
+        """Close the elements whose end tags HTML makes optional before this tag."""
         ended = ENDED_BY.get(tag)
         if not ended or not any(self._tags[name] for name in ended):
             return

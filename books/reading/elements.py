@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import re
 
-SILENT = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-        "audio",
-        "video",
-        "canvas",
-        "object",
-        "iframe",
-        "button",
-        "form",
-        "select",
-        "textarea",
-        "dialog",
-        "rt",
-        "rtc",
-        "rp",
-        "figure",
-        "img",
-        "title",
-        "epub:case",
-        "pagenum",
-        "noteref",
-        "note",
-        "annoref",
-        "prodnote",
-    ]
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SILENT = _names(
+    "script style template noscript svg math audio video canvas object iframe button form select textarea dialog "
+    "rt rtc rp figure img title epub:case pagenum noteref note annoref prodnote"
 )
 """Elements whose text isn't spoken; the last five are DTBook's. A picture's caption is of no use without the picture,
 and `epub:case` has a form of its text that few programs show."""
@@ -42,47 +19,9 @@ BESIDE = frozenset({"nav", "footer", "aside", "header", "menu"})
 """Elements of a web page that stand next to its text."""
 MAIN = frozenset({"article", "main"})
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "caption",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
+BLOCKS = _names(
+    "address article aside blockquote body center caption dd details div dl dt fieldset footer h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr li main menu nav ol p pre section summary table tbody tfoot thead tr ul"
 )
 CELLS = frozenset({"td", "th"})
 ENDED_BY = {
@@ -94,26 +33,9 @@ ENDED_BY = {
     **dict.fromkeys(("tr", "tbody", "tfoot"), frozenset({"tr", *CELLS, "p"})),
 }
 """Elements that begin, with those that end before them where a maker left their end tags out."""
-SILENT_TYPES = frozenset(
-    [
-        "footnote",
-        "footnotes",
-        "endnote",
-        "endnotes",
-        "rearnote",
-        "rearnotes",
-        "note",
-        "noteref",
-        "pagebreak",
-        "page-list",
-        "doc-footnote",
-        "doc-endnote",
-        "doc-endnotes",
-        "doc-noteref",
-        "doc-pagebreak",
-        "doc-backlink",
-        "backlink",
-    ]
+SILENT_TYPES = _names(
+    "footnote footnotes endnote endnotes rearnote rearnotes note noteref pagebreak page-list doc-footnote "
+    "doc-endnote doc-endnotes doc-noteref doc-pagebreak doc-backlink backlink"
 )
 """Values of `epub:type` and `role` of notes, of the marks that refer to them, and of the printed edition's page
 numbers."""

@@ -22,16 +22,10 @@ _CONTAINER = "META-INF/container.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """Methods that garble fonts only."""
 _PICTURES = {"image/jpeg", "image/png"}
-_TEXTS = frozenset(
-    [
-        "application/xhtml+xml",
-        "text/html",
-        "application/x-dtbook+xml",
-        "text/x-oeb1-document",
-        "application/xml",
-        "text/xml",
-    ]
-)
+_TEXTS = {
+    *("application/xhtml+xml", "text/html", "application/x-dtbook+xml"),
+    *("text/x-oeb1-document", "application/xml", "text/xml"),
+}
 """Media types of documents: those of EPUB 2 and 3, and what makers write instead."""
 _OTHER_ARCHIVES = {"word/document.xml": "a Word document", "content.xml": "an OpenDocument text"}
 _MOST_FALLBACKS = 10

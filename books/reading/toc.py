@@ -19,8 +19,6 @@ _DEEPEST = 100
 
 @dataclass(frozen=True, slots=True)
 class TocEntry:
-    """One line of a table of contents."""
-
     title: str
     file: str
     """Name of the document in the archive."""

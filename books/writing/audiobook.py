@@ -34,8 +34,6 @@ _DEMUXERS = {"image/jpeg": "jpeg_pipe", "image/png": "png_pipe"}
 
 @dataclass(frozen=True, slots=True)
 class ChapterFile:
-    """One chapter's finished audio."""
-
     title: str
     audio: Path
 
@@ -71,7 +69,6 @@ def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], for
 
 
 def facts_of(book: Book, chapters: int) -> dict[str, str]:
-    """Metadata of the file by FFmpeg's names."""
     facts = {
         "title": book.title,
         "album": book.title,

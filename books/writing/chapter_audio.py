@@ -110,7 +110,6 @@ class ChapterEncoding:
         """Samples taken, at `SAMPLE_RATE`."""
 
     def add(self, pcm: Pcm) -> None:
-        """Encode samples."""
         if len(pcm):
             frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(pcm)[None, :], "s16", "mono")
             frame.sample_rate, frame.pts, frame.time_base = SAMPLE_RATE, self.samples, Fraction(1, SAMPLE_RATE)
@@ -118,7 +117,6 @@ class ChapterEncoding:
             self._encode(frame)
 
     def finish(self) -> None:
-        """Encode what the encoder still holds."""
         self._encode(None)
         self._container.mux(self._stream.encode(None))
 

@@ -20,8 +20,6 @@ QUIETEST = -70.0
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """Loudness of a stretch of audio."""
-
     integrated: float
     """Integrated loudness in LUFS."""
     true_peak: float

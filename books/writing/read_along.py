@@ -37,8 +37,6 @@ _COVERS = {"image/jpeg": "jpg", "image/png": "png"}
 
 @dataclass(frozen=True, slots=True)
 class ReadAlongChapter:
-    """One chapter's text in time, and its audio."""
-
     spoken: SpokenChapter
     audio: Path
     """A file of AAC in MPEG-4."""

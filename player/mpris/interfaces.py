@@ -43,6 +43,17 @@ class Controlled(Protocol):
     async def change(self, message: Change) -> PlayerAnswer: ...
 
 
+def _constant(name: str, kind: Any, value: Any) -> Any:
+    """A property that never changes, of a D-Bus type."""
+
+    def get(self: ServiceInterface) -> Any:
+        return value
+
+    get.__name__ = name  # by which dbus-fast finds it again
+    get.__annotations__["return"] = kind
+    return dbus_property(_READ)(get)
+
+
 class Root(ServiceInterface):
     """`org.mpris.MediaPlayer2`: who plays. It has no window, and media keys can't end it."""
 
@@ -57,29 +68,12 @@ class Root(ServiceInterface):
     def Quit(self) -> None:
         """End the program: not possible (`CanQuit`)."""
 
-    @dbus_property(_READ)
-    def CanQuit(self) -> DBusBool:
-        return False
-
-    @dbus_property(_READ)
-    def CanRaise(self) -> DBusBool:
-        return False
-
-    @dbus_property(_READ)
-    def HasTrackList(self) -> DBusBool:
-        return False
-
-    @dbus_property(_READ)
-    def Identity(self) -> DBusStr:
-        return "kokoro-live"
-
-    @dbus_property(_READ)
-    def SupportedUriSchemes(self) -> DBusStrings:
-        return []
-
-    @dbus_property(_READ)
-    def SupportedMimeTypes(self) -> DBusStrings:
-        return []
+    CanQuit = _constant("CanQuit", DBusBool, False)
+    CanRaise = _constant("CanRaise", DBusBool, False)
+    HasTrackList = _constant("HasTrackList", DBusBool, False)
+    Identity = _constant("Identity", DBusStr, "kokoro-live")
+    SupportedUriSchemes = _constant("SupportedUriSchemes", DBusStrings, [])
+    SupportedMimeTypes = _constant("SupportedMimeTypes", DBusStrings, [])
 
 
 class PlayerAbilities(ServiceInterface):
@@ -89,13 +83,11 @@ class PlayerAbilities(ServiceInterface):
         super().__init__("org.mpris.MediaPlayer2.Player")
         self._playback = playback
 
-    @dbus_property(_READ)
-    def MinimumRate(self) -> DBusDouble:
-        return SLOWEST
-
-    @dbus_property(_READ)
-    def MaximumRate(self) -> DBusDouble:
-        return FASTEST
+    MinimumRate = _constant("MinimumRate", DBusDouble, SLOWEST)
+    MaximumRate = _constant("MaximumRate", DBusDouble, FASTEST)
+    CanPlay = _constant("CanPlay", DBusBool, True)
+    CanPause = _constant("CanPause", DBusBool, True)
+    CanControl = _constant("CanControl", DBusBool, True)
 
     @dbus_property(_READ)
     def CanGoNext(self) -> DBusBool:
@@ -108,18 +100,6 @@ class PlayerAbilities(ServiceInterface):
     @dbus_property(_READ)
     def CanSeek(self) -> DBusBool:
         return self._playback.state.id is not None
-
-    @dbus_property(_READ)
-    def CanPlay(self) -> DBusBool:
-        return True
-
-    @dbus_property(_READ)
-    def CanPause(self) -> DBusBool:
-        return True
-
-    @dbus_property(_READ)
-    def CanControl(self) -> DBusBool:
-        return True
 
 
 class PlayerProperties(PlayerAbilities):

@@ -47,12 +47,5 @@ def let_sound(delay: int) -> None:
     time.sleep((delay + FADE) / SAMPLE_RATE)
 
 
-class Opener(Protocol):
-    """Opens an output. Blocks for as long as the device needs."""
-
-    def __call__(self, fill: Fill) -> Output:
-        """
-        Raises:
-            NoOutput: there is none.
-        """
-        ...
+Opener = Callable[[Fill], Output]
+"""Opens an output, or raises `NoOutput`. Blocks for as long as the device needs."""

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from player.deck import FADE, faded_out
-from player.output import pulse_output as libpulse
 from player.output.output import Fill, NoOutput
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
 
@@ -49,8 +48,6 @@ Request = CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
 
 
 class SampleSpec(Structure):
-    """`pa_sample_spec`."""
-
     _fields_ = (("format", c_int), ("rate", c_uint32), ("channels", c_uint8))
 
 
@@ -131,7 +128,7 @@ class PulseOutput:
             NoOutput: there is no such server, or it has no device.
         """
         try:
-            self._pa = libpulse.load()
+            self._pa = load()
         except OSError as error:
             raise NoOutput("libpulse is not installed") from error
         self._fill = fill
@@ -145,8 +142,8 @@ class PulseOutput:
         self._context: int | None = None
         self._stream: int | None = None
         """Pointers of the library's; None before they are made and after they were freed."""
-        self._on_state = libpulse.Notify(lambda *_: self._pa.pa_threaded_mainloop_signal(self._loop, 0))
-        self._on_request = libpulse.Request(lambda _stream, count, _data: self._write(count // SAMPLE_BYTES))
+        self._on_state = Notify(lambda *_: self._pa.pa_threaded_mainloop_signal(self._loop, 0))
+        self._on_request = Request(lambda _stream, count, _data: self._write(count // SAMPLE_BYTES))
         self._loop = self._pa.pa_threaded_mainloop_new()
         self._pa.pa_threaded_mainloop_start(self._loop)
         try:
@@ -192,21 +189,21 @@ class PulseOutput:
         api = self._pa.pa_threaded_mainloop_get_api(self._loop)
         self._context = self._pa.pa_context_new(api, b"kokoro-live")
         self._pa.pa_context_set_state_callback(self._context, self._on_state, None)
-        self._pa.pa_context_connect(self._context, None, libpulse.NO_AUTOSPAWN, None)
-        self._until(self._pa.pa_context_get_state, self._context, libpulse.CONTEXT_READY)
+        self._pa.pa_context_connect(self._context, None, NO_AUTOSPAWN, None)
+        self._until(self._pa.pa_context_get_state, self._context, CONTEXT_READY)
 
     def _open(self, buffer_ms: int) -> None:
-        spec = libpulse.SampleSpec(libpulse.SAMPLE_S16LE, SAMPLE_RATE, 1)
+        spec = SampleSpec(SAMPLE_S16LE, SAMPLE_RATE, 1)
         self._stream = self._pa.pa_stream_new(self._context, b"speech", ctypes.byref(spec), None)
         self._pa.pa_stream_set_state_callback(self._stream, self._on_state, None)
         self._pa.pa_stream_set_write_callback(self._stream, self._on_request, None)
         length = buffer_ms * SAMPLE_RATE // 1000 * SAMPLE_BYTES
         part = length // _REQUESTS
         # Without a pre-buffer the server's clock runs from the beginning, and it drops samples that come late.
-        wanted = libpulse.BufferAttributes(libpulse.DEFAULT, length, 2 * part, part, libpulse.DEFAULT)
-        flags = libpulse.INTERPOLATE_TIMING | libpulse.AUTO_TIMING_UPDATE | libpulse.ADJUST_LATENCY
+        wanted = BufferAttributes(DEFAULT, length, 2 * part, part, DEFAULT)
+        flags = INTERPOLATE_TIMING | AUTO_TIMING_UPDATE | ADJUST_LATENCY
         self._pa.pa_stream_connect_playback(self._stream, None, ctypes.byref(wanted), flags, None, None)
-        self._until(self._pa.pa_stream_get_state, self._stream, libpulse.STREAM_READY)
+        self._until(self._pa.pa_stream_get_state, self._stream, STREAM_READY)
 
     def _until(self, state: Callable[[Any], int], of: Any, ready: int) -> None:
         """Wait until the state is `ready`; the library wakes this thread at each change."""
@@ -221,7 +218,7 @@ class PulseOutput:
     def _write(self, count: int) -> None:
         samples = self._fill(count)
         self._recent = np.concatenate([self._recent, samples])[-len(self._recent) :]
-        self._pa.pa_stream_write(self._stream, samples.tobytes(), count * SAMPLE_BYTES, None, 0, libpulse.SEEK_RELATIVE)
+        self._pa.pa_stream_write(self._stream, samples.tobytes(), count * SAMPLE_BYTES, None, 0, SEEK_RELATIVE)
         self._measure()
 
     def _measure(self) -> bool:
@@ -235,14 +232,14 @@ class PulseOutput:
 
     def _fade(self) -> int:
         """Rewrite what hasn't sounded; returns the samples until silence."""
-        if self._pa.pa_stream_get_state(self._stream) != libpulse.STREAM_READY or not self._measure():
+        if self._pa.pa_stream_get_state(self._stream) != STREAM_READY or not self._measure():
             return 0
         rest = min(max(self.delay - MARGIN, 0), len(self._recent))
         unheard = self._recent[len(self._recent) - rest :].copy()
         unheard[:FADE] = faded_out(unheard[:FADE])
         unheard[FADE:] = 0
         size = rest * SAMPLE_BYTES
-        self._pa.pa_stream_write(self._stream, unheard.tobytes(), size, None, -size, libpulse.SEEK_RELATIVE)
+        self._pa.pa_stream_write(self._stream, unheard.tobytes(), size, None, -size, SEEK_RELATIVE)
         return MARGIN + FADE if rest else 0
 
     # -- without it

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A segment that a thread makes or will make."""
-
     segment: Segment
     utterance: Utterance
     made: SimpleQueue[Block | Exception | None] = field(default_factory=SimpleQueue)

@@ -70,7 +70,6 @@ def state_of(progress: BookProgress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Hours, minutes and seconds."""
     return str(timedelta(seconds=round(seconds)))
 
 

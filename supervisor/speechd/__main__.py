@@ -12,7 +12,6 @@ from supervisor.speechd.wire import Wire
 
 
 def main() -> None:
-    """Speak until Speech Dispatcher says QUIT or ends."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s")
     config = read_config(Path(sys.argv[1])) if len(sys.argv) > 1 else ModuleConfig()
     Module(Wire(sys.stdin.buffer, sys.stdout.buffer), config).run()

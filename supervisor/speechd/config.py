@@ -14,8 +14,6 @@ DEFAULT_URL = "http://127.0.0.1:8880"
 
 @dataclass(frozen=True, slots=True)
 class ModuleConfig:
-    """The user's settings of the Speech Dispatcher module."""
-
     url: str = DEFAULT_URL
     """The server."""
     voice: str = ""

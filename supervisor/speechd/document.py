@@ -38,8 +38,6 @@ Part = Text | Mark | Tag
 
 @dataclass(frozen=True, slots=True)
 class SpokenText:
-    """A text to speak."""
-
     parts: tuple[Part, ...]
 
     @classmethod
@@ -53,12 +51,10 @@ class SpokenText:
 
     @property
     def text(self) -> str:
-        """All text, without tags."""
         return "".join(part.text if isinstance(part, Text) else "" for part in self.parts)
 
     @property
     def marks(self) -> list[str]:
-        """Names of all marks, in order."""
         return [part.name for part in self.parts if isinstance(part, Mark)]
 
     def ssml(self, written: Callable[[str], str], tags: bool = True) -> str:

@@ -25,8 +25,6 @@ _FALLBACK_VOICE = "en-us"
 
 @dataclass(frozen=True, slots=True)
 class EspeakAudio:
-    """Audio of a part of a text."""
-
     pcm: bytes
     """int16, little-endian, mono."""
     marks: list[tuple[int, str]]
@@ -45,11 +43,10 @@ class Espeak:
         self._helper.start()
 
     def close(self) -> None:
-        """End the helper."""
         self._helper.close()
 
     def character(self, character: str, language: str, manner: Manner) -> Iterator[EspeakAudio]:
-        """The name of a character."""
+        """Speak the name of a character."""
         speech = self._speech([character], language, manner)
         speech.character, speech.punctuation = True, None
         if (said := self._said(speech)) is not None:

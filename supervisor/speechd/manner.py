@@ -76,12 +76,10 @@ class Manner:
 
     @property
     def loudness(self) -> float:
-        """Factor on the samples."""
         return (self.volume + 100) / 200
 
     @property
     def words_per_minute(self) -> int:
-        """Speaking rate for espeak-ng, in words per minute."""
         return min(max(round(_WORDS_PER_MINUTE * self.pace), _SLOWEST), _FASTEST)
 
     @property

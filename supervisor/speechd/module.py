@@ -29,7 +29,6 @@ class Module:
         self._manner = Manner()
 
     def run(self) -> None:
-        """Answer commands."""
         self._speaking.start()
         try:
             for line in self._wire.lines():

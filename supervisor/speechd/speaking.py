@@ -57,7 +57,6 @@ class Speaking:
         """True while the server can't be reached: the log says so once."""
 
     def start(self) -> None:
-        """Get ready ahead of the first utterance."""
         self._espeak.start()
 
     def close(self) -> None:

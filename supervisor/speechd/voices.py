@@ -39,14 +39,10 @@ class VoiceList:
     """The voices of the server, or Kokoro's where it can't be asked."""
 
     def __init__(self, names: Sequence[str] = KOKORO_VOICES, preferred: str = "") -> None:
-        """Args:
-        preferred: the voice of clients that choose none.
-        """
         self.names = tuple(names) or KOKORO_VOICES
         self._preferred = preferred
 
     def listed(self) -> list[tuple[str, str]]:
-        """Each voice with its language tag."""
         return [(name, tag(name)) for name in self.names]
 
     def chosen(self, manner: Manner) -> str | None:

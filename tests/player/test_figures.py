@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from player.lineup import WaitingItems
+from player.deck import Deck
+from player.lineup import Lineup
 from player.playback import STEPS, faster, slower
 from player.process import SleepWatch
 from player.track import AFTER_A_GAP, AT_LEAST, MOST, Timeline, needed
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item, WhenBusy
+from tests.player.fakes import FakeFetcher
 
 
 def test_a_fast_engine_needs_a_tenth_of_a_second() -> None:
@@ -53,14 +55,16 @@ def item(name: str) -> Item:
 
 
 def test_the_queue_keeps_everything_but_the_order_is_the_callers() -> None:
-    waiting = WaitingItems()
-    assert waiting.add(item("a"), WhenBusy.QUEUE, busy=True) == 1
-    assert waiting.add(item("b"), WhenBusy.QUEUE, busy=True) == 2
-    assert waiting.add(item("c"), WhenBusy.NEXT, busy=True) == 1
-    assert waiting.add(item("d"), WhenBusy.INTERRUPT, busy=True) == 0
-    assert [each.id for each in waiting] == ["d", "c", "a", "b"]
-    taken = waiting.take()
-    assert taken and taken.id == "d" and len(waiting) == 3
+    lineup = Lineup(FakeFetcher(), Deck(lambda: None), lambda: None)
+    assert lineup.add(item("now"), WhenBusy.QUEUE) == 0
+    lineup.advance()
+    assert lineup.add(item("a"), WhenBusy.QUEUE) == 1
+    assert lineup.add(item("b"), WhenBusy.QUEUE) == 2
+    assert lineup.add(item("c"), WhenBusy.NEXT) == 1
+    assert lineup.add(item("d"), WhenBusy.INTERRUPT) == 0
+    assert [each.id for each in lineup.items] == ["now", "d", "c", "a", "b"]
+    lineup.advance()
+    assert [each.id for each in lineup.items] == ["d", "c", "a", "b"]
 
 
 def test_a_speed_beyond_the_usual_ones_stays() -> None:
