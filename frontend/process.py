@@ -16,7 +16,7 @@ from setproctitle import setproctitle
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
-from frontend.http.phonemize import Phonemizer
+from frontend.http.phonemize import Pronouncer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Event, Metrics
@@ -172,13 +172,6 @@ class Front:
         self._metrics.readings.add(lambda: helper_memory_readings({"g2p": espeak.helper_pids(), "reader": apart.pids}))
 
     def _runner(self, services: Services) -> web.AppRunner:
-        phonemizer = Phonemizer(
-            self._scheduler,
-            self._pipeline,
-            self._settings.max_input_characters,
-            self._text.max_pause_seconds,
-            self._in_flight,
-        )
         desk = PlayDesk(self._player)
         sources = Sources(
             snapshot=self._scheduler.snapshot,
@@ -190,7 +183,8 @@ class Front:
             player=desk.report,
             jobs=self._jobs,
         )
-        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
+        pronunciation = Pronouncer(self._pipeline, self._text.max_pause_seconds)
+        app = make_app(services, pronunciation, StatusHandler(sources), desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(
             app,

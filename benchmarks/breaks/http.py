@@ -84,9 +84,9 @@ BREAKS = (
     ),
     Mutation(
         "body-timeout",
-        "frontend/serving/access/bodies.py",
-        "asyncio.timeout(self._settings.body_timeout)",
-        "asyncio.timeout(3 * self._settings.body_timeout)",
+        "frontend/serving/access/gate.py",
+        "asyncio.timeout(self._body_timeout)",
+        "asyncio.timeout(3 * self._body_timeout)",
         ("tests/frontend/http/test_connection_timeouts.py",),
     ),
     Mutation(
@@ -140,7 +140,7 @@ BREAKS = (
     ),
     Mutation(
         "chunked-bodies-free",
-        "frontend/serving/access/bodies.py",
+        "frontend/serving/access/gate.py",
         "length = longest if request.content_length is None",
         "length = 0 if request.content_length is None",
         ("tests/frontend/http/access/test_gate_over_http.py",),

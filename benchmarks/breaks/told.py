@@ -15,8 +15,8 @@ BREAKS = (
     Mutation(
         "giving-way-is-no-refusal",
         "frontend/serving/errors.py",
-        "code=LISTENERS_FIRST)",
-        "code=OVERLOADED)",
+        "code = LISTENERS_FIRST if",
+        "code = OVERLOADED if",
         ("tests/frontend/monitoring/test_metrics_over_http.py",),
     ),
     Mutation(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from aiohttp import web
+
 from frontend.audio.encoding import Encoders
 from frontend.contract.body_memory import BodyMemory
 from frontend.contract.in_flight import InFlight
@@ -39,3 +41,6 @@ class Services:
             yield
         finally:
             self.open.sockets[protocol] -= 1
+
+
+SERVICES: web.AppKey[Services] = web.AppKey("SERVICES", Services)

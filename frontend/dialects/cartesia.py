@@ -23,12 +23,12 @@ from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
 from frontend.dialects.audio_formats import named_output
 from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
-from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
-from frontend.serving.errors import ErrorAnswer
+from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_of
-from frontend.serving.warning import note_no_effect
-from frontend.speech.answer import Answers, Delivery
+from frontend.serving.no_effect import note_no_effect
+from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.model_names import MODEL_WORDS, is_other_model
 from shm import request_id
@@ -109,8 +109,8 @@ class CartesiaError(ErrorAnswer):
     request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
 
     @classmethod
-    def of(cls, status: int, body: Mapping[str, str | None]) -> CartesiaError:
-        return cls(_TITLE, body["message"] or "", body["code"], status, request_id.current.get())
+    def of(cls, status: int, detail: ErrorDetail) -> CartesiaError:
+        return cls(_TITLE, detail.message, detail.code, status, request_id.current.get())
 
 
 _TITLE = "The request failed"
@@ -202,16 +202,16 @@ class Cartesia(Talk):
         self._flush_ids.pop(key, None)
         await self._send(key, "done", 200, done=True)
 
-    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
-        text = {"title": _TITLE, "message": body["message"], "error": body["message"]}
-        code = {"error_code": body["code"], "status_code": status}
+    def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
+        text = {"title": _TITLE, "message": detail.message, "error": detail.message}
+        code = {"error_code": detail.code, "status_code": status}
         return {"type": "error", "done": True, **text, **code, "context_id": key}
 
     async def _send(self, key: str, kind: str, status: int, **fields: Any) -> None:
         await self._session.send({"type": kind, "status_code": status, "context_id": key, **fields})
 
 
-async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
+async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /tts/bytes."""
     body = await fields_of(request, CartesiaBody)
     message = msgspec.to_builtins(body)  # the same fields as on the socket, where they may have any type
@@ -219,7 +219,6 @@ async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
     note_no_effect(request, _without_effect(body, output))
     return await speak(
         request,
-        answers,
         (body.transcript or "", "transcript"),
         Delivery(output, Framing(output.content_type)),
         _voice_of(message),
@@ -270,8 +269,9 @@ def _voice_of(message: Mapping[str, Any]) -> str:
 
 _EXAMPLE = {"transcript": "Hello.", "voice": {"mode": "id", "id": "af_heart"}, "output_format": {"container": "mp3"}}
 
-CARTESIA = Dialect(
+CARTESIA = service(
     "cartesia",
     CartesiaError,
-    (Socket("/tts/websocket", Cartesia, CartesiaMessage), Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE)),
+    Socket("/tts/websocket", Cartesia, CartesiaMessage),
+    Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE),
 )

@@ -10,7 +10,7 @@ from aiohttp import web
 from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError
 from frontend.contract.urgency import Urgency
-from frontend.speech.answer import Answers, Delivery
+from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
 from shm import request_id
 
@@ -24,7 +24,6 @@ def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:
 
 async def speak(
     request: web.Request,
-    answers: Answers,
     text: tuple[str, str],
     delivery: Delivery,
     voice: str | None,
@@ -40,6 +39,7 @@ async def speak(
     Raises:
         TextError, SpeechError: nothing of the response has left yet.
     """
+    answers = request.app[ANSWERS]
     spoken = checked_text(text[0], answers.max_input_characters, text[1])
     listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
     urgency = Urgency.LISTENING if delivery.streamed else Urgency.WHOLE

@@ -23,12 +23,12 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.dialects.audio_formats import named_output
 from frontend.dialects.clients import listener_of, speak, text_of
-from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
-from frontend.serving.errors import ErrorAnswer
+from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_of
-from frontend.serving.warning import note_no_effect
-from frontend.speech.answer import Answers, Delivery
+from frontend.serving.no_effect import note_no_effect
+from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from shm import request_id
 from text.errors import TextError
@@ -88,8 +88,8 @@ class DeepgramError(ErrorAnswer):
     request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
 
     @classmethod
-    def of(cls, status: int, body: Mapping[str, str | None]) -> DeepgramError:
-        return cls(body["code"], body["message"] or "", request_id.current.get())
+    def of(cls, status: int, detail: ErrorDetail) -> DeepgramError:
+        return cls(detail.code, detail.message, request_id.current.get())
 
 
 class Deepgram(Talk):
@@ -174,8 +174,8 @@ class Deepgram(Talk):
         elif event.audio:
             await self._session.send_bytes(event.audio)
 
-    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
-        return {"type": "Error", "description": body["message"], "err_msg": body["message"], "code": body["code"]}
+    def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
+        return {"type": "Error", "description": detail.message, "err_msg": detail.message, "code": detail.code}
 
     async def _answer(self, kind: str) -> None:
         await self._session.send({"type": kind, "sequence_id": self._sequence})
@@ -186,7 +186,7 @@ class Deepgram(Talk):
         await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
-async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
+async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
     body, query = await fields_of(request, DeepgramBody), request.query
     encoding = query.get("encoding", "mp3")
@@ -196,7 +196,7 @@ async def _speech(request: web.Request, answers: Answers) -> web.StreamResponse:
     speed = _speed_of(query)
     note_no_effect(request, _without_effect(query, output))
     delivery = Delivery(output, Framing(output.content_type))
-    return await speak(request, answers, (body.text or "", "text"), delivery, query.get("model"), None, speed=speed)
+    return await speak(request, (body.text or "", "text"), delivery, query.get("model"), None, speed=speed)
 
 
 def _without_effect(query: Mapping[str, str], output: OutputFormat) -> list[str]:
@@ -225,11 +225,9 @@ def _whole_number(query: Mapping[str, str], name: str) -> float | None:
     return float(value)
 
 
-DEEPGRAM = Dialect(
+DEEPGRAM = service(
     "deepgram",
     DeepgramError,
-    (
-        Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
-        Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
-    ),
+    Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
+    Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
 )

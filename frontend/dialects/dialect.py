@@ -3,17 +3,36 @@ documentation, its errors and its switch follow."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
 from aiohttp import web
 
-from frontend.dialects.socket import Session, Talk
-from frontend.serving.access.rules import Access
+from frontend.audio.formats import FORMATS
+from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import ErrorAnswer
-from frontend.speech.answer import Answers
+from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route
+
+FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
+
+_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
+_AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)
+_TIMED = Answer("Audio in base64, and times of its characters.", {JSON: None}, _HEADERS)
+_UPGRADED = Answer("The WebSocket is open; a wrong address is explained on it.", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One service's protocol over HTTP."""
+
+    name: str
+    """Its name in the setting `dialects`, and the label of its sockets in metrics and in `/status`."""
+    routes: Iterable[Route]
+    optional: bool = True
+    """False if it is always answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +40,29 @@ class Post:
     """A call that is answered with a text's audio."""
 
     path: str
-    speak: Callable[[web.Request, Answers], Awaitable[web.StreamResponse]]
+    speak: Handle
     body: type[msgspec.Struct]
     example: Mapping[str, Any]
     query: type[msgspec.Struct] | None = None
     timed: bool = False
     """The answer is JSON with audio and the times of its characters."""
+
+    def route(self, service: str, error: type[ErrorAnswer]) -> Route:
+        return Route(
+            "post",
+            self.path,
+            Access.KEY,
+            self.speak,
+            "Other protocols",
+            f"Speak a text, for clients of {service}",
+            "Errors have the form of that service. `X-Warning` names its fields that have no effect here.",
+            {200: _TIMED if self.timed else _AUDIO},
+            (*WITH_BODY, 500),
+            self.body,
+            self.example,
+            query=self.query,
+            error_form=error,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +76,25 @@ class Socket:
     query: type[msgspec.Struct] | None = None
     access: Access = Access.KEY
 
+    def route(self, service: str, error: type[ErrorAnswer]) -> Route:
+        return Route(
+            "get",
+            self.path,
+            self.access,
+            partial(self._serve, service),
+            "Other protocols",
+            f"A WebSocket for clients of {service}",
+            answers={101: _UPGRADED},
+            errors=(400, 403, 426, 429),
+            query=self.query,
+            opens_socket=True,
+            error_form=error,
+        )
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """One service's protocol."""
+    async def _serve(self, service: str, request: web.Request) -> web.StreamResponse:
+        return await serve(request, service, self.messages, self.talk)
 
-    name: str
-    """Its name in the setting `dialects`, and the label of its sockets in metrics and in `/status`."""
-    error: type[ErrorAnswer]
-    calls: tuple[Post | Socket, ...] = ()
+
+def service(name: str, error: type[ErrorAnswer], *calls: Post | Socket) -> Dialect:
+    """The dialect of another service, with errors in its form."""
+    return Dialect(name, [call.route(name, error) for call in calls])

@@ -27,14 +27,14 @@ from frontend.contract.word_timing import WordTiming
 from frontend.dialects.alignment import Alignments, whole_alignment
 from frontend.dialects.audio_formats import elevenlabs_output
 from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
-from frontend.dialects.dialect import Dialect, Post, Socket
+from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
-from frontend.serving.access.identity import KEY_DUE, DueKey
-from frontend.serving.access.rules import Access
-from frontend.serving.errors import ErrorAnswer
+from frontend.serving.access.gate import KEY_DUE
+from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_of
-from frontend.serving.warning import note_no_effect
-from frontend.speech.answer import Answers, Delivery
+from frontend.serving.no_effect import note_no_effect
+from frontend.serving.route import Access
+from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.model_names import MODEL_WORDS, is_other_model
 from text.errors import TextError
@@ -121,8 +121,8 @@ class ElevenLabsError(ErrorAnswer):
     detail: ElevenLabsDetail
 
     @classmethod
-    def of(cls, status: int, body: Mapping[str, str | None]) -> ElevenLabsError:
-        return cls(ElevenLabsDetail(body["code"], body["message"] or ""))
+    def of(cls, status: int, detail: ErrorDetail) -> ElevenLabsError:
+        return cls(ElevenLabsDetail(detail.code, detail.message))
 
 
 class ElevenLabs(Talk):
@@ -133,7 +133,7 @@ class ElevenLabs(Talk):
         self._session = session
         self._single = single
         self._query = session.request.query
-        self._key_due: DueKey | None = session.request.get(KEY_DUE)
+        self._key_due = session.request.get(KEY_DUE)
         self._asked: SpeechRequest | None = None
         self._output = OutputFormat()
         self._settled = self._query.get("auto_mode", "").lower() in _TRUE
@@ -214,7 +214,7 @@ class ElevenLabs(Talk):
             return
         offered = text_of(message, "xi-api-key") or text_of(message, "xi_api_key")
         offered = offered or re.sub(r"(?i)^bearer ", "", text_of(message, "authorization"))
-        if not offered or not self._key_due.matches(offered):
+        if not offered or not self._key_due(offered):
             what = "That API key is none of this server's." if offered else "An API key is needed, as xi-api-key."
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
         self._key_due = None
@@ -235,9 +235,9 @@ class ElevenLabs(Talk):
         self._alignments.pop(key, None)
         await self._session.send({"audio": None, "isFinal": True, **self._names(key)})
 
-    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
+    def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         names = {} if key is None else self._names(key)
-        return {"error": body["code"], "code": _POLICY_VIOLATION, "message": body["message"], **names}
+        return {"error": detail.code, "code": _POLICY_VIOLATION, "message": detail.message, **names}
 
     def _names(self, key: str) -> dict[str, str]:
         """Both spellings of a context's name: clients read one or the other."""
@@ -272,9 +272,7 @@ def _timed(audio: bytes, written: object, said: object) -> dict[str, object]:
     return {"audio_base64": encoded, "alignment": written, "normalized_alignment": said}
 
 
-async def _speech(
-    request: web.Request, answers: Answers, *, timed: bool = False, streamed: bool = True
-) -> web.StreamResponse:
+async def _speech(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
     output = elevenlabs_output(request.query.get("output_format", DEFAULT_OUTPUT))
@@ -282,7 +280,6 @@ async def _speech(
     delivery = Delivery(output, TimedLines() if timed else Framing(output.content_type), streamed=streamed)
     return await speak(
         request,
-        answers,
         (body.text or "", "text"),
         delivery,
         request.match_info["voice"],
@@ -339,15 +336,13 @@ _VOICE = "/v1/text-to-speech/{voice}"
 _socket = partial(Socket, messages=ElevenLabsMessage, query=ElevenLabsSocketQuery, access=Access.SOCKET)
 _post = partial(Post, body=ElevenLabsBody, example={"text": "Hello.", "model_id": "kokoro"}, query=ElevenLabsQuery)
 
-ELEVENLABS = Dialect(
+ELEVENLABS = service(
     "elevenlabs",
     ElevenLabsError,
-    (
-        _socket(f"{_VOICE}/multi-stream-input", partial(ElevenLabs, single=False)),
-        _socket(f"{_VOICE}/stream-input", partial(ElevenLabs, single=True)),
-        _post(_VOICE, _speech),
-        _post(f"{_VOICE}/stream", _speech),
-        _post(f"{_VOICE}/with-timestamps", partial(_speech, timed=True, streamed=False), timed=True),
-        _post(f"{_VOICE}/stream/with-timestamps", partial(_speech, timed=True), timed=True),
-    ),
+    _socket(f"{_VOICE}/multi-stream-input", partial(ElevenLabs, single=False)),
+    _socket(f"{_VOICE}/stream-input", partial(ElevenLabs, single=True)),
+    _post(_VOICE, _speech),
+    _post(f"{_VOICE}/stream", _speech),
+    _post(f"{_VOICE}/with-timestamps", partial(_speech, timed=True, streamed=False), timed=True),
+    _post(f"{_VOICE}/stream/with-timestamps", partial(_speech, timed=True), timed=True),
 )

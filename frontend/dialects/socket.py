@@ -11,16 +11,15 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
-from frontend.contexts.services import Services
+from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.dialects.message_socket import MessageSocket
 from frontend.dialects.open_contexts import OpenContexts
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections.interruptible_wait import InterruptibleWait
-from frontend.serving.errors import late_error_body, note_late_error
+from frontend.serving.errors import ErrorDetail, failure, note_late_failure
+from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sent_ahead import taken
-from frontend.serving.unknown_fields import unknown_in
-from frontend.serving.warning import no_effect
 from shm import request_id
 from text.errors import TextError
 from text.isolation.mishap import Mishap
@@ -62,12 +61,8 @@ class Talk:
     async def ended(self, key: str) -> None:
         """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
 
-    def error(self, key: str | None, body: dict[str, str | None], status: int) -> dict[str, Any]:
-        """The message for an error of a context, or of the socket (`None`).
-
-        Args:
-            body: the error as `frontend.serving.errors.late_error_body` gives it.
-        """
+    def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
+        """The message for an error of a context, or of the socket (`None`)."""
         raise NotImplementedError
 
 
@@ -98,7 +93,7 @@ class Session:
         self._talk = talk(self)
         self._named: set[str] = set()
         """Fields of messages that were named because they change nothing."""
-        self._messages = MessageSocket(lambda error: self._talk.error(None, late_error_body(error), error.status))
+        self._messages = MessageSocket(lambda error: self._talk.error(None, failure(error).detail, error.status))
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -222,9 +217,33 @@ class Session:
             self._waiting.end()
 
     async def _send_error(self, key: str | None, error: Exception) -> None:
-        body, status = note_late_error(self.services.metrics, error)
-        log.info("%s: %s: %s", request_id.current.get(), self._name, body["message"])
+        status, detail, _ = note_late_failure(self.services.metrics, error)
+        log.info("%s: %s: %s", request_id.current.get(), self._name, detail.message)
         try:
-            await self.send(self._talk.error(key, body, status))
+            await self.send(self._talk.error(key, detail, status))
         except ConnectionError:
             log.info("%s: the client left before it heard so", request_id.current.get())
+
+
+SESSIONS: web.AppKey[set[Session]] = web.AppKey("SESSIONS")
+"""The open sockets of an application."""
+
+
+async def serve(
+    request: web.Request, name: str, messages: type[msgspec.Struct], talk: Callable[[Session], Talk]
+) -> web.StreamResponse:
+    """Answer a request for a socket. The arguments are those of `Session`."""
+    session = Session(request, request.app[SERVICES], name, messages, talk)
+    sessions = request.app[SESSIONS]
+    sessions.add(session)
+    try:
+        return await session.serve()
+    finally:
+        sessions.discard(session)
+
+
+async def drain(app: web.Application) -> None:
+    """Have each socket finish its contexts and close, so that idle ones don't delay the front's end."""
+    sessions = app[SESSIONS]
+    for session in tuple(sessions):
+        session.finish()

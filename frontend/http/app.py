@@ -10,35 +10,29 @@ from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
-from frontend.contexts.services import Services
+from frontend.contexts.services import SERVICES, Services
 from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
-from frontend.dialects.handlers import Dialects
-from frontend.http.catalog import Catalog
-from frontend.http.description import Description
-from frontend.http.health import Health
-from frontend.http.jobs.handler import JobsHandler
-from frontend.http.openapi.document import build
-from frontend.http.openapi.page import render
-from frontend.http.phonemize import Phonemizer
-from frontend.http.play import PlayHandler
-from frontend.http.routes.route import Handlers
-from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, query_of, streams_body
-from frontend.http.scrape import Scrape
-from frontend.http.sentences import SentenceDivision
-from frontend.http.speech import SpeechHandler
-from frontend.http.ssml_translation import SsmlTranslation
+from frontend.dialects.all import served
+from frontend.dialects.socket import SESSIONS, Session, drain
+from frontend.http import catalog, page, phonemize, play, sentences, server
+from frontend.http.jobs import handler as jobs_handler
+from frontend.http.jobs.handler import JOBS
+from frontend.http.phonemize import PRONOUNCER, Pronouncer
+from frontend.http.play import FRONT_ENDS, PLAYER
+from frontend.http.server import STATUS
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
-from frontend.serving.access.bodies import Bodies
 from frontend.serving.access.gate import Gate
 from frontend.serving.connections.connection import announce_end, attend
-from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form, openai_errors
+from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
+from frontend.serving.no_effect import warn
+from frontend.serving.route import Route, error_form_of, mount
 from frontend.serving.sent_ahead import RING_SECONDS
-from frontend.serving.warning import warn
-from frontend.speech.answer import Answers
+from frontend.settings.front import FrontSettings
+from frontend.speech.answer import ANSWERS, Answers
 from shm import request_id
 
 # The log of aiohttp's own protocol, in which anybody who sends nonsense could otherwise write pages.
@@ -77,12 +71,12 @@ log = logging.getLogger(__name__)
 
 def make_app(
     services: Services,
-    phonemizer: Phonemizer | None = None,
+    pronunciation: Pronouncer | None = None,
     status: StatusHandler | None = None,
     player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
 ) -> web.Application:
-    """The HTTP surface over a speaker. Without a phonemizer, a status, a player or jobs, their routes are missing.
+    """The HTTP surface over a speaker. A front has all four parts; tests leave out those whose routes they don't ask.
 
     Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
@@ -90,50 +84,50 @@ def make_app(
     """
     quieten()
     speaker, settings, metrics = services.speaker, services.settings, services.metrics
-    bodies = Bodies(settings, services.bodies)
-    gate = Gate(settings, access_of, bodies, player_key=player.key if player else "", streams_body=streams_body)
+    gate = Gate(settings, services.bodies, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
-        middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
+        middlewares=[_observe(metrics), errors_in_form(error_form_of), attend, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
-    app.on_response_prepare.append(warn(query_of))
+    app.on_response_prepare.append(warn)
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
-
-    app[RING_SECONDS] = lambda: speaker.ring_seconds
     metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
-
     metrics.readings.add(services.open.readings)
-    answers = Answers(services)
-    speech, dialects = SpeechHandler(answers, settings.max_input_characters), Dialects(services, answers)
-    app.on_shutdown.append(dialects.drain)
+
+    app[SERVICES] = services
+    app[RING_SECONDS] = lambda: speaker.ring_seconds
+    app[ANSWERS] = answers = Answers(services)
     app.on_cleanup.append(answers.close)
-    description = Description(lambda: build(ROUTES), render)
-    play = PlayHandler(player, speaker, settings) if player else None
-    if play:
-        app.on_shutdown.append(play.close)
-    making = JobsHandler(jobs, speaker, settings) if jobs else None
+    app[SESSIONS] = set[Session]()
+    app.on_shutdown.append(drain)
+    if pronunciation:
+        app[PRONOUNCER] = pronunciation
+    if status:
+        app[STATUS] = status
+    app[FRONT_ENDS] = asyncio.Event()
+    app.on_shutdown.append(_end_events)
+    if player:
+        app[PLAYER] = player
     if jobs:
+        app[JOBS] = jobs
         metrics.readings.add(jobs.readings)
-    limit = settings.max_input_characters
-    handlers = Handlers(
-        speech=speech,
-        downloads=answers.downloads,
-        catalog=Catalog(speaker),
-        health=Health(speaker),
-        scrape=Scrape(metrics, jobs.refresh if jobs else None),
-        description=description,
-        translation=SsmlTranslation(limit, services.in_flight),
-        sentences=SentenceDivision(speaker, limit, services.in_flight),
-        phonemizer=phonemizer,
-        status=status,
-        play=play,
-        dialects=dialects,
-        jobs=making,
-    )
-    mount(app, handlers)
+    mount(app, routes(settings))
     return app
+
+
+def routes(settings: FrontSettings) -> list[Route]:
+    """All routes: those of the dialects, and the server's own."""
+    own = (phonemize, sentences, play, jobs_handler, catalog, server, page)
+    return [
+        *(route for dialect in served(settings) for route in dialect.routes),
+        *(route for each in own for route in each.ROUTES),
+    ]
+
+
+async def _end_events(app: web.Application) -> None:
+    app[FRONT_ENDS].set()
 
 
 def _observe(metrics: Metrics) -> Middleware:

@@ -2,97 +2,143 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
+from msgspec.structs import asdict
 
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import Speaker, engine_in_use
-from frontend.serving.json_body import read_json, read_query
+from frontend.contract.speaker import engine_in_use
+from frontend.serving.json_body import json_response, read_query
+from frontend.serving.route import Access, Routes, json_answer
 from frontend.speech.model_names import MODELS
-from frontend.speech.voice_description import VoiceDescription, described
-from text.words.language import language_of
-from text.words.performer import Performer
-from text.words.voice_spec import VoiceError, default_voice, parse_voice
-
-_decode_blend = msgspec.json.Decoder(str | list[str]).decode
+from frontend.speech.voice_description import Voice, described
+from shm.engine_info import EngineInfo
+from text.words.voice_spec import default_voice
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025 in Unix time: the list's form demands a date of creation."""
 
 
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": KOKORO_V1_PUBLISHED, "owned_by": "kokoro-live"}
+class Model(msgspec.Struct):
+    """OpenAI's shape."""
+
+    id: str
+    object: Literal["model"]
+    created: Annotated[int, Meta(description="Unix time of the weights' publication.")]
+    owned_by: str
+
+
+class ModelList(msgspec.Struct):
+    """OpenAI's shape."""
+
+    object: Literal["list"]
+    data: list[Model]
+
+
+class NamedModel(msgspec.Struct):
+    """Open WebUI's shape."""
+
+    id: str
+    name: str
+
+
+class AudioModels(msgspec.Struct):
+    """Open WebUI's shape."""
+
+    models: list[NamedModel]
+
+
+class Voices(msgspec.Struct):
+    """Open WebUI's shape; with `?legacy=true` `voices` has names only."""
+
+    voices: list[Voice | str]
+    default_voice: str
+
+
+class NamedVoice(Voice):
+    """A voice with ElevenLabs' fields."""
+
+    voice_id: Annotated[str, Meta(description="The id again.")]
+    category: Literal["premade"]
+
+
+class NamedVoices(msgspec.Struct):
+    """Open WebUI's and ElevenLabs' shape."""
+
+    voices: list[NamedVoice]
 
 
 class VoicesQuery(msgspec.Struct):
     """The query of the voices' list."""
 
-    legacy: Annotated[
-        bool, msgspec.Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")
-    ] = False
+    legacy: Annotated[bool, Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")] = False
 
 
-class Catalog:
-    """Lists of models and voices. Models are always known; voices are the engine's, so their list is 503 while none
-    speaks."""
+ROUTES = Routes()
 
-    def __init__(self, speaker: Speaker) -> None:
-        self._speaker = speaker
 
-    async def models(self, request: web.Request) -> web.Response:
-        """OpenAI's list of models."""
-        return web.json_response({"object": "list", "data": [_model(name) for name in MODELS]})
+@ROUTES.add("get", "/v1/models", Access.NEAR, "Lists", json_answer("All mean the one model here.", ModelList))
+async def models(request: web.Request) -> web.Response:
+    """The models."""
+    return json_response(ModelList("list", [_model(name) for name in MODELS]))
 
-    async def model(self, request: web.Request) -> web.Response:
-        """One entry of OpenAI's list of models."""
-        name = request.match_info["id"]
-        if name not in MODELS:
-            message = f"There is no model {name[:64]!r}; there are {', '.join(MODELS)}."
-            raise ApiError(404, message, param="model", code="model_not_found")
-        return web.json_response(_model(name))
 
-    async def audio_models(self, request: web.Request) -> web.Response:
-        """The list of models in Open WebUI's form."""
-        return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
+@ROUTES.add(
+    "get",
+    "/v1/models/{id}",
+    Access.NEAR,
+    "Lists",
+    json_answer("It is known.", Model),
+    errors=(403, 404),
+    id_pattern=".+",  # a model's name may contain slashes
+)
+async def model(request: web.Request) -> web.Response:
+    """One model."""
+    name = request.match_info["id"]
+    if name not in MODELS:
+        message = f"There is no model {name[:64]!r}; there are {', '.join(MODELS)}."
+        raise ApiError(404, message, param="model", code="model_not_found")
+    return json_response(_model(name))
 
-    async def voices_by_any_name(self, request: web.Request) -> web.Response:
-        """The list of voices for clients of Open WebUI's and of ElevenLabs' API."""
-        return web.json_response(
-            {"voices": [{**voice, "voice_id": voice["id"], "category": "premade"} for voice in self._voices()]}
-        )
 
-    async def voices(self, request: web.Request) -> web.Response:
-        """The list of voices in Open WebUI's form. `name` repeats the id, because some clients send the shown name
-        back. With `?legacy=true` it has names only, as in Kokoro-FastAPI before its version 0.4.
+@ROUTES.add("get", "/v1/audio/models", Access.NEAR, "Lists", json_answer("The models.", AudioModels))
+async def audio_models(request: web.Request) -> web.Response:
+    """The models, for Open WebUI."""
+    return json_response(AudioModels([NamedModel(name, name) for name in MODELS]))
 
-        Raises:
-            ApiError: 400: `legacy` is no truth value.
-        """
-        engine = engine_in_use(self._speaker)
-        query = read_query(request.query, VoicesQuery)
-        voices = engine.voices if query.legacy else self._voices()
-        return web.json_response({"voices": voices, "default_voice": default_voice(engine.voices)})
 
-    async def combine(self, request: web.Request) -> web.Response:
-        """Kokoro-FastAPI's blend of voices: answer with the name that a request's `voice` takes.
+@ROUTES.add(
+    "get",
+    "/v1/audio/voices",
+    Access.NEAR,
+    "Lists",
+    json_answer("The voices.", Voices),
+    errors=(400, 403, 503),
+    query=VoicesQuery,
+)
+async def voices(request: web.Request) -> web.Response:
+    """The voices of the engine that speaks."""
+    engine = _engine(request)
+    legacy = read_query(request.query, VoicesQuery).legacy
+    found = [name if legacy else described(name, engine.name) for name in engine.voices]
+    return json_response(Voices(found, default_voice(engine.voices)))
 
-        No file is made: every request can name a blend.
 
-        Raises:
-            ApiError: 400: the body is neither a blend nor a list of voices, or a voice is unknown.
-        """
-        engine = engine_in_use(self._speaker)
-        spec = read_json(_decode_blend, await request.read())
-        try:
-            voice = parse_voice(spec if isinstance(spec, str) else "+".join(spec), engine.voices)
-        except VoiceError as error:
-            raise ApiError(400, str(error), param="voices", code="invalid_voice") from error
-        name = Performer(voice, "").name
-        blend = {"id": name, "name": name, "language": language_of(voice), "engine": engine.name, "voices": dict(voice)}
-        return web.json_response(blend)
+@ROUTES.add("get", "/v1/voices", Access.NEAR, "Lists", json_answer("The voices.", NamedVoices), errors=(403, 503))
+async def voices_by_any_name(request: web.Request) -> web.Response:
+    """The same as /v1/audio/voices, with ElevenLabs' fields besides."""
+    engine = _engine(request)
+    found = [asdict(described(name, engine.name)) for name in engine.voices]
+    return json_response(NamedVoices([NamedVoice(**each, voice_id=each["id"], category="premade") for each in found]))
 
-    def _voices(self) -> list[VoiceDescription]:
-        engine = engine_in_use(self._speaker)
-        return [described(name, engine.name) for name in engine.voices]
+
+def _model(name: str) -> Model:
+    return Model(name, "model", KOKORO_V1_PUBLISHED, "kokoro-live")
+
+
+def _engine(request: web.Request) -> EngineInfo:
+    return engine_in_use(request.app[SERVICES].speaker)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from aiohttp import hdrs, web
 
+from frontend.serving.route import Access, Routes
+
 STATIC = Path(__file__).parents[1] / "static"
 
 _TYPES = {
@@ -48,18 +50,21 @@ def _files() -> Mapping[str, _File]:
     return files
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add("get", "/", Access.OPEN)
 async def index(request: web.Request) -> web.Response:
-    """Handler of `GET /`."""
     return _answer(request, "index.html")
 
 
+@ROUTES.add("get", "/static/{name}", Access.OPEN)
 async def static(request: web.Request) -> web.Response:
-    """Handler of `GET /static/{name}`."""
     return _answer(request, request.match_info["name"])
 
 
+@ROUTES.add("get", "/favicon.ico", Access.OPEN)  # browsers ask for it on other pages than this one
 async def favicon(request: web.Request) -> web.Response:
-    """Handler of `GET /favicon.ico`, which browsers request on other pages than this one."""
     return _answer(request, "favicon.svg")
 
 

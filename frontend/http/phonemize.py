@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
-from frontend.contract.in_flight import InFlight, current
-from frontend.contract.speaker import Speaker
+from frontend.contract.in_flight import current
 from frontend.contract.voices import language_of_text
-from frontend.serving.json_body import read_json
-from frontend.serving.unknown_fields import unknown_in
-from frontend.serving.warning import note_no_effect
+from frontend.serving.json_body import fields_of, json_response
+from frontend.serving.no_effect import another_name, no_effect_if
+from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.speech.asked import checked_text
 from shm.engine_info import EngineInfo
 from text.espeak.ipa import ALPHABET
@@ -37,90 +38,95 @@ class PhonemizeBody(msgspec.Struct):
     """The body's fields. `null` means absent; X-Warning names others."""
 
     input: Annotated[str | None, Meta(description="The text. Needed, unless `text` is given.")] = None
-    text: Annotated[str | None, Meta(description="Another name for `input`, which wins where both are given.")] = None
+    text: Annotated[str | None, another_name("input")] = None
     lang: Annotated[
         Annotated[str, Meta(max_length=64)] | None,
         Meta(description="The text's language; the voice's own where it is left out.", examples=["en-us"]),
     ] = None
-    language: Annotated[
-        Annotated[str, Meta(max_length=64)] | None,
-        Meta(description="Another name for `lang`, which wins where both are given."),
+    language: Annotated[Annotated[str, Meta(max_length=64)] | None, another_name("lang")] = None
+    voice: Annotated[
+        str | None,
+        no_effect_if(lambda _, body: bool(body.lang or body.language), "Says the language where none is named."),
     ] = None
-    voice: Annotated[str | None, Meta(description="Says the language where none is named.")] = None
     markup: Annotated[MarkupKind, Meta(description="The same field as in a speech request.")] = MarkupKind.BASIC
 
 
-_decode = msgspec.json.Decoder(PhonemizeBody).decode
+class PronouncedWord(msgspec.Struct):
+    """A word and its phonemes."""
+
+    word: Annotated[str, Meta(description="The word after normalisation.")]
+    phonemes: str
+    source: Annotated[str, Meta(description="lexicon, user, espeak, letters, or none.")]
 
 
-class Phonemizer:
-    """The handler of `POST /dev/phonemize`."""
+class Phonemized(msgspec.Struct):
+    """The pronunciation of a text."""
 
-    def __init__(
-        self,
-        speaker: Speaker,
-        pipeline: TextPipeline,
-        max_input_characters: int,
-        max_pause_seconds: float,
-        in_flight: InFlight | None = None,
-    ) -> None:
-        self._in_flight = in_flight or InFlight()
-        self._speaker = speaker
-        self._pipeline = pipeline
-        self._max_input_characters = max_input_characters
-        self._max_pause_seconds = max_pause_seconds
-
-    async def post(self, request: web.Request) -> web.Response:
-        """Answer `{"phonemes", "tokens", "words": [{"word", "phonemes", "source"}], "language", "unknown"}`.
-
-        `phonemes` can be sent in place of a text, `tokens` are their numbers as the model gets them, and `unknown`
-        lists the characters of words for which there is no sound.
-
-        Raises:
-            ApiError: 400, naming the field that is wrong.
-        """
-        body = await request.read()
-        fields = read_json(_decode, body)
-        text = fields.text if fields.input is None else fields.input
-        if text is None or not text.strip():
-            raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
-        checked_text(text, self._max_input_characters, "input")
-        engine = self._speaker.engine
-        language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
-        with self._in_flight.answering(text):
-            found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
-        note_no_effect(request, [*unknown_in(body, PhonemizeBody), *_dead(fields)])
-        return web.json_response(found)
-
-    def _phonemize(self, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None) -> dict[str, Any]:
-        notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
-        cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
-        with current.get().working():
-            limit = self._max_pause_seconds
-            marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
-            words: list[Word] = []
-            for performer, part in marked.parts():
-                words += self._pipeline.words(part, performer.language if performer else language, notation)
-        spoken = [(word, _known(word, notation)) for word in words]
-        phonemes = " ".join(script for _, script in spoken if script)
-        silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]
-        return {
-            "phonemes": phonemes,
-            "tokens": _tokens(phonemes, engine),
-            "words": [{"word": word.text, "phonemes": script, "source": word.source.value} for word, script in spoken],
-            "language": language,
-            "unknown": list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
-        }
+    phonemes: Annotated[str, Meta(description="Can be sent in place of `input`.")]
+    tokens: Annotated[list[int], Meta(description="The phonemes' numbers, as the model gets them.")]
+    words: list[PronouncedWord]
+    language: str
+    unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]
 
 
-def _dead(fields: PhonemizeBody) -> list[str]:
-    """Fields that another field overrules."""
-    dead = {
-        "text": fields.input is not None and fields.text is not None,
-        "language": fields.lang is not None and fields.language is not None,
-        "voice": fields.voice is not None and bool(fields.lang or fields.language),
-    }
-    return [name for name, is_dead in dead.items() if is_dead]
+@dataclass(frozen=True, slots=True)
+class Pronouncer:
+    """The front's own way from a text to phonemes."""
+
+    pipeline: TextPipeline
+    max_pause_seconds: float
+
+
+PRONOUNCER: web.AppKey[Pronouncer] = web.AppKey("PRONOUNCER", Pronouncer)
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "post",
+    "/dev/phonemize",
+    Access.KEY,
+    "Speech",
+    json_answer("Word by word.", Phonemized),
+    errors=WITH_BODY,
+    body=PhonemizeBody,
+    example={"input": "Hello.", "lang": "en-us"},
+)
+async def phonemize(request: web.Request) -> web.Response:
+    """Show how a text would be pronounced."""
+    services = request.app[SERVICES]
+    fields = await fields_of(request, PhonemizeBody)
+    text = fields.text if fields.input is None else fields.input
+    if text is None or not text.strip():
+        raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
+    checked_text(text, services.settings.max_input_characters, "input")
+    engine = services.speaker.engine
+    language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
+    with services.in_flight.answering(text):
+        found = await asyncio.to_thread(_phonemized, request.app[PRONOUNCER], fields, text, language, engine)
+    return json_response(found)
+
+
+def _phonemized(
+    pronunciation: Pronouncer, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
+) -> Phonemized:
+    notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
+    cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
+    with current.get().working():
+        limit = pronunciation.max_pause_seconds
+        marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
+        words: list[Word] = []
+        for performer, part in marked.parts():
+            words += pronunciation.pipeline.words(part, performer.language if performer else language, notation)
+    spoken = [(word, _known(word, notation)) for word in words]
+    phonemes = " ".join(script for _, script in spoken if script)
+    silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]
+    return Phonemized(
+        phonemes,
+        _tokens(phonemes, engine),
+        [PronouncedWord(word.text, script, word.source.value) for word, script in spoken],
+        language,
+        list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
+    )
 
 
 def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:

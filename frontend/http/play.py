@@ -1,25 +1,26 @@
-"""The player's operations under /v1/play: they check what is asked, and pass it to the player of this machine."""
+"""The player's operations: they check what is asked, and pass it to the player of this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Annotated
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated, Literal
 
 import msgspec
 from aiohttp import hdrs, web
 from msgspec import Meta
 
+from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError
 from frontend.contract.player import PlayerControl
-from frontend.contract.speaker import Speaker, engine_in_use
+from frontend.contract.speaker import engine_in_use
 from frontend.contract.voices import checked_language, checked_voice
-from frontend.serving.json_body import read_json
-from frontend.serving.unknown_fields import unknown_in
-from frontend.serving.warning import note_no_effect
-from frontend.settings.front import FrontSettings
+from frontend.serving.json_body import fields_of
+from frontend.serving.no_effect import another_name
+from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.speech import sse
 from frontend.speech.asked import checked_text
 from frontend.speech.body import VoiceReference
@@ -35,7 +36,7 @@ class PlayBody(msgspec.Struct):
     input: Annotated[
         str | None, Meta(description="The text to play. Needed, unless `text` is given.", examples=["Hello."])
     ] = None
-    text: Annotated[str | None, Meta(description="Another name for `input`, which wins where both are given.")] = None
+    text: Annotated[str | None, another_name("input")] = None
     voice: Annotated[str | VoiceReference | None, Meta(description="The same field as in a speech request.")] = None
     speed: Annotated[Annotated[float, Meta(ge=0.25, le=4.0)] | None, Meta(description="1 where it is left out.")] = None
     lang: Annotated[
@@ -77,150 +78,220 @@ class PlayChangeBody(msgspec.Struct):
     ] = None
 
 
-_decode_play = msgspec.json.Decoder(PlayBody).decode
-_decode_change = msgspec.json.Decoder(PlayChangeBody).decode
+class PlayAccepted(msgspec.Struct):
+    """The place of an accepted text in the player's queue."""
+
+    id: str
+    position_in_queue: Annotated[int, Meta(description="Texts before this one; 0: it is being played.")]
 
 
-def read_play(body: bytes) -> PlayBody:
-    """The fields of a `POST /v1/play`.
+class QueuedText(msgspec.Struct):
+    """A text that waits."""
 
-    Raises:
-        ApiError: 400, naming the field that is wrong.
-    """
-    return read_json(_decode_play, body)
+    id: str
+    title: str
+    source: str
+    characters: int
+    voice: str
 
 
-def read_change(body: bytes) -> PlayChangeBody:
-    """The fields of a `PATCH /v1/play`.
+class PlayState(msgspec.Struct):
+    """The player's state; the fields about a text are null while there is none."""
 
-    Raises:
-        ApiError: 400, naming the field that is wrong.
-    """
-    return read_json(_decode_change, body)
+    state: Literal["idle", "buffering", "playing", "paused"]
+    id: str | None
+    title: str | None
+    source: str | None
+    sentence: Annotated[str | None, Meta(description="The sentence that sounds, as it is written.")]
+    sentence_number: Annotated[int | None, Meta(description="From 0.")]
+    word: Annotated[str | None, Meta(description="The word that sounds, where the engine can tell.")]
+    seconds: Annotated[float | None, Meta(description="Audio of the text before the sample that sounds.")]
+    of: Annotated[float | None, Meta(description="Expected length of the text, in seconds.")]
+    voice: str | None
+    speed: float | None
+    volume: float
+    queue: list[QueuedText]
+    device: Annotated[str | None, Meta(description="The output in use; null while none is open.")]
+    reason: Annotated[str | None, Meta(description="Why a player that should play doesn't.")]
+
+
+class SoundingWord(msgspec.Struct):
+    """The event of a word that begins to sound."""
+
+    id: str
+    word: str
+    sentence_number: int
+    seconds: float
 
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""
 
+PLAYER: web.AppKey[PlayerControl] = web.AppKey("PLAYER")
 
-class PlayHandler:
-    """Answers the player's operations."""
+FRONT_ENDS: web.AppKey[asyncio.Event] = web.AppKey("FRONT_ENDS", asyncio.Event)
+"""Set once the front drains: the event streams would keep it from its end."""
 
-    def __init__(self, player: PlayerControl, speaker: Speaker, settings: FrontSettings) -> None:
-        self._player = player
-        self._speaker = speaker
-        self._settings = settings
-        self._ending = asyncio.Event()
+ROUTES = Routes()
 
-    async def close(self, _: web.Application) -> None:
-        """End the event streams: they would keep a draining front from its end."""
-        self._ending.set()
-
-    async def post(self, request: web.Request) -> web.Response:
-        """POST /v1/play: 202 with the item's id and its place.
-
-        Raises:
-            ApiError, Unavailable: the text can't be played.
-        """
-        body = await request.read()
-        fields = read_play(body)
-        item = self._item(fields)
-        place = await self._player.play(item, fields.on_busy or WhenBusy.INTERRUPT)
-        dead = ["text"] if fields.input is not None and fields.text is not None else []
-        note_no_effect(request, [*unknown_in(body, PlayBody), *dead])
-        return _json({"id": item.id, "position_in_queue": place}, status=202)
-
-    async def get(self, request: web.Request) -> web.Response:
-        """GET /v1/play: the state."""
-        return self._state()
-
-    def verb(self, verb: Verb) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """The handler of a command without arguments; it answers with the state afterwards."""
-
-        async def obey(request: web.Request) -> web.Response:
-            await self._player.steer(verb)
-            return self._state()
-
-        return obey
-
-    async def delete(self, request: web.Request) -> web.Response:
-        """DELETE /v1/play/{id}: end one text; the state afterwards.
-
-        Raises:
-            ApiError: 404, there is no such text; 503, the player doesn't answer.
-        """
-        await self._player.remove(request.match_info["id"])
-        return self._state()
-
-    async def patch(self, request: web.Request) -> web.Response:
-        """PATCH /v1/play: change speed, voice, volume or place; the state afterwards.
-
-        Raises:
-            ApiError, Unavailable: nothing was changed.
-        """
-        body = await request.read()
-        fields = read_change(body)
-        voice: str | None = None
-        if fields.voice is not None:
-            voice, _ = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
-        if fields.seek is not None and fields.sentence is not None:
-            message = "`seek` and `sentence` exclude each other: give one of them."
-            raise ApiError(400, message, param="sentence", code="invalid_value")
-        await self._player.change(
-            Change(speed=fields.speed, voice=voice, volume=fields.volume, seek=fields.seek, sentence=fields.sentence)
-        )
-        note_no_effect(request, unknown_in(body, PlayChangeBody))
-        return self._state()
-
-    async def events(self, request: web.Request) -> web.StreamResponse:
-        """GET /v1/play/events: states and words as server-sent events, until the client leaves."""
-        response = web.StreamResponse(headers={hdrs.CONTENT_TYPE: sse.CONTENT_TYPE, hdrs.CACHE_CONTROL: "no-store"})
-        await response.prepare(request)
-        ended = asyncio.ensure_future(self._ending.wait())
-        events = self._player.events()
-        following = asyncio.ensure_future(_next(events))
-        try:
-            while not ended.done():
-                await asyncio.wait((following, ended), timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                if following.done():
-                    await response.write(_event(following.result()))
-                    following = asyncio.ensure_future(_next(events))
-                elif not ended.done():
-                    await response.write(b": nothing new\n\n")
-        finally:
-            for waiting in (following, ended):
-                waiting.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await waiting
-        return response
-
-    def _item(self, fields: PlayBody) -> Item:
-        text = fields.text if fields.input is None else fields.input
-        if text is None:
-            raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
-        checked_text(text, self._settings.max_input_characters, "input")
-        voice, blend = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
-        checked_language(blend, fields.lang)
-        return Item(
-            id=f"play-{secrets.token_hex(6)}",
-            input=text,
-            voice=voice,
-            speed=1.0 if fields.speed is None else fields.speed,
-            lang=fields.lang,
-            markup=fields.markup or MarkupKind.NONE,
-            title=fields.title or "",
-            source=fields.source or "",
-        )
-
-    def _state(self) -> web.Response:
-        return _json(shown(self._player.state))
+_STATE = json_answer("The state afterwards.", PlayState)
 
 
-def shown(state: PlayerState) -> dict[str, object]:
-    """The state as the API shows it."""
-    built: dict[str, object] = msgspec.to_builtins(state)
-    del built["message"]
-    return built
+@ROUTES.add(
+    "post",
+    "/v1/play",
+    Access.HERE,
+    "Player",
+    answers={202: json_answer("It will sound, in its turn.", PlayAccepted)},
+    errors=(400, 403, 408, 413, 415, 429, 501, 503),
+    body=PlayBody,
+    example={"input": "Hello.", "voice": "af_heart", "on_busy": "interrupt"},
+)
+async def post(request: web.Request) -> web.Response:
+    """Play a text on this machine's loudspeakers.
+
+    Without configured keys it answers clients on the server's own machine only, as all of the player's operations do.
+    """
+    fields = await fields_of(request, PlayBody)
+    item = _item(fields, request.app[SERVICES])
+    place = await request.app[PLAYER].play(item, fields.on_busy or WhenBusy.INTERRUPT)
+    return _json(PlayAccepted(item.id, place), status=202)
+
+
+@ROUTES.add("get", "/v1/play", Access.HERE, "Player", json_answer("The state.", PlayState))
+async def get(request: web.Request) -> web.Response:
+    """The player's state and queue."""
+    return _json(_shown(request.app[PLAYER].state))
+
+
+@ROUTES.add(
+    "patch",
+    "/v1/play",
+    Access.HERE,
+    "Player",
+    _STATE,
+    errors=(400, 403, 408, 409, 413, 415, 429, 503),
+    body=PlayChangeBody,
+    example={"speed": 1.25},
+)
+async def patch(request: web.Request) -> web.Response:
+    """Change speed, voice, volume or place while it is played.
+
+    409 if nothing is being played, except for the volume alone. 400 (`seek_beyond_end`) leaves the playback as it is.
+    """
+    fields = await fields_of(request, PlayChangeBody)
+    voice: str | None = None
+    if fields.voice is not None:
+        voice, _ = checked_voice(_name(fields.voice), engine_in_use(request.app[SERVICES].speaker).voices)
+    if fields.seek is not None and fields.sentence is not None:
+        message = "`seek` and `sentence` exclude each other: give one of them."
+        raise ApiError(400, message, param="sentence", code="invalid_value")
+    await request.app[PLAYER].change(
+        Change(speed=fields.speed, voice=voice, volume=fields.volume, seek=fields.seek, sentence=fields.sentence)
+    )
+    return await get(request)
+
+
+async def _steer(verb: Verb, request: web.Request) -> web.Response:
+    await request.app[PLAYER].steer(verb)
+    return await get(request)
+
+
+_VERBS = {
+    Verb.PAUSE: "Pause",
+    Verb.RESUME: "Go on after a pause",
+    Verb.TOGGLE: "Pause, or go on",
+    Verb.STOP: "Stop, and empty the queue",
+    Verb.SKIP: "Go to the next sentence, after the last one to the next text",
+    Verb.BACK: "Go to the sentence's beginning, within its first second to the previous sentence",
+    Verb.FASTER: "Speak faster from the next sentence on",
+    Verb.SLOWER: "Speak slower from the next sentence on",
+}
+
+ROUTES += [
+    Route(
+        "post",
+        f"/v1/play/{verb.value}",
+        Access.HERE,
+        partial(_steer, verb),
+        "Player",
+        summary,
+        answers={200: _STATE},
+        errors=(403, 429, 503),
+    )
+    for verb, summary in _VERBS.items()
+]
+
+
+@ROUTES.add(
+    "get",
+    "/v1/play/events",
+    Access.HERE,
+    "Player",
+    Answer(
+        "Server-sent events: `state` with the state now and at each change, `word` as each word sounds.",
+        {sse.CONTENT_TYPE: None},
+    ),
+)
+async def events(request: web.Request) -> web.StreamResponse:
+    """Follow what is being played."""
+    response = web.StreamResponse(headers={hdrs.CONTENT_TYPE: sse.CONTENT_TYPE, hdrs.CACHE_CONTROL: "no-store"})
+    await response.prepare(request)
+    ended = asyncio.ensure_future(request.app[FRONT_ENDS].wait())
+    events = request.app[PLAYER].events()
+    following = asyncio.ensure_future(_next(events))
+    try:
+        while not ended.done():
+            await asyncio.wait((following, ended), timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if following.done():
+                await response.write(_event(following.result()))
+                following = asyncio.ensure_future(_next(events))
+            elif not ended.done():
+                await response.write(b": nothing new\n\n")
+    finally:
+        for waiting in (following, ended):
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await waiting
+    return response
+
+
+@ROUTES.add(
+    "delete",
+    "/v1/play/{id}",
+    Access.HERE,
+    "Player",
+    _STATE,
+    errors=(403, 404, 429, 503),
+    id_pattern="play-[^/]+",  # no verb
+)
+async def delete(request: web.Request) -> web.Response:
+    """End one text.
+
+    A text that is being played ends as if it were skipped; one that waits leaves the queue. All others stay. 404
+    (`not_found`) if it was played before.
+    """
+    await request.app[PLAYER].remove(request.match_info["id"])
+    return await get(request)
+
+
+def _item(fields: PlayBody, services: Services) -> Item:
+    text = fields.text if fields.input is None else fields.input
+    if text is None:
+        raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
+    checked_text(text, services.settings.max_input_characters, "input")
+    voice, blend = checked_voice(_name(fields.voice), engine_in_use(services.speaker).voices)
+    checked_language(blend, fields.lang)
+    return Item(
+        id=f"play-{secrets.token_hex(6)}",
+        input=text,
+        voice=voice,
+        speed=1.0 if fields.speed is None else fields.speed,
+        lang=fields.lang,
+        markup=fields.markup or MarkupKind.NONE,
+        title=fields.title or "",
+        source=fields.source or "",
+    )
 
 
 def _name(voice: str | VoiceReference | None) -> str | None:
@@ -232,10 +303,13 @@ async def _next(events: AsyncIterator[PlayerState | PlayedWord]) -> PlayerState 
 
 
 def _event(event: PlayerState | PlayedWord) -> bytes:
-    name = "state" if isinstance(event, PlayerState) else "word"
-    fields = msgspec.to_builtins(event)
-    del fields["message"]
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))
+    word = isinstance(event, PlayedWord)
+    shown = msgspec.convert(event, SoundingWord, from_attributes=True) if word else _shown(event)
+    return b"event: %b\ndata: %b\n\n" % (b"word" if word else b"state", msgspec.json.encode(shown))
+
+
+def _shown(state: PlayerState | PlayedWord) -> PlayState:
+    return msgspec.convert(state, PlayState, from_attributes=True)
 
 
 def _json(body: object, status: int = 200) -> web.Response:

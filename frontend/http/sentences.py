@@ -9,13 +9,13 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
-from frontend.contract.in_flight import InFlight, current
-from frontend.contract.speaker import Speaker
+from frontend.contract.in_flight import current
 from frontend.contract.voices import language_of_text
-from frontend.serving.json_body import read_json
-from frontend.serving.unknown_fields import unknown_in
-from frontend.serving.warning import note_no_effect
+from frontend.serving.json_body import fields_of, json_response
+from frontend.serving.no_effect import no_effect_if
+from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from text.isolation.apart import apart
 from text.sentences.sentences import lines_of_sentences
 from text.words.sanitize import sanitize
@@ -29,39 +29,49 @@ class SentencesBody(msgspec.Struct):
         Annotated[str, Meta(max_length=64)] | None,
         Meta(description="The text's language; the voice's own where it is left out.", examples=["en-us"]),
     ] = None
-    voice: Annotated[str | None, Meta(description="Says the language where none is named.")] = None
+    voice: Annotated[
+        str | None, no_effect_if(lambda _, body: bool(body.lang), "Says the language where none is named.")
+    ] = None
 
 
-_decode = msgspec.json.Decoder(SentencesBody).decode
+class Divided(msgspec.Struct):
+    """A text in sentences."""
+
+    paragraphs: Annotated[
+        list[list[list[str]]],
+        Meta(description="Paragraphs of lines of sentences; a line's sentences, joined, are the line."),
+    ]
+    language: str
 
 
-class SentenceDivision:
-    """The handler of `POST /v1/text/sentences`."""
+ROUTES = Routes()
 
-    def __init__(self, speaker: Speaker, max_input_characters: int, in_flight: InFlight) -> None:
-        self._speaker = speaker
-        self._max_input_characters = max_input_characters
-        self._in_flight = in_flight
 
-    async def post(self, request: web.Request) -> web.Response:
-        """Answer `{"paragraphs": [[[sentence, …], …], …], "language"}`: of each paragraph its lines, of each line its
-        sentences, which joined are the line. Wrapped lines are one line, and characters that can't be heard are gone.
+@ROUTES.add(
+    "post",
+    "/v1/text/sentences",
+    Access.KEY,
+    "Speech",
+    json_answer("Line by line.", Divided),
+    errors=WITH_BODY,
+    body=SentencesBody,
+    example={"paragraphs": ["Dr. Smith came. He left."], "lang": "en-us"},
+)
+async def divide(request: web.Request) -> web.Response:
+    """Divide a text into sentences.
 
-        Raises:
-            ApiError: 400, naming the field that is wrong.
-        """
-        body = await request.read()
-        fields = read_json(_decode, body)
-        length, limit = sum(map(len, fields.paragraphs)), self._max_input_characters
-        if length > limit:
-            message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
-            raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
-        language = language_of_text(fields.lang, fields.voice, self._speaker.engine)
-        with self._in_flight.answering("\n\n".join(fields.paragraphs)):
-            found = await asyncio.to_thread(_divided, fields.paragraphs, language)
-        dead = ["voice"] if fields.voice is not None and fields.lang else []
-        note_no_effect(request, [*unknown_in(body, SentencesBody), *dead])
-        return web.json_response({"paragraphs": found, "language": language})
+    Divides as speech does, and speaks nothing: for readers that let people go from sentence to sentence.
+    """
+    services = request.app[SERVICES]
+    fields = await fields_of(request, SentencesBody)
+    length, limit = sum(map(len, fields.paragraphs)), services.settings.max_input_characters
+    if length > limit:
+        message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
+        raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
+    language = language_of_text(fields.lang, fields.voice, services.speaker.engine)
+    with services.in_flight.answering("\n\n".join(fields.paragraphs)):
+        found = await asyncio.to_thread(_divided, fields.paragraphs, language)
+    return json_response(Divided(found, language))
 
 
 def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:

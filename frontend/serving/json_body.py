@@ -1,24 +1,22 @@
-"""Reads a JSON body into a struct, and reports errors in one form."""
+"""JSON bodies: read into a struct, with errors in one form, and written from one."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
 
 from frontend.contract.errors import ApiError
-from frontend.serving.unknown_fields import unknown_in
-from frontend.serving.warning import note_no_effect
+from frontend.serving.no_effect import fields_without_effect, note_no_effect
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """The form in which msgspec names the place of an error in a document."""
 
 Fields = TypeVar("Fields")
-Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
@@ -38,21 +36,20 @@ def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
         raise ApiError(400, message, code="invalid_json") from error
 
 
-async def fields_of(request: web.Request, kind: type[Body]) -> Body:
-    """The fields of the request's JSON body; X-Warning will name those that its type doesn't have.
+async def fields_of(request: web.Request, kind: type[Fields]) -> Fields:
+    """The fields of the request's JSON body; X-Warning will name those that by their type have no effect.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
     body = await request.read()
-    fields = read_json(_decoder(kind).decode, body)
-    note_no_effect(request, unknown_in(body, kind))
-    assert isinstance(fields, kind)
+    fields: Fields = read_json(_decoder(kind).decode, body)  # type: ignore[arg-type]
+    note_no_effect(request, fields_without_effect(body, fields))
     return fields
 
 
 @functools.cache
-def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
@@ -75,3 +72,9 @@ def of_validation(error: msgspec.ValidationError) -> ApiError:
     what, param = match["what"].replace(" | null", ""), match["param"] or None
     message = f"`{param}`: {what}." if param else f"The body: {what}."
     return ApiError(400, message, param=param, code="invalid_value")
+
+
+def json_response(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    """A response of one JSON value."""
+    encoded = msgspec.json.encode(body)
+    return web.Response(body=encoded, status=status, headers=headers, content_type="application/json", charset="utf-8")

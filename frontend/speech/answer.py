@@ -26,7 +26,7 @@ from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
 from frontend.serving.connections.connection import ClientLeft
 from frontend.serving.ending import cut, left, reset_on_close
-from frontend.serving.errors import late_error_body
+from frontend.serving.errors import failure
 from frontend.speech import downloads
 from frontend.speech.downloads import Downloads, Recording
 from frontend.speech.framing import Framing
@@ -122,6 +122,9 @@ class Answers:
         return self.downloads.begin(encoding, delivery.download, output.sample_rate)
 
 
+ANSWERS: web.AppKey[Answers] = web.AppKey("ANSWERS", Answers)
+
+
 @dataclass(frozen=True)
 class _Answer:
     """One request that is being answered, with its open stream."""
@@ -173,9 +176,10 @@ class _Answer:
             Mishap.of(error).log(log, f"{request_id.current.get()} is cut")
         if not isinstance(error, Interrupted):  # a later request of its own session interrupted it
             metrics.count(Event.CUT)
-        metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
+        detail = failure(error).detail
+        metrics.errors.add(request_id.current.get(), f"cut: {detail.code}")
         try:
-            await sender.fail(late_error_body(error))
+            await sender.fail(detail)
         except ConnectionError:
             log.info("%s: the client left before it heard so", request_id.current.get())
         finally:

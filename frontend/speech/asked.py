@@ -12,10 +12,10 @@ from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.contract.voices import refusing
-from frontend.serving.access.identity import API_KEY
+from frontend.serving.access.gate import API_KEY
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceReference
-from frontend.speech.framing import Captions, Events, Framing, TimedSpeech
+from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
 from frontend.speech.kokoro_fastapi import VoiceAlias, rules_off
 from shm import request_id
 from shm.audio import SAMPLE_RATE
@@ -115,7 +115,7 @@ def delivery_of(fields: SpeechBody, *, captioned: bool = False) -> Delivery:
     elif events:
         framing = Events()
     elif fields.timestamps is not None:
-        framing = TimedSpeech(output)
+        framing = WholeWithTimes(output)
     return Delivery(
         output,
         framing,

@@ -4,14 +4,77 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
+from frontend.serving.errors import ErrorDetail
 from frontend.speech import sse
+
+
+class TimedWord(msgspec.Struct):
+    """The time at which a word sounds."""
+
+    word: Annotated[str, Meta(description="The word as it is written in the text.")]
+    said: Annotated[str, Meta(description="The word as it was read.")]
+    start: Annotated[float, Meta(description="Seconds of the audio.")]
+    end: float
+    voice: Annotated[str | UnsetType, Meta(description="The voice that says it, where a text has several.")] = UNSET
+
+
+class TimedMark(msgspec.Struct):
+    """The time at which a mark of SSML is reached."""
+
+    name: str
+    time: Annotated[float, Meta(description="Seconds of the audio.")]
+
+
+class TimedSpeech(msgspec.Struct):
+    """Audio and its words, for `timestamps` with `stream`: `false`."""
+
+    audio: Annotated[str, Meta(description="The file, base64.")]
+    format: str
+    sample_rate: int
+    duration: Annotated[float, Meta(description="Seconds.")]
+    words: list[TimedWord]
+    marks: Annotated[list[TimedMark] | UnsetType, Meta(description="SSML's marks, if the text has any.")] = UNSET
+
+
+class CaptionedWord(msgspec.Struct):
+    """The time at which a word sounds, in Kokoro-FastAPI's form."""
+
+    word: str
+    start_time: float
+    end_time: float
+    said: str
+    voice: Annotated[str | None, Meta(description="The voice that says it, with `allow_voice_tags`.")]
+
+
+class CaptionedSpeech(msgspec.Struct):
+    """Kokoro-FastAPI's shape: all of the audio."""
+
+    audio: Annotated[str, Meta(description="Base64.")]
+    audio_format: str
+    timestamps: list[CaptionedWord] | None
+    marks: Annotated[list[TimedMark] | UnsetType, Meta(description="SSML's marks, if the text has any.")] = UNSET
+
+
+class CaptionedLine(msgspec.Struct):
+    """One line of many: a part of the audio with words, or the error that ends an incomplete answer."""
+
+    audio: Annotated[str | UnsetType, Meta(description="Base64; the last line may have words alone.")] = UNSET
+    audio_format: str | UnsetType = UNSET
+    timestamps: (
+        Annotated[list[CaptionedWord], Meta(description="Words that begin in this line's audio or after it.")]
+        | UnsetType
+    ) = UNSET
+    marks: Annotated[list[TimedMark], Meta(description="SSML's marks, in the same way.")] | UnsetType = UNSET
+    error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 
 class Framing:
@@ -43,7 +106,7 @@ class Framing:
         """Frame the end of whole audio. The arguments are those of `sse.done`."""
         return b""
 
-    def error(self, body: object) -> bytes:
+    def error(self, detail: ErrorDetail) -> bytes:
         """Frame the end of incomplete audio."""
         return b""
 
@@ -73,8 +136,8 @@ class Events(Framing):
     def done(self, input_tokens: int, samples: int) -> bytes:
         return sse.done(input_tokens, samples)
 
-    def error(self, body: object) -> bytes:
-        return sse.error(body)
+    def error(self, detail: ErrorDetail) -> bytes:
+        return sse.error(detail)
 
 
 class Captions(Framing):
@@ -92,17 +155,15 @@ class Captions(Framing):
         self._timed = timed
         self._names_voices = names_voices
         self._voice = ""
-        self._words: list[dict[str, object]] = []
-        self._marks: list[dict[str, object]] = []
+        self._words: list[CaptionedWord] = []
+        self._marks: list[TimedMark] = []
 
     def begin(self, asked: SpeechRequest) -> None:
         self._voice = asked.performer.name if self._names_voices else ""
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
-        words, self._words = self._words, []
-        line = {"audio": base64.b64encode(audio).decode(), "audio_format": self._type, "timestamps": words}
-        if self._marks:
-            line["marks"], self._marks = self._marks, []
+        line = CaptionedLine(base64.b64encode(audio).decode(), self._type, self._words, self._marks or UNSET)
+        self._words, self._marks = [], []
         return msgspec.json.encode(line) + b"\n"
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
@@ -113,18 +174,16 @@ class Captions(Framing):
     def done(self, input_tokens: int, samples: int) -> bytes:
         return self.audio(b"", 0.0) if self._words else b""
 
-    def error(self, body: object) -> bytes:
-        return msgspec.json.encode({"error": body}) + b"\n"
+    def error(self, detail: ErrorDetail) -> bytes:
+        return msgspec.json.encode(CaptionedLine(error=detail)) + b"\n"
 
     def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
         captions = [caption(word, self._voice) for word in words] if self._timed else None
         encoded = base64.b64encode(audio).decode()
-        return msgspec.json.encode(
-            {"audio": encoded, "audio_format": self._type, "timestamps": captions} | _marked(words)
-        )
+        return msgspec.json.encode(CaptionedSpeech(encoded, self._type, captions, mark_times(words) or UNSET))
 
 
-class TimedSpeech(Framing):
+class WholeWithTimes(Framing):
     """The server's own JSON object with all audio and the times of its words."""
 
     bare = False
@@ -134,47 +193,37 @@ class TimedSpeech(Framing):
         self._output = output
 
     def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
-        found = {
-            "audio": base64.b64encode(audio).decode(),
-            "format": str(self._output.format),
-            "sample_rate": self._output.sample_rate,
-            "duration": round(seconds, 3),
-            "words": [timing(word) for word in words],
-        }
-        return msgspec.json.encode(found | _marked(words))
+        timed = TimedSpeech(
+            base64.b64encode(audio).decode(),
+            str(self._output.format),
+            self._output.sample_rate,
+            round(seconds, 3),
+            [timing(word) for word in words],
+            mark_times(words) or UNSET,
+        )
+        return msgspec.json.encode(timed)
 
 
-def _marked(words: Sequence[WordTiming]) -> dict[str, object]:
-    marks = mark_times(words)
-    return {"marks": marks} if marks else {}
-
-
-def timing(word: WordTiming) -> dict[str, object]:
+def timing(word: WordTiming) -> TimedWord:
     """A word in the server's own form; times in seconds of the audio."""
-    found = {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
-    return found | {"voice": word.voice} if word.voice else found
+    return TimedWord(word.word, word.said, round(word.start, 3), round(word.end, 3), word.voice or UNSET)
 
 
-def mark_times(words: Sequence[WordTiming]) -> list[dict[str, object]]:
+def mark_times(words: Sequence[WordTiming]) -> list[TimedMark]:
     """SSML's marks that stand before or after the words, in their order in the text, each with its second of the
     audio."""
-    found: list[dict[str, object]] = []
+    found: list[TimedMark] = []
     for word in words:
-        found += ({"name": name, "time": round(word.start, 3)} for name in word.bookmarks)
-        found += ({"name": name, "time": round(word.end, 3)} for name in word.bookmarks_after)
+        found += (TimedMark(name, round(word.start, 3)) for name in word.bookmarks)
+        found += (TimedMark(name, round(word.end, 3)) for name in word.bookmarks_after)
     return found
 
 
-def caption(word: WordTiming, voice: str = "") -> dict[str, object]:
+def caption(word: WordTiming, voice: str = "") -> CaptionedWord:
     """A word in Kokoro-FastAPI's form, with its pronunciation added.
 
     Args:
         voice: the word's voice if the word names none; empty: its voice is null.
     """
-    return {
-        "word": word.word,
-        "start_time": round(word.start, 3),
-        "end_time": round(word.end, 3),
-        "said": word.said,
-        "voice": word.voice or voice or None,  # Kokoro-FastAPI's clients expect the field, with or without a voice
-    }
+    shown = word.voice or voice or None  # Kokoro-FastAPI's clients expect the field, with or without a voice
+    return CaptionedWord(word.word, round(word.start, 3), round(word.end, 3), word.said, shown)

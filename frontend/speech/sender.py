@@ -15,6 +15,7 @@ from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.serving.ending import reset_on_close
+from frontend.serving.errors import ErrorDetail
 from frontend.serving.sent_ahead import FRAMED, bound_send_buffer, taken
 from frontend.speech.framing import Framing
 from shm.audio import SAMPLE_RATE, Pcm
@@ -81,10 +82,10 @@ class Sender:
         await self._give(await self._encoding.finish())
         await self._write(self._framing.done(input_tokens, self._listening.samples if speakable else 0))
 
-    async def fail(self, error: object) -> None:
+    async def fail(self, detail: ErrorDetail) -> None:
         """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
         whole."""
-        await self._write(self._framing.error(error))
+        await self._write(self._framing.error(detail))
 
     async def _give(self, audio: bytes) -> None:
         if audio:

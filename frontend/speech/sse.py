@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 import msgspec
 
@@ -17,12 +18,12 @@ def delta(audio: bytes) -> bytes:
     return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
 
 
-def words(words: list[dict[str, object]]) -> bytes:
+def words(words: Sequence[object]) -> bytes:
     """The event with the times of words in the following deltas; not part of OpenAI's API, sent only on request."""
     return _event({"type": "speech.audio.words", "words": words})
 
 
-def marks(marks: list[dict[str, object]]) -> bytes:
+def marks(marks: Sequence[object]) -> bytes:
     """The event with the times of SSML's marks in the following deltas; not part of OpenAI's API, sent only on
     request."""
     return _event({"type": "speech.audio.marks", "marks": marks})

@@ -47,6 +47,8 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     # Only loading shows the engine that would speak: a model may be installed and unusable.
+    from msgspec.structs import asdict
+
     from frontend.speech.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose
@@ -55,4 +57,4 @@ def _of_engine(context: click.Context) -> list[dict[str, Any]]:
         engine = choose(engine_settings(context)).info
     except EngineUnavailable as error:
         raise click.ClickException(str(error)) from error
-    return [dict(described(name, engine.name)) for name in engine.voices]
+    return [asdict(described(name, engine.name)) for name in engine.voices]

@@ -50,7 +50,7 @@ class Settings:
             # Not above: the dialects import the front's HTTP, and most command lines name none.
             from frontend.dialects.all import DIALECTS
 
-            names = [dialect.name for dialect in DIALECTS]
+            names = [dialect.name for dialect in DIALECTS if dialect.optional]
             if unknown := sorted(wanted - set(names)):
                 raise ValueError(f"dialects: there is no {unknown[0]!r}; there are {', '.join(['all', *names])}")
 

@@ -28,7 +28,7 @@ from frontend.dialects.wyoming.reading import read_line, read_rest
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections.connection import Connection
 from frontend.serving.connections.interruptible_wait import InterruptibleWait
-from frontend.serving.errors import note_late_error
+from frontend.serving.errors import note_late_failure
 from frontend.serving.sent_ahead import bound_transport
 from shm import request_id
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
@@ -234,12 +234,12 @@ class Conversation:
     async def _fail(self, error: BaseException) -> None:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
         assert isinstance(error, Exception)
-        body, _ = note_late_error(self._services.metrics, error)
+        detail = note_late_failure(self._services.metrics, error).detail
         if not isinstance(error, TextError | SpeechError):
             Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
-        log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
+        log.info("%s: wyoming: %s", request_id.current.get(), detail.message)
         try:
-            await self._send(Error(body["message"] or "", body["code"]))
+            await self._send(Error(detail.message, detail.code))
             self._writer.write_eof()
             async with asyncio.timeout(GOODBYE_SECONDS):
                 while await self._reader.read(64 * 1024):

@@ -59,7 +59,7 @@ def _spoken(blends: Sequence[str], engine: EngineInfo) -> list[str]:
 
 def _voice(name: str, engine: EngineInfo) -> TtsVoice:
     language = language_of(parse_voice(name, engine.voices))
-    gender = described(name, engine.name)["gender"] if "+" not in name else None
+    gender = described(name, engine.name).gender if "+" not in name else None
     return TtsVoice(
         name=name,
         attribution=_MAKERS.get(engine.name, _OURS),

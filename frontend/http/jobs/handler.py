@@ -9,12 +9,13 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import Speaker
-from frontend.http.jobs.report import MEDIA_TYPES, JobDeleted, JobList, saved_as, shown
+from frontend.http.jobs.form import JobForm
+from frontend.http.jobs.report import MEDIA_TYPES, JobDeleted, JobList, JobReport, saved_as, shown
 from frontend.http.jobs.upload import Receiver
 from frontend.jobs.desk import JobDesk
-from frontend.settings.front import FrontSettings
+from frontend.serving.route import Access, Answer, Routes, json_answer
 from shm.book_jobs import Job, JobState
 
 _CHUNK = 256 * 1024
@@ -31,70 +32,107 @@ class _FileFromThreads(web.FileResponse):
         return await self._sendfile_fallback(writer, fobj, offset, count)
 
 
-class JobsHandler:
-    """Answers the operations on jobs."""
+JOBS: web.AppKey[JobDesk] = web.AppKey("JOBS", JobDesk)
+ROUTES = Routes()
 
-    def __init__(self, desk: JobDesk, speaker: Speaker, settings: FrontSettings) -> None:
-        self._desk = desk
-        self._speaker = speaker
-        self._patience = settings.body_timeout
+_FILE = dict.fromkeys(sorted({*MEDIA_TYPES.values()}))
 
-    async def post(self, request: web.Request) -> web.Response:
-        """POST /v1/jobs: 202 with the job.
 
-        Raises:
-            ApiError, Unavailable: the book isn't taken.
-        """
-        job = await Receiver(self._desk, self._speaker.engine, self._patience).receive(request)
-        return self._answer(job, await self._desk.jobs(), 202)
+@ROUTES.add(
+    "post",
+    "/v1/jobs",
+    Access.HERE,
+    "Books",
+    answers={202: json_answer("It is in the queue.", JobReport)},
+    errors=(400, 403, 408, 409, 413, 415, 429, 503, 507),
+    body=JobForm,
+    example={"file": "novel.epub", "format": "m4b", "voice": "af_heart"},
+    body_type="multipart/form-data",
+    streams_body=True,
+)
+async def post(request: web.Request) -> web.Response:
+    """Have a book made while nobody listens.
 
-    async def get_all(self, request: web.Request) -> web.Response:
-        """GET /v1/jobs: all jobs."""
-        jobs = await self._desk.jobs()
-        return _json(JobList("list", [shown(job, jobs, self._desk.settings.jobs_between) for job in jobs]))
+    Without configured keys it answers clients on the server's own machine only, as all operations on jobs do. A file
+    that can't be read as a book makes a job that fails and says why.
+    """
+    desk, services = request.app[JOBS], request.app[SERVICES]
+    job = await Receiver(desk, services.speaker.engine, services.settings.body_timeout).receive(request)
+    return _answer(desk, job, await desk.jobs(), 202)
 
-    async def get(self, request: web.Request) -> web.Response:
-        """GET /v1/jobs/{id}: one job.
 
-        Raises:
-            ApiError: 404.
-        """
-        jobs = await self._desk.jobs()
-        return self._answer(_named(request, jobs), jobs)
+@ROUTES.add("get", "/v1/jobs", Access.HERE, "Books", json_answer("The oldest first.", JobList), errors=(403, 503))
+async def get_all(request: web.Request) -> web.Response:
+    """All jobs."""
+    desk = request.app[JOBS]
+    jobs = await desk.jobs()
+    return _json(JobList("list", [shown(job, jobs, desk.settings.jobs_between) for job in jobs]))
 
-    async def delete(self, request: web.Request) -> web.Response:
-        """DELETE /v1/jobs/{id}: stop the job, and delete all that was made of it.
 
-        Raises:
-            ApiError: 404.
-        """
-        job = _named(request, await self._desk.jobs())
-        await self._desk.remove(job.order.id)
-        return _json(JobDeleted(job.order.id))
+@ROUTES.add(
+    "get",
+    "/v1/jobs/{id}/result",
+    Access.HERE,
+    "Books",
+    answers={
+        200: Answer("The whole file.", _FILE),
+        206: Answer("The range that `Range` names.", _FILE),
+        416: Answer("There is no such range.", {}),
+    },
+    errors=(403, 404, 409, 503),
+)
+async def result(request: web.Request) -> web.StreamResponse:
+    """The finished book."""
+    desk = request.app[JOBS]
+    job = _named(request, await desk.jobs())
+    if job.journal.state is not JobState.DONE:
+        message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
+        raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
+    path = desk.folder.of(job.order.id) / job.journal.result
+    if not await desk.run(path.is_file):
+        raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
+    name = saved_as(job)
+    plain = name.encode("ascii", "replace").decode().replace("?", "_")
+    headers = {
+        hdrs.CONTENT_TYPE: MEDIA_TYPES[job.order.options.format],
+        hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
+    }
+    return _FileFromThreads(path, _CHUNK, headers=headers)
 
-    async def result(self, request: web.Request) -> web.StreamResponse:
-        """GET /v1/jobs/{id}/result: the finished file, or the range of it that is asked for.
 
-        Raises:
-            ApiError: 404, there is no such job; 409, it isn't finished.
-        """
-        job = _named(request, await self._desk.jobs())
-        if job.journal.state is not JobState.DONE:
-            message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
-            raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
-        path = self._desk.folder.of(job.order.id) / job.journal.result
-        if not await self._desk.run(path.is_file):
-            raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
-        name = saved_as(job)
-        plain = name.encode("ascii", "replace").decode().replace("?", "_")
-        headers = {
-            hdrs.CONTENT_TYPE: MEDIA_TYPES[job.order.options.format],
-            hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
-        }
-        return _FileFromThreads(path, _CHUNK, headers=headers)
+@ROUTES.add(
+    "get",
+    "/v1/jobs/{id}",
+    Access.HERE,
+    "Books",
+    json_answer("How far it has come.", JobReport),
+    errors=(403, 404, 503),
+)
+async def get(request: web.Request) -> web.Response:
+    """One job."""
+    desk = request.app[JOBS]
+    jobs = await desk.jobs()
+    return _answer(desk, _named(request, jobs), jobs)
 
-    def _answer(self, job: Job, jobs: list[Job], status: int = 200) -> web.Response:
-        return _json(shown(job, jobs, self._desk.settings.jobs_between), status)
+
+@ROUTES.add(
+    "delete",
+    "/v1/jobs/{id}",
+    Access.HERE,
+    "Books",
+    json_answer("It is gone.", JobDeleted),
+    errors=(403, 404, 429, 503),
+)
+async def delete(request: web.Request) -> web.Response:
+    """Stop a job, and delete all that was made of it."""
+    desk = request.app[JOBS]
+    job = _named(request, await desk.jobs())
+    await desk.remove(job.order.id)
+    return _json(JobDeleted(job.order.id))
+
+
+def _answer(desk: JobDesk, job: Job, jobs: list[Job], status: int = 200) -> web.Response:
+    return _json(shown(job, jobs, desk.settings.jobs_between), status)
 
 
 def _named(request: web.Request, jobs: list[Job]) -> Job:

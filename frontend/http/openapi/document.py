@@ -9,12 +9,9 @@ from typing import Any
 
 import msgspec
 
-from frontend.dialects.all import DIALECTS
-from frontend.http.routes import answer_types
-from frontend.http.routes.route import JSON, Answer, Operation, Route
-from frontend.serving import warning
-from frontend.serving.access.rules import Access
-from frontend.serving.errors import REFUSAL_STATUS
+from frontend.serving import no_effect
+from frontend.serving.errors import REFUSAL_STATUS, Error, ErrorAnswer
+from frontend.serving.route import JSON, Access, Answer, Route
 
 _DESCRIPTION = """\
 A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API,
@@ -50,7 +47,7 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
     "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
-    warning.HEADER: ("The request's fields and parameters that have no effect.", {"type": "string"}),
+    no_effect.HEADER: ("The request's fields and parameters that have no effect.", {"type": "string"}),
     "X-Download-Path": ("Where the whole audio is afterwards, for `return_download_link`.", {"type": "string"}),
     "X-Primed-Silence": ("Seconds of silence that come before the speech.", {"type": "number"}),
     "Retry-After": ("Seconds.", {"type": "integer", "minimum": 1}),
@@ -66,8 +63,6 @@ _REQUEST_HEADERS = {
 
 _SCHEMAS = "#/components/schemas/"
 
-_ERROR_SHAPES: tuple[type, ...] = (answer_types.Error, *(dialect.error for dialect in DIALECTS))
-
 _KEYED: dict[str, list[str]] = {"key": []}
 _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
     Access.OPEN: [],
@@ -80,15 +75,17 @@ _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
 
 
 def build(routes: Sequence[Route]) -> dict[str, Any]:
-    """The document of the routes that have documentation, as JSON's types."""
-    documented = [(route, route.operation) for route in routes if route.operation is not None]
-    kinds = [*_ERROR_SHAPES, *_kinds([operation for _, operation in documented])]
+    """The document of the routes that have documentation, as JSON's types; operations of one tag stand together."""
+    tags = list(dict.fromkeys(route.tag for route in routes))
+    documented = sorted((route for route in routes if route.tag), key=lambda route: tags.index(route.tag))
+    forms: list[type[ErrorAnswer]] = list(dict.fromkeys((Error, *(route.error_form for route in documented))))
+    kinds = [*forms, *_kinds(documented)]
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
-    for route, operation in documented:
-        described = _operation(route, operation, schema)
-        described["parameters"] = [*_parameters(route, operation), *_query(operation, schemas)]
+    for route in documented:
+        described = _operation(route, schema)
+        described["parameters"] = [*_parameters(route), *_query(route, schemas)]
         paths.setdefault(route.path, {})[route.method] = described
     return {
         "openapi": "3.1.0",
@@ -103,51 +100,49 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
         "components": {
             "schemas": schemas,
             "headers": {name: {"description": says, "schema": of} for name, (says, of) in _HEADERS.items()},
-            "responses": {
-                _error_name(status, shape): _error(status, shape) for shape in _ERROR_SHAPES for status in _ERRORS
-            },
+            "responses": {_error_name(status, form): _error(status, form) for form in forms for status in _ERRORS},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _kinds(operations: Sequence[Operation]) -> list[Any]:
-    found = [kind for operation in operations for kind in (operation.body, operation.query)]
-    found += [
-        kind for operation in operations for answer in operation.answers.values() for kind in answer.content.values()
-    ]
+def _kinds(routes: Sequence[Route]) -> list[Any]:
+    found = [kind for route in routes for kind in (route.body, route.query)]
+    found += [kind for route in routes for answer in route.answers.values() for kind in answer.content.values()]
     return list({id(kind): kind for kind in found if kind is not None}.values())
 
 
-def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
-    errors = sorted({*operation.errors, *((401,) if route.access is not Access.OPEN else ())} - {*operation.answers})
-    shape = route.error_form or answer_types.Error
+def _operation(route: Route, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    errors = sorted({*route.errors, *((401,) if route.access is not Access.OPEN else ())} - {*route.answers})
     described: dict[str, Any] = {
         "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
-        "tags": [operation.tag],
-        "summary": operation.summary,
+        "tags": [route.tag],
+        "summary": route.summary,
         "security": _SECURITY[route.access],
         "responses": {
-            **{str(status): _answer(status, answer, schema) for status, answer in operation.answers.items()},
-            **{str(status): {"$ref": f"#/components/responses/{_error_name(status, shape)}"} for status in errors},
+            **{str(status): _answer(status, answer, schema) for status, answer in route.answers.items()},
+            **{
+                str(status): {"$ref": f"#/components/responses/{_error_name(status, route.error_form)}"}
+                for status in errors
+            },
         },
     }
-    if operation.description:
-        described["description"] = operation.description
-    if operation.body is not None:
-        content = {"schema": schema[id(operation.body)], "example": operation.example}
-        described["requestBody"] = {"required": True, "content": {operation.body_type: content}}
+    if route.description:
+        described["description"] = route.description
+    if route.body is not None:
+        content = {"schema": schema[id(route.body)], "example": route.example}
+        described["requestBody"] = {"required": True, "content": {route.body_type: content}}
     return described
 
 
-def _parameters(route: Route, operation: Operation) -> list[dict[str, Any]]:
+def _parameters(route: Route) -> list[dict[str, Any]]:
     in_path = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     in_header = [
         {"name": name, "in": "header", "description": _REQUEST_HEADERS[name], "schema": {"type": "string"}}
-        for name in operation.request_headers
+        for name in route.request_headers
     ]
     return in_path + in_header
 
@@ -155,7 +150,7 @@ def _parameters(route: Route, operation: Operation) -> list[dict[str, Any]]:
 def _answer(status: int, answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     return {
         "description": answer.description,
-        "headers": _header_refs("X-Request-Id", *((warning.HEADER,) if status < 400 else ()), *answer.headers),
+        "headers": _header_refs("X-Request-Id", *((no_effect.HEADER,) if status < 400 else ()), *answer.headers),
         "content": {
             content_type: {"schema": schema[id(kind)]} if kind is not None else {}
             for content_type, kind in answer.content.items()
@@ -163,13 +158,13 @@ def _answer(status: int, answer: Answer, schema: Mapping[int, dict[str, Any]]) -
     }
 
 
-def _error_name(status: int, shape: type) -> str:
-    return str(status) if shape is answer_types.Error else f"{shape.__name__}{status}"
+def _error_name(status: int, form: type) -> str:
+    return str(status) if form is Error else f"{form.__name__}{status}"
 
 
-def _error(status: int, shape: type) -> dict[str, Any]:
+def _error(status: int, form: type) -> dict[str, Any]:
     extra = ["Retry-After"] if status in _RETRIED else ["WWW-Authenticate"] if status == 401 else []
-    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}{shape.__name__}"}}}
+    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}{form.__name__}"}}}
     return {"description": _ERRORS[status], "headers": _header_refs("X-Request-Id", *extra), "content": content}
 
 
@@ -177,12 +172,12 @@ def _header_refs(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _query(operation: Operation, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _query(route: Route, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A parameter for each field of the query's type that a query can hold: an object has no place there."""
-    if operation.query is None:
+    if route.query is None:
         return []
     found = []
-    for name, field in schemas[operation.query.__name__]["properties"].items():
+    for name, field in schemas[route.query.__name__]["properties"].items():
         kind = field.get("anyOf", [field])[0]
         if schemas.get(kind.get("$ref", "").removeprefix(_SCHEMAS), kind).get("type") == "object":
             continue

@@ -11,6 +11,7 @@ Nothing of a body is read before the first four.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import math
 import time
@@ -21,16 +22,22 @@ from dataclasses import dataclass
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from frontend.contract.body_memory import BodyMemory
 from frontend.contract.errors import ApiError
-from frontend.serving.access.bodies import Bodies
 from frontend.serving.access.cors import Cors
-from frontend.serving.access.identity import API_KEY, KEY_DUE, DueKey
-from frontend.serving.access.rules import Access
 from frontend.serving.errors import retry_after
+from frontend.serving.route import Access, route_of
 from frontend.settings.front import FrontSettings
 from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys
 from frontend.settings.origins import Origins
+
+API_KEY = web.RequestKey("API_KEY", str)
+"""`request.get(API_KEY, "")`: the digest of the request's key, in hex; absent where no key was needed or sent."""
+
+KEY_DUE: web.RequestKey[Callable[[str], bool]] = web.RequestKey("KEY_DUE")
+"""`request.get(KEY_DUE)`: present on a socket that was opened without a key, which its first message must have. It
+tells if a key is one of the server's."""
 
 # The origin of a request's connection, and the address of this machine at which it arrived.
 
@@ -124,39 +131,35 @@ class Gate:
     def __init__(
         self,
         settings: FrontSettings,
-        access_of: Callable[[str, str], Access],
-        bodies: Bodies,
-        clock: Callable[[], float] = time.monotonic,
+        memory: BodyMemory,
         player_key: str = "",
-        streams_body: Callable[[str, str], bool] = lambda method, template: False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Args:
-        access_of: the access that a method on a route's template demands.
-        bodies: reads the bodies of admitted requests.
-        player_key: the key of the server's own processes, which are always admitted, and not counted.
-        streams_body: True for a method on a route's template whose handler reads the body itself.
         """
-        self._access_of = access_of
-        self._streams_body = streams_body
+        Args:
+            memory: the memory that this server's bodies of all protocols share.
+            player_key: the key of the server's own processes, which are always admitted, and not counted.
+        """
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
         self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
         self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
-        self._bodies = bodies
+        self._longest_body = settings.max_body_bytes
+        self._body_timeout = settings.body_timeout
+        self._memory = memory
         self.mark = self._cors.mark
 
     @web.middleware
     async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Admit or refuse the request. Handlers find the digest of the request's key, if it has one, as
-        `request[API_KEY]`.
+        """Admit or refuse the request. A path that no route has demands a key.
 
         Raises:
             ApiError, Unavailable: the request is refused.
         """
         self._check_host(request)
         preflight = self._cors.preflight(request)
-        resource = request.match_info.route.resource
-        access = self._access_of(request.method, resource.canonical if resource else "")
+        route = route_of(request)
+        access = route.access if route else Access.KEY
         self._cors.refuse_strangers(request, works=access in (Access.LOCAL, Access.HERE))
         if preflight is not None:
             return preflight
@@ -164,10 +167,10 @@ class Gate:
         if key is not None:
             request[API_KEY] = key.hex()
         self._count(request, key, access)
-        if self._streams_body(request.method, resource.canonical if resource else ""):
-            self._bodies.check_encoding(request)
+        if route and route.streams_body:
+            _check_encoding(request)
         else:
-            await self._bodies.read(request)
+            await self._read_body(request)
         return await handler(request)
 
     def _check_host(self, request: web.Request) -> None:
@@ -195,7 +198,7 @@ class Gate:
         if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
             return None
         if access is Access.SOCKET and not offered and hdrs.UPGRADE in request.headers:
-            request[KEY_DUE] = DueKey(lambda key: self._keys.match(key) is not None)
+            request[KEY_DUE] = lambda key: self._keys.match(key) is not None
             return None
         if offered:
             raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
@@ -216,6 +219,40 @@ class Gate:
                 code="rate_limit_exceeded",
                 headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
             )
+
+    async def _read_body(self, request: web.Request) -> None:
+        """Read the body, so that `request.read()` in the handler returns at once. One that announces no length takes as
+        much memory as the longest body.
+
+        Raises:
+            ApiError: 408, 413 or 415.
+            Unavailable: the bodies being read leave no room for this one.
+        """
+        if not request.can_read_body:
+            return
+        _check_encoding(request)
+        longest = self._longest_body
+        length = longest if request.content_length is None else request.content_length
+        if length > longest:
+            raise self._too_long()
+        try:
+            with self._memory.reading(length):
+                async with asyncio.timeout(self._body_timeout):
+                    await request.read()
+        except TimeoutError as error:
+            message = f"The body was not there whole after {self._body_timeout:g} seconds: send it again."
+            raise ApiError(408, message, code="request_timeout") from error
+        except web.HTTPRequestEntityTooLarge as error:
+            raise self._too_long() from error
+
+    def _too_long(self) -> ApiError:
+        message = f"The body is longer than {self._longest_body} bytes. Split the text over several requests."
+        return ApiError(413, message, code="request_too_large")
+
+
+def _check_encoding(request: web.Request) -> None:
+    if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+        raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
 
 
 def _authority(request: web.Request, host: str) -> str:

@@ -20,7 +20,7 @@ from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-ALIVE = b'{"status": "ok"}'
+ALIVE = b'{"status":"ok"}'
 LONG = 1000.0
 """Seconds that no test lasts."""
 

@@ -8,7 +8,7 @@ import json
 import pytest
 from aiohttp import web
 
-from frontend.serving.access.bodies import Bodies
+from frontend.serving.access.gate import Gate
 from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
@@ -86,13 +86,13 @@ async def test_a_body_may_take_as_long_as_is_set_and_no_longer(monkeypatch: pyte
     loop = asyncio.get_running_loop()
     now, ahead = loop.time, [0.0]
     monkeypatch.setattr(loop, "time", lambda: now() + ahead[0])
-    begun, read = asyncio.Event(), Bodies.read
+    begun, read = asyncio.Event(), Gate._read_body
 
-    async def reading(self: Bodies, request: web.Request) -> None:
+    async def reading(self: Gate, request: web.Request) -> None:
         begun.set()
         await read(self, request)
 
-    monkeypatch.setattr(Bodies, "read", reading)
+    monkeypatch.setattr(Gate, "_read_body", reading)
     async with guarded(FakeSpeaker(), body_timeout=1000.0, header_timeout=9000.0, keepalive_timeout=9000.0) as server:
         reader, writer = await server.connect()
         writer.write(raw_post(b'{"input": "Hello."}')[:-3])

@@ -11,7 +11,7 @@ import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.contract.word_timing import WordTiming
-from frontend.http.routes import answer_types
+from frontend.dialects.kokoro_fastapi import Blend, SsmlParts
 from tests.frontend.http.kokoro_fastapi import BELLA, SOUND, Answer, asked, refusal, request_of
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving
 
@@ -79,7 +79,7 @@ async def posted(path: str, data: object) -> Answer:
 @pytest.mark.parametrize("spec", ["af_bella(2)+af_heart(1)", ["af_bella(2)", "af_heart"]])
 async def test_combined_voices_are_a_name_that_can_be_spoken_with(spec: object) -> None:
     answer = await posted("/v1/audio/voices/combine", spec)
-    blend = msgspec.json.decode(answer.body, type=answer_types.Blend)
+    blend = msgspec.json.decode(answer.body, type=Blend)
     assert (answer.status, blend.id) == (200, "af_bella(0.6667)+af_heart(0.3333)")
     voice = dict((await request_of(input="Hi.", voice=blend.id)).voice)
     assert voice == pytest.approx({"af_bella": 2 / 3, "af_heart": 1 / 3}, abs=1e-3)
@@ -138,6 +138,6 @@ async def test_the_known_part_of_ssml_is_described() -> None:
         client.get("/dev/ssml") as response,
     ):
         body = await response.read()
-    parts = msgspec.json.decode(body, type=answer_types.SsmlParts)
+    parts = msgspec.json.decode(body, type=SsmlParts)
     assert (parts.break_strengths["medium"], parts.rate_range) == (0.4, [0.25, 4.0])
     assert {"voice", "prosody", "break"} <= {*parts.elements}

@@ -14,24 +14,18 @@ import pytest
 from aiohttp import web
 
 from frontend.contexts.services import Services
+from frontend.dialects.dialect import FILES
+from frontend.http import catalog, page, server
 from frontend.http.app import make_app
+from frontend.http.app import routes as declared
 from frontend.http.openapi.document import build
-from frontend.http.routes import answer_types
-from frontend.http.routes.jobs import JOBS
-from frontend.http.routes.page import PAGE
-from frontend.http.routes.play import PLAY
-from frontend.http.routes.speech import FILES
-from frontend.http.routes.table import ROUTES, access_of
 from frontend.monitoring.metrics import Metrics
-from frontend.serving.access.rules import Access
+from frontend.serving.errors import Error
+from frontend.serving.route import Access
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 
-OF_THE_PROCESS = {("get", "/status"), ("post", "/dev/phonemize")} | {
-    (each.method, each.path) for each in (*PLAY, *JOBS)
-}
-"""Routes whose handlers only a whole front process has."""
-
+ROUTES = declared(FrontSettings())
 
 NASTY_HOST = "<b>x"
 
@@ -55,14 +49,14 @@ def routes() -> set[tuple[str, str]]:
 
     found = asyncio.run(collect())
     doubled = {(method, path) for method, path in found if (method, f"/v1{path}") in found}
-    return found - doubled - {(route.method, route.path) for route in PAGE}
+    return found - doubled - {(route.method, route.path) for route in page.ROUTES}
 
 
 def test_every_route_is_in_the_description_and_vice_versa(document: dict[str, Any]) -> None:
     described = {(method, path) for path, methods in document["paths"].items() for method in methods}
-    assert described == routes() | OF_THE_PROCESS
+    assert described == routes()
     identifiers = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
-    assert len(identifiers) == len({*identifiers}) == len([route for route in ROUTES if route.operation])
+    assert len(identifiers) == len({*identifiers}) == len([route for route in ROUTES if route.tag])
 
 
 def references(part: object) -> Iterator[str]:
@@ -85,7 +79,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 
 def test_every_field_and_parameter_that_a_client_may_send_is_explained(document: dict[str, Any]) -> None:
-    kinds = [kind for route in ROUTES if route.operation for kind in (route.operation.body, route.operation.query)]
+    kinds = [kind for route in ROUTES for kind in (route.body, route.query)]
     schemas = document["components"]["schemas"]
     reached, seen = {kind.__name__ for kind in kinds if isinstance(kind, type)}, set[str]()
     while names := reached - seen:
@@ -109,10 +103,11 @@ def test_headers_that_speech_obeys_are_described(document: dict[str, Any], path:
 
 
 def test_what_needs_a_key_says_so(document: dict[str, Any]) -> None:
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
+    for route in ROUTES:
+        if route.tag:
+            operation = document["paths"][route.path][route.method]
             keyed = {"key": []} in operation["security"]
-            assert keyed == (access_of(method.upper(), path) is not Access.OPEN) == ("401" in operation["responses"])
+            assert keyed == (route.access is not Access.OPEN) == ("401" in operation["responses"])
     assert document["paths"]["/v1/audio/speech"]["post"]["security"] == [{"key": []}]
 
 
@@ -124,14 +119,14 @@ async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
 
 
 JSON_ANSWERS = [
-    ("/v1/models", answer_types.ModelList),
-    ("/v1/models/kokoro", answer_types.Model),
-    ("/v1/audio/models", answer_types.AudioModels),
-    ("/v1/audio/voices", answer_types.Voices),
-    ("/voices", answer_types.NamedVoices),
-    ("/health", answer_types.Alive),
-    ("/ready", answer_types.Ready),
-    ("/nothing", answer_types.Error),
+    ("/v1/models", catalog.ModelList),
+    ("/v1/models/kokoro", catalog.Model),
+    ("/v1/audio/models", catalog.AudioModels),
+    ("/v1/audio/voices", catalog.Voices),
+    ("/voices", catalog.NamedVoices),
+    ("/health", server.Alive),
+    ("/ready", server.Ready),
+    ("/nothing", Error),
 ]
 
 
@@ -153,7 +148,7 @@ async def test_answers_are_what_the_description_says(path: str, kind: Any) -> No
 
 async def test_a_server_that_can_not_speak_answers_as_described() -> None:
     response, body = await got("/ready", FakeSpeaker(engine=None))
-    msgspec.json.decode(body, type=answer_types.NotReady)
+    msgspec.json.decode(body, type=server.NotReady)
     assert (response.status, int(response.headers["Retry-After"])) == (503, 3)
 
 

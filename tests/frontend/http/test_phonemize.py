@@ -15,10 +15,12 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
-from frontend.http.phonemize import Phonemizer
-from frontend.serving.errors import openai_errors
-from frontend.serving.warning import warn
+from frontend.http.app import make_app
+from frontend.http.phonemize import Pronouncer
+from frontend.monitoring.metrics import Metrics
+from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes
 from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker
@@ -48,10 +50,8 @@ PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\teng
 
 @asynccontextmanager
 async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
-    app = web.Application(middlewares=[openai_errors])
-    handler = Phonemizer(FakeSpeaker(engine=engine), PIPELINE, max_input_characters=300, max_pause_seconds=60)
-    app.add_routes([web.post("/dev/phonemize", handler.post)])
-    app.on_response_prepare.append(warn(lambda method, template: ()))
+    services = Services(FakeSpeaker(engine=engine), FrontSettings(max_input_characters=300), Metrics())
+    app = make_app(services, Pronouncer(PIPELINE, max_pause_seconds=60))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

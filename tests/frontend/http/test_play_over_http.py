@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from frontend.contract.errors import ApiError
-from frontend.http.routes import answer_types
+from frontend.http.play import PlayAccepted, PlayState
 from frontend.settings.front import FrontSettings
 from shm.playing import Change, Item, PlayedWord, PlayerState, Playing, QueuedItem, Verb, WhenBusy
 from tests.frontend.http_fakes import FakeSpeaker, serving
@@ -75,7 +75,7 @@ async def test_a_text_is_taken_and_gets_its_place() -> None:
         await client.post("/v1/play", json={"input": "First."})
         async with client.post("/play", json=wanted) as response:
             assert response.status == 202
-            answer = msgspec.json.decode(await response.read(), type=answer_types.PlayAccepted)
+            answer = msgspec.json.decode(await response.read(), type=PlayAccepted)
     (first, default), (item, on_busy) = player.items
     assert (default, first.voice, first.speed) == (WhenBusy.INTERRUPT, "af_heart", 1.0)
     assert (answer.id, answer.position_in_queue) == (item.id, 1)
@@ -134,7 +134,7 @@ async def test_a_command_is_passed_on_and_answered_with_the_state(verb: Verb) ->
             body = await response.read()
         async with client.get("/v1/play") as asked:
             assert await asked.read() == body
-    state = msgspec.json.decode(body, type=answer_types.PlayState)
+    state = msgspec.json.decode(body, type=PlayState)
     assert msgspec.to_builtins(state) == json.loads(body), "nothing is left undescribed"
     assert (response.status, player.verbs, state.state, state.queue[0].id) == (200, [verb], "paused", "b")
 

@@ -114,7 +114,7 @@ async def test_header_and_first_chunk_leave_in_one_write_before_the_second_piece
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await read_head(reader)
-        await reader.readexactly(len(b'{"status": "ok"}'))
+        await reader.readexactly(len(b'{"status":"ok"}'))
         (connection,) = server.runner.server.connections
         transport = connection.transport
         assert transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -15,10 +15,10 @@ from msgspec import UNSET
 
 from frontend.contract.errors import Broken
 from frontend.contract.word_timing import WordTiming
+from frontend.dialects import kokoro_fastapi
 from frontend.http.openapi.document import build
-from frontend.http.routes.answer_types import CaptionedLine
-from frontend.http.routes.table import ROUTES
 from frontend.settings.front import FrontSettings
+from frontend.speech.framing import CaptionedLine
 from shm.audio import Pcm
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, FakeStream, raw_post, serving, speech
 
@@ -110,7 +110,7 @@ async def test_every_captioned_line_has_the_described_shape() -> None:
     lines = [msgspec.json.decode(line, type=CaptionedLine) for line in (*whole.splitlines(), *broken)]
     assert all((line.error is UNSET) is (line.audio is not UNSET) for line in lines)
     assert [line.error.code for line in lines if line.error is not UNSET] == ["synthesis_failed"]
-    described = build(ROUTES)["paths"]["/dev/captioned_speech"]["post"]["responses"]["200"]["content"]
+    described = build(kokoro_fastapi.ROUTES)["paths"]["/dev/captioned_speech"]["post"]["responses"]["200"]["content"]
     assert described["application/x-ndjson"]["schema"]["$ref"].endswith("/CaptionedLine")
 
 

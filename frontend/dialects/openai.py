@@ -1,0 +1,183 @@
+"""OpenAI: a text's audio, as a file or as events, and what this server adds to it: markup, times, several voices.
+
+Source: https://platform.openai.com/docs/api-reference/audio/createSpeech
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from frontend.dialects.dialect import FILES, Dialect
+from frontend.serving.errors import REFUSAL_STATUS
+from frontend.serving.json_body import fields_of, read_query
+from frontend.serving.no_effect import note_no_effect
+from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
+from frontend.speech import sse
+from frontend.speech.answer import ANSWERS
+from frontend.speech.asked import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
+from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
+from frontend.speech.framing import TimedSpeech
+from frontend.speech.kokoro_fastapi import options_without_effect
+from frontend.speech.model_names import is_other_model
+from shm.killpoint import killpoint
+from text.markup.marked import MarkupKind
+
+# The fields of a speech request that have no effect.
+
+
+def dead_fields(fields: SpeechBody, *, captioned: bool, session_header: bool) -> list[str]:
+    """Fields that the request sets and that change nothing of its answer.
+
+    Args:
+        captioned: the request is for captioned speech.
+        session_header: the request has a header X-Session.
+    """
+    phonemes, markup = fields.phonemes is not None, fields.markup
+    dead = {
+        "model": is_other_model(fields.model),
+        "instructions": fields.instructions not in (None, ""),
+        "return_timing": bool(fields.return_timing),
+        "return_timestamps": bool(fields.return_timestamps) and not captioned,
+        "timestamps": captioned and fields.timestamps == "word",
+        "stream_format": captioned and fields.stream_format is not None,
+        "download_format": fields.download_format is not None and not fields.return_download_link,
+        "allow_voice_tags": bool(fields.allow_voice_tags) and (phonemes or markup not in (None, MarkupKind.TAGS)),
+        "ssml": bool(fields.ssml) and (phonemes or markup not in (None, MarkupKind.SSML)),
+        "markup": markup is not None and phonemes,
+        "text": fields.input is not None and fields.text is not None,
+        "format": fields.response_format is not None and fields.format is not None,
+        "lang": fields.lang is not None and phonemes,
+        "lang_code": fields.lang_code is not None and (phonemes or fields.lang is not None),
+        "voice_aliases": bool(fields.voice_aliases) and not _may_name_aliases(fields),
+        "normalization_options": fields.normalization_options is not None and phonemes,
+        "user": fields.user is not None and session_header,
+        "on_busy": fields.on_busy is not None and fields.user is None and not session_header,
+    }
+    options = [] if phonemes else options_without_effect(fields.normalization_options)
+    found = [*(name for name, is_dead in dead.items() if is_dead), *(f"normalization_options.{o}" for o in options)]
+    return found + _dead_in_dialogue(fields) if isinstance(fields, DialogueBody) else found
+
+
+def _may_name_aliases(fields: SpeechBody) -> bool:
+    names = {name.casefold() for name in fields.voice_aliases or {}}
+    voice = fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice
+    named = (voice, *(turn.voice or turn.voice_id for turn in turns_of(fields)[1]))
+    tagged = markup_of(fields) in (MarkupKind.TAGS, MarkupKind.SSML) and fields.phonemes is None
+    return tagged or any(voice is not None and voice.strip().casefold() in names for voice in named)
+
+
+def _dead_in_dialogue(fields: DialogueBody) -> list[str]:
+    name, turns = turns_of(fields)
+    dead = ["inputs"] if fields.turns is not None and fields.inputs is not None else []
+    if fields.voice is not None and all(turn.voice or turn.voice_id for turn in turns):
+        dead.append("voice")
+    if fields.pause_between_turns is not None and len(turns) < 2:
+        dead.append("pause_between_turns")
+    return dead + [f"{name}[{place}].voice_id" for place, turn in enumerate(turns) if turn.voice and turn.voice_id]
+
+
+SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence", "X-Download-Path")
+
+SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: TimedSpeech}
+"""Content types of an answer with audio, with the types of those that are JSON."""
+
+REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)
+
+SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 409, 500), "request_headers": REQUEST_HEADERS}
+"""Fields of all routes that take a body and answer with its speech."""
+
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "post",
+    "/v1/audio/speech",
+    Access.KEY,
+    "Speech",
+    Answer(
+        "The audio, while it is made. A response that ends cleanly is complete; otherwise the connection "
+        "is cut before its last chunk.",
+        SPEECH_CONTENT,
+        SPEECH_HEADERS,
+    ),
+    body=SpeechBody,
+    example={"model": "kokoro", "voice": "af_heart", "input": "Hello.", "response_format": "mp3"},
+    **SPEAKS,
+)
+async def speech(request: web.Request) -> web.StreamResponse:
+    """Speak a text.
+
+    OpenAI's operation, and more. `X-Warning` names fields that have no effect. The body is read as JSON whatever its
+    content type says.
+    """
+    return await speak(request, await fields_of(request, SpeechBody))
+
+
+@ROUTES.add(
+    "get",
+    "/v1/audio/speech",
+    Access.LOCAL,
+    "Speech",
+    Answer("The audio, as from the POST.", dict.fromkeys(FILES), SPEECH_HEADERS),
+    errors=(400, 403, 409, 429, 500, 503),
+    request_headers=REQUEST_HEADERS,
+    query=SpeechBody,
+)
+async def speech_by_address(request: web.Request) -> web.StreamResponse:
+    """Speak a text that stands in the address.
+
+    For players that take an address. Without configured keys it answers clients on the server's own machine only, and
+    no page of another site.
+    """
+    return await speak(request, read_query(request.query, SpeechBody))
+
+
+@ROUTES.add(
+    "post",
+    "/v1/audio/dialogue",
+    Access.KEY,
+    "Speech",
+    Answer("The audio of all turns, as from `/v1/audio/speech`.", SPEECH_CONTENT, SPEECH_HEADERS),
+    body=DialogueBody,
+    example={
+        "turns": [{"voice": "af_heart", "text": "Who is there?"}, {"voice": "am_michael", "text": "It is me."}],
+        "pause_between_turns": 0.3,
+    },
+    **SPEAKS,
+)
+async def dialogue(request: web.Request) -> web.StreamResponse:
+    """Speak the turns of several voices.
+
+    Takes the fields of a speech request, with `turns` in place of `input`. Each turn is spoken by its own voice, in
+    that voice's language.
+    """
+    return await speak(request, await fields_of(request, DialogueBody))
+
+
+async def speak(request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
+    """Answer a request with its speech.
+
+    Raises:
+        ApiError, SpeechError: nothing of the response has left yet.
+    """
+    answers = request.app[ANSWERS]
+    text = text_of(fields, answers.max_input_characters)
+    delivery = delivery_of(fields, captioned=captioned)
+    killpoint("parsed")
+    named = bool(request.headers.get("X-Session"))
+    note_no_effect(request, dead_fields(fields, captioned=captioned, session_header=named))
+    session = session_of(request, fields.user)
+    return await answers.speak(
+        request,
+        text,
+        delivery,
+        lambda engine: speech_request(request, fields, text, session, engine, delivery),
+        session=session,
+        on_busy=fields.on_busy,
+    )
+
+
+OPENAI = Dialect("openai", ROUTES, optional=False)

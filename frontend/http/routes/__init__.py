@@ -1,1 +1,0 @@
-"""The table of all routes: path, handler, access and documentation stand together."""
