@@ -16,7 +16,7 @@ from setproctitle import setproctitle
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
-from frontend.http.phonemize import Pronouncer
+from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Event, Metrics
@@ -183,8 +183,8 @@ class Front:
             player=desk.report,
             jobs=self._jobs,
         )
-        pronunciation = Pronouncer(self._pipeline, self._text.max_pause_seconds)
-        app = make_app(services, pronunciation, StatusHandler(sources), desk, self._jobs)
+        phonemizer = Phonemizer(self._pipeline, self._text.max_pause_seconds)
+        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(
             app,

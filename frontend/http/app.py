@@ -18,7 +18,7 @@ from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, page, phonemize, play, sentences, server
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
-from frontend.http.phonemize import PRONOUNCER, Pronouncer
+from frontend.http.phonemize import PHONEMIZER, Phonemizer
 from frontend.http.play import FRONT_ENDS, PLAYER
 from frontend.http.server import STATUS
 from frontend.jobs.desk import JobDesk
@@ -71,7 +71,7 @@ log = logging.getLogger(__name__)
 
 def make_app(
     services: Services,
-    pronunciation: Pronouncer | None = None,
+    phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
     player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
@@ -102,8 +102,8 @@ def make_app(
     app.on_cleanup.append(answers.close)
     app[SESSIONS] = set[Session]()
     app.on_shutdown.append(drain)
-    if pronunciation:
-        app[PRONOUNCER] = pronunciation
+    if phonemizer:
+        app[PHONEMIZER] = phonemizer
     if status:
         app[STATUS] = status
     app[FRONT_ENDS] = asyncio.Event()

@@ -70,14 +70,14 @@ class Phonemized(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Pronouncer:
+class Phonemizer:
     """The front's own way from a text to phonemes."""
 
     pipeline: TextPipeline
     max_pause_seconds: float
 
 
-PRONOUNCER: web.AppKey[Pronouncer] = web.AppKey("PRONOUNCER", Pronouncer)
+PHONEMIZER: web.AppKey[Phonemizer] = web.AppKey("PHONEMIZER", Phonemizer)
 ROUTES = Routes()
 
 
@@ -102,21 +102,21 @@ async def phonemize(request: web.Request) -> web.Response:
     engine = services.speaker.engine
     language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
     with services.in_flight.answering(text):
-        found = await asyncio.to_thread(_phonemized, request.app[PRONOUNCER], fields, text, language, engine)
+        found = await asyncio.to_thread(_phonemized, request.app[PHONEMIZER], fields, text, language, engine)
     return json_response(found)
 
 
 def _phonemized(
-    pronunciation: Pronouncer, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
+    phonemizer: Phonemizer, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
 ) -> Phonemized:
     notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
     cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
     with current.get().working():
-        limit = pronunciation.max_pause_seconds
+        limit = phonemizer.max_pause_seconds
         marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
         words: list[Word] = []
         for performer, part in marked.parts():
-            words += pronunciation.pipeline.words(part, performer.language if performer else language, notation)
+            words += phonemizer.pipeline.words(part, performer.language if performer else language, notation)
     spoken = [(word, _known(word, notation)) for word in words]
     phonemes = " ".join(script for _, script in spoken if script)
     silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.http.app import make_app
-from frontend.http.phonemize import Pronouncer
+from frontend.http.phonemize import Phonemizer
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes
@@ -51,7 +51,7 @@ PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\teng
 @asynccontextmanager
 async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
     services = Services(FakeSpeaker(engine=engine), FrontSettings(max_input_characters=300), Metrics())
-    app = make_app(services, Pronouncer(PIPELINE, max_pause_seconds=60))
+    app = make_app(services, Phonemizer(PIPELINE, max_pause_seconds=60))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

@@ -318,7 +318,7 @@ async def test_a_silent_socket_is_closed_after_its_own_time() -> None:
 @pytest.mark.parametrize("service", ["elevenlabs", "cartesia", "deepgram"])
 async def test_a_service_can_be_turned_off(service: str) -> None:
     paths = {"elevenlabs": ELEVENLABS, "cartesia": CARTESIA, "deepgram": DEEPGRAM}
-    async with office(FrontSettings(**{service: False})) as desk:
+    async with office(FrontSettings(dialects=(*paths.keys() - {service},))) as desk:
         for name, path in paths.items():
             if name == service:
                 with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
