@@ -10,7 +10,7 @@ from benchmarks.measuring.figures import median
 from benchmarks.measuring.plots import Plot, draw
 from benchmarks.measuring.report import Cell, Table
 from frontend.monitoring.selfcheck import COMPARED, Check, History
-from frontend.monitoring.state_folder import state_folder
+from shm.folders import state_folder
 
 BARS = "▁▂▃▄▅▆▇█"
 DAY = 86_400.0

@@ -16,7 +16,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from benchmarks.measuring.report import Table
-from frontend.monitoring.instruments import PREFIX, Instruments
+from frontend.monitoring.metrics import PREFIX, Metrics
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics
 from worker.metrics import WorkerMetrics
@@ -49,7 +49,7 @@ def document() -> str:
     """The whole page. A metric that two processes count is one row, with the first one's meaning."""
     read = ((f"{PREFIX}{name}", "gauge", ", ".join(labels), meaning) for name, (meaning, labels) in GAUGES.items())
     found: dict[str, Entry] = {}
-    registries = (Instruments().registry, SupervisorMetrics(None).registry, WorkerMetrics().registry)
+    registries = (Metrics().registry, SupervisorMetrics(None).registry, WorkerMetrics().registry)
     for entry in (*(entry for registry in registries for entry in entries(registry)), *read):
         found.setdefault(entry[0], entry)
     rows = [(f"`{name}`", kind, labels, meaning) for name, kind, labels, meaning in sorted(found.values())]

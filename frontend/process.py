@@ -20,10 +20,10 @@ from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Event, Metrics
+from frontend.monitoring.processes import helper_memory_readings, memory_readings
 from frontend.monitoring.readings import cost_readings, demand_readings
+from frontend.monitoring.report import Jobs
 from frontend.monitoring.selfcheck import History, SelfChecker
-from frontend.monitoring.state_folder import state_folder
-from frontend.monitoring.status.processes import helper_memory_readings, memory_readings
 from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
@@ -39,6 +39,7 @@ from frontend.settings.jobs import JobSettings
 from frontend.streams.cache import DiskCache, SegmentCache
 from shm import awake_loop
 from shm.control import ControlSocket
+from shm.folders import state_folder
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
 from shm.listeners import Listeners
@@ -181,7 +182,7 @@ class Front:
             selfcheck=self._selfcheck,
             open=services.open,
             player=desk.report,
-            jobs=self._jobs,
+            jobs=self._report_jobs,
         )
         phonemizer = Phonemizer(self._pipeline, self._text.max_pause_seconds)
         app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
@@ -194,6 +195,10 @@ class Front:
             shutdown_timeout=self._settings.drain_timeout,
             keepalive_timeout=self._settings.keepalive_timeout,
         )
+
+    async def _report_jobs(self) -> Jobs:
+        await self._jobs.refresh()
+        return self._jobs.report()
 
     def _make_selfcheck(self) -> SelfChecker:
         history = History(state_folder() / "selfchecks.jsonl")

@@ -1,4 +1,4 @@
-"""The search for the reason why a folder can't be written, before anything is written."""
+"""Folders: where the user's state lies, and why a folder can't be written, before anything is written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import os
 import shutil
 from pathlib import Path
 
+import platformdirs
+
 ROOM_TO_WORK = 1 << 20
 """Bytes without which a disk counts as full."""
+
+
+def state_folder() -> Path:
+    """The user's folder of figures and jobs that outlive the server; it may not exist yet."""
+    return platformdirs.user_state_path("kokoro-live", appauthor=False)
 
 
 def trouble(folder: Path, spare: int) -> str:

@@ -147,7 +147,7 @@ def test_a_public_class_of_the_product_shares_its_name_with_no_other() -> None:
     assert {name: found for name, found in files.items() if len(found) > 1} == {}
 
 
-STATUS_TYPES = ROOT / "frontend/monitoring/status/report.py"
+STATUS_TYPES = ROOT / "frontend/monitoring/report.py"
 """Types whose names are the schemas of the OpenAPI document."""
 
 

@@ -98,14 +98,14 @@ BREAKS = (
     ),
     Mutation(
         "advice-rests-on-costs",
-        "frontend/monitoring/status/recommendations.py",
+        "frontend/monitoring/recommendations.py",
         "if gaps and factors and all(",
         "if gaps and all(",
         ("tests/frontend/monitoring/test_recommendations.py",),
     ),
     Mutation(
         "advice-is-not-about-noise",
-        "frontend/monitoring/status/recommendations.py",
+        "frontend/monitoring/drift.py",
         "NOTICED = 0.2\n",
         "NOTICED = 0.0\n",
         ("tests/frontend/monitoring/test_recommendations.py",),

@@ -13,7 +13,7 @@ from frontend.contract.body_memory import BodyMemory
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.status.sockets import OpenSockets
+from frontend.monitoring.readings import OpenSockets
 from frontend.settings.front import FrontSettings
 
 

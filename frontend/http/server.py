@@ -12,7 +12,7 @@ from frontend.contexts.services import SERVICES
 from frontend.http.jobs.handler import JOBS
 from frontend.http.openapi.document import build
 from frontend.http.openapi.page import render
-from frontend.monitoring.status.report import Status
+from frontend.monitoring.report import Status
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.serving.errors import retry_after
 from frontend.serving.json_body import json_response

@@ -17,7 +17,7 @@ from typing import IO, TypeVar
 
 from frontend.contract.errors import ApiError, Unavailable
 from frontend.monitoring.readings import Reading
-from frontend.monitoring.status.report import Jobs
+from frontend.monitoring.report import Jobs
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState
 from shm.folders import ROOM_TO_WORK, trouble

@@ -3,7 +3,7 @@
 Over days, the median of the last `WINDOW` segments is compared with one that is stored for the engine; the first full
 window is stored, and a faster one replaces it. Within a stream its last `PART` segments are compared with its first
 ones. Only segments that were made alone and are long enough count: others say more about the text than about the
-machine.
+machine. Self-checks (`frontend.monitoring.selfcheck`) are compared by the same rule.
 """
 
 from __future__ import annotations
@@ -13,19 +13,26 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
 from msgspec import UNSET
 
+from frontend.monitoring import report
 from frontend.monitoring.readings import Reading
-from frontend.monitoring.state_folder import write_whole
-from frontend.monitoring.status import report
-from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
+from shm.atomic import write_whole
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 
 log = logging.getLogger(__name__)
+
+DRIFTED = 1.2
+"""The slowdown that is worth telling: 1.2 is 20 % slower than before."""
+
+NOTICED = 0.2
+"""Real-time factor below which no slowdown is worth telling: first audio is early and playback is ahead, and a few
+milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
 
 WINDOW = 20
 PART = 10
@@ -43,6 +50,22 @@ _FASTER = 0.9
 _STREAMS = 64
 
 
+class Comparison(NamedTuple):
+    """A real-time factor, and the earlier one of the same engine that it is compared with."""
+
+    now: float
+    before: float
+
+    @property
+    def ratio(self) -> float:
+        return self.now / self.before
+
+    @property
+    def slower(self) -> bool:
+        """True if it has become slower by so much that it is worth telling."""
+        return self.ratio > DRIFTED and self.now >= NOTICED
+
+
 class DriftMonitor:
     """Compares one front's recent speed with stored figures, which outlive the process."""
 
@@ -54,7 +77,7 @@ class DriftMonitor:
         self._streams: OrderedDict[int, list[float]] = OrderedDict()
         self._engine = ""
         self._told = False
-        self._stream_ratio: float | None = None
+        self._stream: Comparison | None = None
 
     def observe(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
         """Note that a segment of `samples` took `seconds`, with `load` runs at once on average."""
@@ -75,15 +98,10 @@ class DriftMonitor:
         if baseline is None or recent < baseline * _FASTER:
             self._baselines[self._engine] = recent
             self._store()
-            return
-        if recent > max(baseline * DRIFTED, NOTICED) and not self._told:
+        elif Comparison(recent, baseline).slower and not self._told:
             self._told = True
-            log.warning(
-                "slower than before: the real-time factor is %.3f, and was %.3f (median of %d segments)",
-                recent,
-                baseline,
-                WINDOW,
-            )
+            text = "slower than before: the real-time factor is %.3f, and was %.3f (median of %d segments)"
+            log.warning(text, recent, baseline, WINDOW)
         elif recent < baseline * (1 + DRIFTED) / 2:
             self._told = False
 
@@ -97,10 +115,9 @@ class DriftMonitor:
             return
         if len(factors) > 2 * PART:
             del factors[PART]
-        ratio = median(factors[PART:]) / median(factors[:PART])
-        if median(factors[PART:]) > NOTICED and ratio > DRIFTED >= (self._stream_ratio or 0.0):
-            log.warning("a stream has become %.2f times slower from its first segments to its last", ratio)
-        self._stream_ratio = ratio
+        before, self._stream = self._stream, Comparison(median(factors[PART:]), median(factors[:PART]))
+        if self._stream.slower and not (before and before.ratio > DRIFTED):
+            log.warning("a stream has become %.2f times slower from its first segments to its last", self._stream.ratio)
 
     @property
     def ratio(self) -> float | None:
@@ -117,13 +134,13 @@ class DriftMonitor:
             found.recent = round(median(self._recent), 4)
         if (ratio := self.ratio) is not None:
             found.ratio = round(ratio, 3)
-        if self._stream_ratio is not None:
-            found.stream_ratio = round(self._stream_ratio, 3)
+        if self._stream:
+            found.stream_ratio = round(self._stream.ratio, 3)
         return None if found.baseline is UNSET and found.stream_ratio is UNSET else found
 
     def readings(self) -> Iterator[Reading]:
         """The drift for `/metrics`."""
-        for over, ratio in (("days", self.ratio), ("stream", self._stream_ratio)):
+        for over, ratio in (("days", self.ratio), ("stream", self._stream and self._stream.ratio)):
             if ratio is not None:
                 yield "real_time_factor_drift_ratio", (over,), ratio
 
@@ -131,6 +148,7 @@ class DriftMonitor:
         if self._file is None:
             return
         try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, msgspec.json.encode(self._baselines))
         except OSError as error:
             log.error("going on without storing what is normal here: %s", error)

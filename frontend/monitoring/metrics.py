@@ -8,31 +8,113 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 
 from frontend.monitoring.drift import DriftMonitor
-from frontend.monitoring.instruments import Instruments
 from frontend.monitoring.readings import Readings
-from frontend.monitoring.status.report import RecentError
+from frontend.monitoring.report import RecentError
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
-# The last requests that failed on the server's side: time, request and kind of error; never their text.
+PREFIX = "kokoro_live_"
 
-KEPT = 20
+
+class MetricRow(NamedTuple):
+    """One metric: its name without `PREFIX`, its meaning, its labels; of a histogram its buckets."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+COUNTERS = (
+    MetricRow(
+        "requests_total",
+        "Requests by route and status; 499: the client left, read nothing for too long, or outlasted the drain.",
+        ("endpoint", "status"),
+    ),
+    MetricRow("audio_seconds_total", "Audio handed to sockets."),
+    MetricRow(
+        "streams_cut_total",
+        "Responses that broke after their first byte: the engine failed, the client read nothing for too long, the "
+        "drain timeout ended, or the front died. A client that left, or interrupted itself, isn't counted.",
+    ),
+    MetricRow("segments_resubmitted_total", "Segments that a worker died on and another was given."),
+    MetricRow(
+        "stream_underruns_total",
+        "Gaps that listeners heard: the next sample was made after the one before it had been played.",
+    ),
+    MetricRow("replans_total", "Streams whose rest was cut again because their listeners were about to run dry."),
+    MetricRow(
+        "g2p_fallback_total",
+        "Words that their language's lexicon lacked, by what pronounced them: espeak (its rules) or letters (spelled "
+        "out). Languages without a lexicon aren't counted.",
+        ("source",),
+    ),
+    MetricRow(
+        "sentences_misread_total",
+        "Sentences whose reading failed in the server's own code and that simpler rules read; the log has each.",
+    ),
+    MetricRow("texts_unread_total", "Requests that the server's own code failed to read (500); the log has each."),
+    MetricRow("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
+    MetricRow(
+        "requests_refused_total",
+        "Requests, and texts of sockets, that were rejected because there was no room to speak them in time. Those of "
+        "the priority idle, which give way to listeners, aren't counted.",
+    ),
+    MetricRow(
+        "connections_closed_total",
+        "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused, drain "
+        "(its stream didn't end within the drain timeout).",
+        ("reason",),
+    ),
+    MetricRow("cache_hits_total", "Segments that were repeated from the cache."),
+    MetricRow("cache_misses_total", "Segments that were looked for there and had to be made."),
+)
+
+GAUGES = (
+    MetricRow("active_streams", "Requests, and texts of sockets, being spoken now."),
+    MetricRow("connections", "Connections open now."),
+    MetricRow("cache_bytes", "Memory that the cache takes."),
+    MetricRow("queue_depth", "Segments that are planned and not with a worker."),
+)
+"""Gauges; each shows the sum over all living processes that set it."""
+
+HISTOGRAMS = (
+    MetricRow(
+        "request_duration_seconds",
+        "From a request's header to the end of its response.",
+        ("endpoint",),
+        # Seconds. A stream lasts as long as its listener plays it, so the last buckets are long.
+        (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0),
+    ),
+    MetricRow(
+        "time_to_first_audio_seconds",
+        "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
+        "sample of speech handed to the socket; silence doesn't count, nor do requests of the priority idle, for "
+        "which nobody waits.",
+        buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0),
+    ),
+    MetricRow(
+        "real_time_factor",
+        "Seconds of work per second of audio, for each segment that was made; below 1 it keeps up with a listener.",
+        buckets=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.5),
+    ),
+)
 
 
 class RecentErrors:
-    """The latest errors of this front."""
+    """The last `kept` requests that failed on the server's side: time, request and kind of error; never their text."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time, kept: int = 20) -> None:
         """`clock` gives Unix time."""
         self._clock = clock
-        self._errors: deque[RecentError] = deque(maxlen=KEPT)
+        self._errors: deque[RecentError] = deque(maxlen=kept)
 
     def add(self, request_id: str, kind: str) -> None:
         """`kind` is an error's code, or a status."""
@@ -40,7 +122,7 @@ class RecentErrors:
         self._errors.append(RecentError(at, request_id, kind))
 
     def latest(self) -> list[RecentError]:
-        """The latest errors, the newest first."""
+        """The errors, the newest first."""
         return list(reversed(self._errors))
 
 
@@ -81,13 +163,20 @@ class Metrics:
         self.readings = Readings()
         """Gauges that are computed at each scrape."""
         self.readings.add(self.drift.readings)
-        instruments = Instruments()
-        self.registry = instruments.registry
-        self._counters, self._gauges, self._histograms = (
-            instruments.counters,
-            instruments.gauges,
-            instruments.histograms,
-        )
+        self.registry = CollectorRegistry()
+        self._counters = {
+            row.name: Counter(PREFIX + row.name, row.meaning, row.labels, registry=self.registry) for row in COUNTERS
+        }
+        self._gauges = {
+            row.name: Gauge(
+                PREFIX + row.name, row.meaning, row.labels, registry=self.registry, multiprocess_mode="livesum"
+            )
+            for row in GAUGES
+        }
+        self._histograms = {
+            row.name: Histogram(PREFIX + row.name, row.meaning, row.labels, registry=self.registry, buckets=row.buckets)
+            for row in HISTOGRAMS
+        }
         for source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source)
         for helper in HELPERS:

@@ -6,7 +6,9 @@ engine. An unknown value has no sample.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from prometheus_client.core import GaugeMetricFamily
 
@@ -92,3 +94,19 @@ def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:
         for figure, value in account.costs.as_dict().items() if account.measured else ():
             if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):
                 yield gauge, (name,), value
+
+
+@dataclass(slots=True)
+class OpenSockets:
+    """Counts that the protocols with growing texts keep."""
+
+    sockets: Counter[str] = field(default_factory=Counter)
+    """Open connections by protocol; a protocol that was used once stays with 0."""
+    contexts: int = 0
+    """Contexts that are open on them."""
+
+    def readings(self) -> Iterator[Reading]:
+        """The counts of sockets and contexts, as gauges."""
+        for protocol, count in self.sockets.items():
+            yield "sockets", (protocol,), float(count)
+        yield "contexts", (), float(self.contexts)

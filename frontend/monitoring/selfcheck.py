@@ -19,11 +19,10 @@ from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspe
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
 from frontend.contract.urgency import Urgency
-from frontend.monitoring.drift import identity
+from frontend.monitoring import report
+from frontend.monitoring.drift import Comparison, identity
 from frontend.monitoring.readings import Reading
-from frontend.monitoring.state_folder import write_whole
-from frontend.monitoring.status import report
-from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
+from shm.atomic import write_whole
 from shm.audio import SAMPLE_RATE
 from text.words.language import language_of
 from text.words.voice_spec import default_voice, parse_voice
@@ -79,6 +78,7 @@ class History:
         """Append the check, and write it to the disk if possible."""
         self.checks = [*self.checks, check][-KEPT:]
         try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, b"".join(msgspec.json.encode(known) + b"\n" for known in self.checks))
         except OSError as error:
             log.error("the self-check's result is not kept: %s", error)
@@ -156,15 +156,15 @@ class SelfChecker:
         return Check(self._clock(), identity(engine), seconds * SAMPLE_RATE / samples, first)
 
     def _judge(self, check: Check) -> None:
-        ratio = self.ratio
+        compared = self._comparison()
         log.info(
             "self-check: real-time factor %.3f, first audio after %.3f s%s",
             check.real_time_factor,
             check.first_audio_seconds,
-            "" if ratio is None else f", {ratio:.2f} times the median before",
+            f", {compared.ratio:.2f} times the median before" if compared else "",
         )
-        if ratio is not None and ratio > DRIFTED and check.real_time_factor >= NOTICED:
-            log.warning("the self-check is %.2f times slower than those before it", ratio)
+        if compared and compared.slower:
+            log.warning("the self-check is %.2f times slower than those before it", compared.ratio)
 
     def _compared(self) -> list[Check]:
         """The last check and the same engine's checks before it, the oldest first."""
@@ -176,10 +176,12 @@ class SelfChecker:
     @property
     def ratio(self) -> float | None:
         """The last real-time factor divided by the median of earlier ones; None while there are too few."""
-        checks = self._compared()
-        if len(checks) <= ENOUGH:
-            return None
-        return checks[-1].real_time_factor / median(check.real_time_factor for check in checks[:-1])
+        compared = self._comparison()
+        return compared.ratio if compared else None
+
+    def _comparison(self) -> Comparison | None:
+        *earlier, last = [check.real_time_factor for check in self._compared()] or [0.0]
+        return Comparison(last, median(earlier)) if len(earlier) >= ENOUGH else None
 
     def report(self) -> report.SelfCheck | None:
         """The last check for `/status`; None before the first."""

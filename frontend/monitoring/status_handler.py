@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import psutil
 from aiohttp import web
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
+from frontend.monitoring import report
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.selfcheck import SelfChecker
-from frontend.monitoring.status import report
-from frontend.monitoring.status.engine import speaking
-from frontend.monitoring.status.processes import processes
-from frontend.monitoring.status.recommendations import recommendations
-from frontend.monitoring.status.report import (
+from frontend.monitoring.processes import processes, speaking
+from frontend.monitoring.readings import OpenSockets
+from frontend.monitoring.recommendations import recommendations
+from frontend.monitoring.report import (
     Cache,
     Jobs,
     Memory,
@@ -29,20 +28,38 @@ from frontend.monitoring.status.report import (
     StreamStatus,
     Totals,
 )
-from frontend.monitoring.status.snapshot import Snapshot
-from frontend.monitoring.status.sockets import OpenSockets
+from frontend.monitoring.selfcheck import SelfChecker
 from frontend.planning.costs import Account
 from frontend.settings.front import FrontSettings
+from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
 from shm import situation
 from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from shm.situation import Situation
 from text.english.taggers import tagger_name
 
-# The tuning profile in use, or the reason why there is none, as `/status` shows it.
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The scheduler's state at one moment."""
+
+    engine: EngineInfo | None
+    reason: str
+    """The reason why no engine can speak; empty when one can."""
+    situation: Situation
+    streams: Sequence[Stream]
+    queue_depth: int
+    quarantined: int
+    """Number of quarantined segments."""
+    costs: Mapping[str, Account]
+    """Cost accounts by engine."""
+    cache: SegmentCache
 
 
 def tuning(told: situation.TuningState, now: float) -> report.Tuning:
-    """
+    """The tuning profile in use, or the reason why there is none.
+
     Args:
         told: the supervisor's, of the start or the last reload.
         now: seconds since 1970.
@@ -70,18 +87,6 @@ SETTINGS = (
 """Settings of the front that explain its figures and contain no secrets."""
 
 
-class JobsReader(Protocol):
-    """The jobs, as the handler reads them."""
-
-    async def refresh(self) -> None:
-        """Read the jobs again."""
-        ...
-
-    def report(self) -> Jobs:
-        """The report of jobs as they were when their folder was read last."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """The front's parts that a report is read from."""
@@ -94,7 +99,8 @@ class Sources:
     selfcheck: SelfChecker | None = None
     open: OpenSockets = field(default_factory=OpenSockets)
     player: Callable[[], Player] | None = None
-    jobs: JobsReader | None = None
+    jobs: Callable[[], Awaitable[Jobs]] | None = None
+    """Reads the folder of jobs."""
 
 
 class StatusHandler:
@@ -105,11 +111,10 @@ class StatusHandler:
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
-        if self._sources.jobs:
-            await self._sources.jobs.refresh()
-        return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
+        jobs = await self._sources.jobs() if self._sources.jobs else UNSET
+        return web.Response(body=msgspec.json.encode(self.report(jobs)), content_type="application/json")
 
-    def report(self) -> Status:
+    def report(self, jobs: Jobs | UnsetType = UNSET) -> Status:
         """The whole report, with the advice that follows from it."""
         now = self._sources.snapshot()
         memory = psutil.virtual_memory()
@@ -139,7 +144,7 @@ class StatusHandler:
             selfcheck=(self._sources.selfcheck.report() if self._sources.selfcheck else None) or UNSET,
             errors=self._sources.metrics.errors.latest(),
             player=self._sources.player() if self._sources.player else UNSET,
-            jobs=self._sources.jobs.report() if self._sources.jobs else UNSET,
+            jobs=jobs,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
         )
         found.recommendations = recommendations(found)

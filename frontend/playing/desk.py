@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from frontend.contract.errors import ApiError
-from frontend.monitoring.status.report import Player
+from frontend.monitoring.report import Player
 from frontend.playing.line import PlayerLine, unavailable
 from frontend.playing.unanswered import Asking
 from shm.listeners import own_address

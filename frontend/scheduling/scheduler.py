@@ -14,7 +14,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event, Metrics
-from frontend.monitoring.status.snapshot import Snapshot
+from frontend.monitoring.status_handler import Snapshot
 from frontend.planning.costs import Ledger, PlanProfiles
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
+from shm.folders import state_folder
 from shm.hours import Hours
 from shm.setting import Group, check_bounds, setting
 
@@ -59,4 +58,4 @@ class JobSettings:
     @property
     def folder(self) -> Path:
         """The folder of jobs; it may not exist yet."""
-        return self.jobs_dir or platformdirs.user_state_path("kokoro-live", appauthor=False) / "jobs"
+        return self.jobs_dir or state_folder() / "jobs"

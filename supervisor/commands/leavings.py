@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import platformdirs
 
-from frontend.monitoring.state_folder import state_folder
 from kokoro_live.installation import NAME
+from shm.folders import state_folder
 from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.installation import InstalledFiles

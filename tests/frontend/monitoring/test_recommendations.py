@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from frontend.monitoring.status.recommendations import recommendations
-from frontend.monitoring.status.report import (
+from frontend.monitoring.recommendations import recommendations
+from frontend.monitoring.report import (
     Cache,
     Drift,
     Memory,

@@ -19,9 +19,8 @@ from aiohttp import web
 from msgspec import structs
 
 from frontend.monitoring.metrics import Event, Metrics, RecentErrors
-from frontend.monitoring.status.report import Status
-from frontend.monitoring.status.snapshot import Snapshot
-from frontend.monitoring.status_handler import Sources, StatusHandler
+from frontend.monitoring.report import Status
+from frontend.monitoring.status_handler import Snapshot, Sources, StatusHandler
 from frontend.planning.costs import Account
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from frontend.monitoring.status.engine import speaking
+from frontend.monitoring.processes import speaking
 from shm.engine_info import Priority, StageInfo, TrialInfo
 from shm.situation import ProcessReport, Situation
 from tests.frontend.http_fakes import ENGINE

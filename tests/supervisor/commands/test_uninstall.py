@@ -12,8 +12,8 @@ import platformdirs
 import pytest
 from click.testing import CliRunner, Result
 
-from frontend.monitoring.state_folder import state_folder
 from kokoro_live.installation import this_installation
+from shm.folders import state_folder
 from supervisor.cli import kokoro_live
 from supervisor.settings.options import default_config_file
 from tests.rooms import PACKED

@@ -6,14 +6,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import UNSET
 
-from frontend.monitoring.status.report import Memory, Recommendation, Status
-
-DRIFTED = 1.2
-"""The slowdown that is worth a recommendation: 1.2 is 20 % slower than before."""
-
-NOTICED = 0.2
-"""Real-time factor below which a slowdown is no reason for a recommendation: first audio is early and playback is
-ahead, and a few milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
+from frontend.monitoring.drift import DRIFTED, NOTICED
+from frontend.monitoring.report import Memory, Recommendation, Status
 
 _CONSEQUENCES = {
     "worker": " Listeners don't hear a worker's death, but after a series of deaths without progress the next try "

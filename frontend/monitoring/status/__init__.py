@@ -1,1 +1,0 @@
-"""The parts of the report that `/status` answers, and its advice."""
