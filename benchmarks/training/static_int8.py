@@ -31,7 +31,7 @@ from benchmarks.measuring.evaluation.sentences import calibration
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
-from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of, replace_nodes
+from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
 from worker.machine.machine import cores
@@ -100,8 +100,8 @@ def residual_convolutions(graph: Graph) -> list[Convolution]:
         CannotSplit, UnknownPattern: the model isn't Kokoro in dynamic int8.
     """
     cuts = find_cuts(graph)
-    places, _ = graph.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
-    nodes = [graph.nodes[place] for place in places if graph.nodes[place].op_type == "ConvInteger"]
+    generator = graph.part([cuts.features, cuts.harmonics, cuts.style], [cuts.audio])
+    nodes = list(generator.of_type("ConvInteger"))
     shapes = {node.output[0]: constant_of(graph, node, node.input[1]).shape for node in nodes}
     alike = [node for node in nodes if shapes[node.output[0]][0] == shapes[node.output[0]][1]]
     return [Convolution(node, product_of(graph, node)) for node in alike]
@@ -157,13 +157,14 @@ def _inputs(session: Any, bank: VoiceBank, script: str, voice: Voice) -> dict[st
 def make_static(graph: Graph, convolutions: Sequence[Convolution], known: Mapping[str, Range]) -> Any:
     """The graph's model with these convolutions static; the graph is no longer valid."""
     made: dict[int, list[Any]] = {}
-    tensors: dict[str, Any] = {}
     for each in convolutions:
         nodes, constants = _static(graph, each, known[each.x], known[each.y])
-        made[graph.place(each.y)] = nodes
-        tensors |= {name: numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()}
-    nodes = [new for place, node in enumerate(graph.nodes) for new in made.get(place, [node])]
-    replace_nodes(graph.model, nodes, [*graph.model.graph.initializer, *tensors.values()])
+        made[id(graph.maker(each.y))] = nodes
+        for name, value in constants.items():
+            graph.derive(name, np.asarray(value))
+    graph.replace(made)
+    graph.drop_unused()
+    graph.store()
     return graph.model
 
 

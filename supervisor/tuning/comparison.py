@@ -1,4 +1,5 @@
-"""An engine in its own process, to be measured: a crash or hang rejects only the configuration being measured."""
+"""Ways to divide the cores, each measured against the default: both engines are loaded, each in its own process, and
+speak in turn. A crash or hang rejects only the way being measured."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import IO, Protocol
+from typing import IO
 
 import msgspec
 
@@ -123,8 +124,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-# Ways to divide the cores, each measured against the default: both engines are loaded and speak in turn.
-
 ROUNDS = 5
 """Pairs of measurements for each way. The default wins all of them by chance once in 32 times."""
 
@@ -135,18 +134,7 @@ LOSS = 0.95
 """Median ratio below which a figure counts as worse."""
 
 
-class MeasuredSpeaker(Protocol):
-    """An engine that can be measured."""
-
-    def measure(self) -> Round:
-        """
-        Raises:
-            CannotMeasure: the engine fails, or doesn't load.
-        """
-        ...
-
-
-Open = Callable[[WorkerSettings], AbstractContextManager[MeasuredSpeaker]]
+Open = Callable[[WorkerSettings], AbstractContextManager[MeasuredEngine]]
 """Opens an engine for the duration of a block."""
 
 
@@ -195,7 +183,7 @@ def compare(
     return ComparisonResult(best.way, verdict, tuple(attempts))
 
 
-def _attempt(open: Open, settings: WorkerSettings, default: MeasuredSpeaker, way: Way) -> Attempt:
+def _attempt(open: Open, settings: WorkerSettings, default: MeasuredEngine, way: Way) -> Attempt:
     mine: list[Round] = []
     others: list[Round] = []
     try:
@@ -244,7 +232,7 @@ class _DefaultFailed(Exception):
     """The default failed, rather than the way that is measured."""
 
 
-def _measured(default: MeasuredSpeaker) -> Round:
+def _measured(default: MeasuredEngine) -> Round:
     try:
         return default.measure()
     except CannotMeasure as error:

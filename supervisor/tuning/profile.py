@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from shm.atomic import write_shared
 from shm.situation import TuningState
 from supervisor.settings.composition import Settings
 from worker.engine import EngineUnavailable
@@ -138,20 +137,13 @@ def read(file: Path) -> TuningProfile:
 
 
 def write(file: Path, profile: TuningProfile) -> None:
-    """Replace the file atomically, so that no reader finds a partial one.
+    """Replace the file atomically.
 
     Raises:
         OSError: the folder can't be written to.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(msgspec.json.format(msgspec.json.encode(profile), indent=1))
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_shared(file, msgspec.json.format(msgspec.json.encode(profile), indent=1))
 
 
 def _runtimes() -> str:

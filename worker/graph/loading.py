@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
-from onnx import helper, numpy_helper
+from onnx import helper
 
-from worker.graph.graph import CannotSplit, Graph, attribute, names_taken
+from worker.graph.graph import CannotSplit, Graph, attribute
 
 _PROJECTION_DEPTH = 16
 """Most nodes between AdaIN's factor and the bias of the style's projection: the published export has 4."""
@@ -49,38 +48,23 @@ def fuse_norms(graph: Graph) -> bool:
     Raises:
         CannotSplit: a norm was found, and its number of channels can't be told.
     """
-    found = [norm for node in graph.of_type("Div") if (norm := _written_out(graph, node))]
-    constants: dict[str, NDArray[np.float32]] = {}
-    fused: dict[int, Any] = {}
-    for norm in found:
-        scale, bias = (f"kokoro_live_norm_{kind}_{norm.channels}" for kind in ("scale", "bias"))
-        constants[scale], constants[bias] = np.ones(norm.channels, np.float32), np.zeros(norm.channels, np.float32)
-        fused[id(norm.division)] = helper.make_node(
+    fused: dict[int, list[Any]] = {}
+    for norm in filter(None, (_written_out(graph, node) for node in graph.of_type("Div"))):
+        ones = graph.derive(f"kokoro_live_norm_scale_{norm.channels}", np.ones(norm.channels, np.float32))
+        zeros = graph.derive(f"kokoro_live_norm_bias_{norm.channels}", np.zeros(norm.channels, np.float32))
+        made = helper.make_node(
             "InstanceNormalization",
-            [norm.x, scale, bias],
+            [norm.x, ones, zeros],
             list(norm.division.output),
             name=f"kokoro_live_norm_{len(fused)}",
             epsilon=norm.epsilon,
         )
-    model = graph.model.graph
-    if found:
-        nodes = _used([fused.get(id(node), node) for node in graph.nodes], {output.name for output in model.output})
-        # Protocol buffers copy elements put into a list, and invalidate elements removed from one.
-        kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
-        del model.node[:]
-        model.node.extend(kept)
-        model.initializer.extend(numpy_helper.from_array(value, name) for name, value in constants.items())
-    return bool(found)
-
-
-def _used(nodes: list[Any], needed: set[str]) -> list[Any]:
-    """The nodes that an output needs, in order."""
-    kept = []
-    for node in reversed(nodes):
-        if needed.intersection(node.output):
-            needed.update(names_taken(node))
-            kept.append(node)
-    return kept[::-1]
+        fused[id(norm.division)] = [made]
+    if fused:
+        graph.replace(fused)
+        graph.drop_unused()
+        graph.store()
+    return bool(fused)
 
 
 def _written_out(graph: Graph, division: Any) -> _Norm | None:

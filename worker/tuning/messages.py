@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,25 +36,6 @@ def encode(result: Result | WorkerSettings) -> bytes:
     return msgspec.json.encode(result, enc_hook=_text_of_path) + b"\n"
 
 
-def decode_settings(line: bytes) -> WorkerSettings:
-    """Settings from a line of JSON.
-
-    Raises:
-        msgspec.DecodeError: the line isn't valid settings.
-    """
-    return _settings(line)
-
-
-def decode_result(line: bytes) -> Result:
-    """A message from a line of JSON.
-
-    Raises:
-        msgspec.DecodeError: the line isn't a valid message.
-    """
-    result: Result = _result(line)
-    return result
-
-
 def _text_of_path(value: Any) -> str:
     if isinstance(value, Path):
         return str(value)
@@ -66,5 +48,5 @@ def _path_of_text(kind: type[Any], value: Any) -> Path:
     raise TypeError(f"{kind.__name__} isn't read from JSON")
 
 
-_settings = msgspec.json.Decoder(WorkerSettings, dec_hook=_path_of_text).decode
-_result: Any = msgspec.json.Decoder(Result).decode
+decode_settings = msgspec.json.Decoder(WorkerSettings, dec_hook=_path_of_text).decode
+decode_result: Callable[[bytes], Result] = msgspec.json.Decoder(Result).decode

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 import pytest
+from onnx import TensorProto, helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.made_once import made_once
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, Utterance
 from worker.fidelity import snr
+from worker.graph.graph import Graph
 from worker.kokoro import KokoroEngine
 from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.run_control import RunControl
@@ -138,3 +140,19 @@ def decibels(expected, made) -> float:
 
 def run_model(model: Path, **inputs):
     return ort.InferenceSession(str(model), providers=[CPU]).run(None, inputs)
+
+
+def rewritten(rewrite, nodes, constants, outputs=("y",)):
+    """The nodes after a rewrite, the constants that they take, and how many places were rewritten."""
+    made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    graph = helper.make_graph(nodes, "part", [], made, constants)
+    change = Graph(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    count = rewrite(change)
+    change.drop_unused()
+    kept = [*constants, *change.constants, *change.derived.values()]
+    kept = [tensor for tensor in kept if tensor.name in change.taken()]
+    for tensor in kept:
+        if tensor.name in change.reshaped:
+            del tensor.dims[:]
+            tensor.dims.extend(change.reshaped[tensor.name])
+    return list(change), kept, count

@@ -22,7 +22,7 @@ from worker.kokoro import KokoroEngine
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.rewrites.cuts import find_cuts
-from worker.split.rewrites.norm_statistics import norms
+from worker.split.rewrites.norm_statistics import channels_of
 from worker.split.rewrites.stage_files import fingerprint
 from worker.split.segments.statistics import predictor_for
 from worker.voices.kokoro_voices import EMBEDDED
@@ -44,12 +44,12 @@ def dynamic(*, per_channel=False):
 
 def integers(graph):
     """Operators on integers that are left."""
-    return {node.op_type for node in graph.nodes if "Quant" in node.op_type or "Integer" in node.op_type}
+    return {node.op_type for node in graph if "Quant" in node.op_type or "Integer" in node.op_type}
 
 
 def operations(graph):
     """onnxruntime's tools make MatMul and Add of Gemm before they quantise it."""
-    counts = Counter("MatMul" if node.op_type == "Gemm" else node.op_type for node in graph.nodes)
+    counts = Counter("MatMul" if node.op_type == "Gemm" else node.op_type for node in graph)
     return {name: counts[name] for name in OPERATIONS}
 
 
@@ -164,12 +164,11 @@ def test_the_published_file_speaks_as_before(real_model, tmp_path):
     graph = load_graph(real_model)
     assert is_dynamic_int8(graph)
     floats = dequantize(graph)
-    counts = Counter(node.op_type for node in floats.nodes)
+    counts = Counter(node.op_type for node in floats)
     assert (counts["Conv"], counts["MatMul"], counts["LSTM"]) == (87 + 1, 148 + 26, 6)
     assert not integers(floats)
     cuts = find_cuts(floats)
-    generator, _ = floats.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
-    channels = sum(norm.channels for norm in norms(floats, generator))
+    channels = channels_of(floats.part([cuts.features, cuts.harmonics, cuts.style], [cuts.audio]))
     assert channels == 8448, "it can be cut, and each norm is found"
     assert predictor_for(real_model, fingerprint(floats), channels), "windows of it have the int8 file's predictor"
     plain = tmp_path / "float.onnx"

@@ -25,8 +25,8 @@ def count(nodes, operator: str) -> int:
 def test_each_norm_becomes_one_node(tmp_path, form, expected):
     """10 of the decoder, 48 of the generator (44 where three residual blocks share one, twice), 2 of the prosody."""
     graph = load_graph(make_split_model(tmp_path / "small.onnx", norms=form, predicted=False))
-    assert count(graph.nodes, "InstanceNormalization") == expected
-    assert not any(node.op_type == "ReduceMean" for node in graph.nodes), "nothing of the old form is left"
+    assert count(graph, "InstanceNormalization") == expected
+    assert not any(node.op_type == "ReduceMean" for node in graph), "nothing of the old form is left"
     onnx.checker.check_model(graph.model)
 
 

@@ -1,6 +1,7 @@
 """Convolutions of integers as products of matrices: the same sums, the same stage, shared weights; else left alone."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import onnx
@@ -9,8 +10,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
-from tests.worker.split.splitting import USUAL, decibels, int8_model
-from worker.graph.graph import Graph, Nodes
+from tests.worker.split.splitting import USUAL, decibels, int8_model, rewritten
+from worker.machine.machine import products_saturate_here
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
@@ -54,15 +55,7 @@ def convolution(*, kernel=KERNEL, zero_point=70, scale=0.013, bias=True, weights
     return nodes, [numpy_helper.from_array(value, name) for name, value in constants.items()]
 
 
-def packed(nodes, constants):
-    """The nodes afterwards, with their constants, and how many were rewritten."""
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    model = helper.make_model(helper.make_graph(nodes, "part", [], [y], constants))
-    change = Nodes(nodes, ["y"], Graph(model), "test")
-    count = pack_convolutions(change)
-    change.drop_unused()
-    kept = [*constants, *change.constants, *change.derived.values()]
-    return list(change), [tensor for tensor in kept if tensor.name in change.taken()], count
+packed = partial(rewritten, pack_convolutions)
 
 
 def run(nodes, constants, x):
@@ -73,6 +66,7 @@ def run(nodes, constants, x):
     return ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
 
 
+@pytest.mark.skipif(products_saturate_here(), reason="the packed sums are wrong here, and so not used")
 @pytest.mark.parametrize(
     "attributes",
     [

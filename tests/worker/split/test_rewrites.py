@@ -7,8 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model, stages_of
-from tests.worker.split.splitting import Parts, decibels
-from worker.graph.graph import Graph, Nodes
+from tests.worker.split.splitting import Parts, decibels, rewritten
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.planar import make_planar
@@ -66,22 +65,6 @@ def run(nodes, constants, x, kind=TensorProto.FLOAT):
     return ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
 
 
-def rewritten(rewrite, nodes, constants):
-    """The nodes afterwards, the constants that they take, and how many were rewritten."""
-    graph = helper.make_graph(
-        nodes, "part", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], constants
-    )
-    change = Nodes(nodes, ["y"], Graph(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])), "test")
-    count = rewrite(change)
-    change.drop_unused()
-    kept = [tensor for tensor in (*constants, *change.constants) if tensor.name in change.taken()]
-    for tensor in kept:
-        if tensor.name in change.reshaped:
-            del tensor.dims[:]
-            tensor.dims.extend(change.reshaped[tensor.name])
-    return list(change), kept, count
-
-
 ALPHA = np.linspace(0.2, 5, 8, dtype=np.float32).reshape(1, 8, 1)
 
 
@@ -123,14 +106,7 @@ def test_what_isnt_snake_stays():
         ([helper.make_node("Neg", ["x"], ["a"]), *nodes], [tensor for tensor in constants if tensor.name != "a"]),
         ([node for node in nodes if node.op_type != "Pow"], constants),
     ):
-        before = [node.op_type for node in changed[0]]
-        change = Nodes(changed[0], ["y"], Graph(helper.make_model(helper.make_graph(*changed_graph(changed)))), "test")
-        assert rewrite_snakes(change) == 0
-        assert [node.op_type for node in change] == before
-
-
-def changed_graph(changed):
-    return changed[0], "part", [], [], changed[1]
+        assert rewritten(rewrite_snakes, *changed, outputs=("y", "z"))[2] == 0
 
 
 def convolution(weights, **more):

@@ -1,6 +1,7 @@
 """Snake between a norm and a quantisation: a sine, and the factor in the norm; anything else is left alone."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import onnx
@@ -8,8 +9,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
-from tests.worker.split.splitting import USUAL, int8_model
-from worker.graph.graph import Graph, Nodes
+from tests.worker.split.splitting import USUAL, int8_model, rewritten
 from worker.split.rewrites.choice import MOST_CORES_FOR_SINE, Rewrite, default
 from worker.split.rewrites.snake import fold_sines
 from worker.split.rewrites.stage_files import EXACT_GENERATOR, GENERATOR
@@ -35,13 +35,7 @@ def snake(outside=1 / FACTORS):
     return nodes, [numpy_helper.from_array(value, name) for name, value in constants.items()]
 
 
-def folded(nodes, constants, outputs=("y", "s", "z")):
-    """The nodes afterwards, all constants, and the number of Snakes that were rewritten."""
-    model = helper.make_model(helper.make_graph(nodes, "part", [], [], constants), opset_imports=IMPORTS)
-    change = Nodes(nodes, outputs, Graph(model), "test")
-    count = fold_sines(change)
-    change.drop_unused()
-    return list(change), [*constants, *change.constants], count
+folded = partial(rewritten, fold_sines, outputs=("y", "s", "z"))
 
 
 def run(nodes, constants):

@@ -5,7 +5,7 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.graph.graph import Graph, Nodes
+from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
@@ -39,7 +39,7 @@ def run(made, x):
 def test_the_spectrum_is_the_same(monkeypatch):
     monkeypatch.setattr("worker.split.rewrites.spectrum._errors", lambda *_: np.zeros(2 * BINS))
     plain = model()
-    nodes = Nodes(list(plain.graph.node), ["y"], Graph(plain), "test")
+    nodes = Graph(plain)
     assert rewrite_spectra(nodes) == 1
     x = np.random.default_rng(0).standard_normal((1, 400, 1)).astype(np.float32)
     wanted = run(plain, x)
@@ -52,7 +52,7 @@ def test_the_spectrum_is_the_same(monkeypatch):
 
 def test_a_whole_spectrum_is_left_alone():
     plain = model(onesided=0)
-    assert rewrite_spectra(Nodes(list(plain.graph.node), ["y"], Graph(plain), "test")) == 0
+    assert rewrite_spectra(Graph(plain)) == 0
 
 
 def write_source(model, folders):

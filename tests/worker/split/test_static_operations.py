@@ -6,7 +6,7 @@ import onnxruntime as ort
 import pytest
 from onnx import helper, numpy_helper
 
-from worker.graph.graph import Graph, Nodes
+from worker.graph.graph import Graph
 from worker.split.static.static_graph import replace_operations
 from worker.split.static.synthesis import fold_synthesis
 
@@ -30,7 +30,7 @@ def rewritten(model, change):
     inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
     values = (*inferred.input, *inferred.value_info, *inferred.output)
     shapes = {value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim) for value in values}
-    nodes = Nodes(model.graph.node, ["y"], Graph(model), "test")
+    nodes = Graph(model)
     change(nodes, shapes)
     changed = onnx.ModelProto()
     changed.CopyFrom(model)

@@ -46,6 +46,11 @@ class Cuts:
     second_stage: tuple[Any, Any]
     """The nodes whose first inputs are the first stage's result (10 per frame at 80 Hz) and the harmonics."""
 
+    @property
+    def moving(self) -> list[str]:
+        """The generator's inputs that change along the segment."""
+        return [self.features, self.harmonics]
+
 
 def find_cuts(graph: Graph) -> Cuts:
     """
@@ -105,10 +110,10 @@ def _check(graph: Graph, cuts: Cuts) -> None:
         "generator": ([cuts.audio], [cuts.features, cuts.harmonics, cuts.style]),
     }
     for stage, (outputs, given) in stages.items():
-        places, names = graph.needed(outputs, given)
+        nodes, names = graph.needed(outputs, given)
         if missing := names & set(graph.inputs):
             raise CannotSplit(f"its {stage} also needs {', '.join(sorted(missing))}")
-        random = {graph.nodes[place].op_type for place in places} & set(_RANDOM)
+        random = {node.op_type for node in nodes} & set(_RANDOM)
         if stage != "source" and random:
             raise CannotSplit(f"its {stage} draws random numbers ({', '.join(sorted(random))})")
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
-from worker.graph.graph import Chain, Nodes, attribute, is_float
+from worker.graph.graph import Chain, Nodes, attribute
 
 _ALONG_TIME = ("strides", "dilations")
 
@@ -51,7 +52,7 @@ def _is_along_time(nodes: Nodes, node: Any) -> bool:
     # Other takers of the weights would get them in another shape.
     return (
         weights is not None
-        and is_float(weights)
+        and weights.data_type == TensorProto.FLOAT
         and len(weights.dims) == 3
         and all(_takes_as_weights(taker, weights.name) for taker in nodes.takers(weights.name))
     )

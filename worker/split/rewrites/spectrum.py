@@ -19,7 +19,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from worker.graph.graph import Chain, Nodes, attribute, names_taken
+from worker.graph.graph import Chain, Nodes, attribute
 
 _ROUNDING = 1e-7
 """Weights below this value are set to 0."""
@@ -74,16 +74,16 @@ def _convolution(nodes: Nodes, node: Any, window: NDArray[np.float32], hop: int)
 def _errors(nodes: Nodes, node: Any, bins: int) -> NDArray[np.float64]:
     """Rounding errors in the empty bins of the spectrum of silence, [2 bins]; nearly 0 if the source takes more inputs
     than F0: another export takes noise too, and then no bin is empty."""
-    given, inside = _needed(nodes, node)
+    inside, names = nodes.needed(node.output)
+    given = [name for name in names if nodes.maker(name) is None and name not in nodes.graph.initializers]
     if len(given) != 1:
         return np.full(2 * bins, _NOWHERE)
-    taken = {name for each in inside for name in names_taken(each)}
     graph = helper.make_graph(
         inside,
         "silence",
         [helper.make_tensor_value_info(given[0], TensorProto.FLOAT, [1, _SILENT_FRAMES])],
         [helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, None)],
-        [tensor for name, tensor in nodes.graph.initializers.items() if name in taken],
+        [tensor for name, tensor in nodes.graph.initializers.items() if name in names],
     )
     model = helper.make_model(graph, opset_imports=nodes.graph.model.opset_import)
     model.ir_version = nodes.graph.model.ir_version
@@ -91,14 +91,3 @@ def _errors(nodes: Nodes, node: Any, bins: int) -> NDArray[np.float64]:
     [[spectrum]] = session.run(None, {given[0]: np.zeros((1, _SILENT_FRAMES), np.float32)})
     middle = spectrum[len(spectrum) // 2].ravel().astype(float)
     return np.where(np.abs(middle) < _TINY * np.abs(middle).max(), _FACTOR * middle, 0) + _NOWHERE
-
-
-def _needed(nodes: Nodes, node: Any) -> tuple[list[str], list[Any]]:
-    """The inputs (names that no node makes) and the nodes, in order, from which a node's output is computed."""
-    wanted, inside = set(node.output), []
-    for each in reversed(list(nodes)):
-        if wanted.intersection(each.output):
-            wanted.update(names_taken(each))
-            inside.append(each)
-    given = [name for name in wanted if nodes.maker(name) is None and name not in nodes.graph.initializers]
-    return given, inside[::-1]

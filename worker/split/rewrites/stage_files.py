@@ -7,7 +7,6 @@ thread counts and even processes share them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,20 +16,10 @@ import onnxruntime as ort
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from worker.graph.graph import CannotSplit, Graph, Nodes, attribute
+from worker.graph.graph import CannotSplit, Chain, Graph, Nodes, attribute
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.cuts import Cuts, find_cuts, first_upsampling
-from worker.split.rewrites.norm_statistics import (
-    CROP,
-    STATISTICS,
-    Additions,
-    crop_context,
-    give_statistics,
-    norms,
-    tell_statistics,
-    weigh_statistics,
-    weight_inputs,
-)
+from worker.split.rewrites.norm_statistics import channels_of, give_statistics, tell_statistics, weigh_statistics
 from worker.split.rewrites.packed import pack_convolutions
 from worker.split.rewrites.planar import make_planar
 from worker.split.rewrites.snake import fold_sines, rewrite_snakes
@@ -51,6 +40,13 @@ WEIGHTS = "weights.bin"
 SERVED = (PROSODY, SOURCE, DECODER, GENERATOR, WHOLE_GENERATOR, WEIGHTED_GENERATOR)
 """The stages that speak."""
 STAGES = (*SERVED, EXACT_GENERATOR)
+
+CROP = "crop"
+"""int64 [2]: frames at 80 Hz that the generator drops left and right before its second stage."""
+
+_FIRST_STAGE_RATE = 10
+_HARMONICS_RATE = 60
+"""Frames of harmonics per frame at 80 Hz."""
 
 _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: onnxruntime's loader reads shapes and indices there."""
@@ -78,24 +74,24 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
         CannotSplit: the model isn't built as Kokoro is.
     """
     cuts = find_cuts(graph)
-    prosody = [cuts.text, cuts.f0, cuts.energy]
-    given = [cuts.features, cuts.harmonics, cuts.style]
-    generator, _ = graph.needed([cuts.audio], given)
-    channels = sum(norm.channels for norm in norms(graph, generator))
+    channels = channels_of(_generator(graph, cuts))
     if not channels:
         raise CannotSplit("no instance norm is found in its generator")
     with (folder / WEIGHTS).open("wb") as weights:
         writer = _Writer(graph, folder, weights, rewrites)
-        inputs = [cuts.tokens, cuts.style, cuts.speed]
-        writer.write(PROSODY, _Part(inputs, [*prosody, cuts.durations]), graph.model.metadata_props)
+        prosody = [cuts.text, cuts.f0, cuts.energy]
+        spoken = graph.part([cuts.tokens, cuts.style, cuts.speed], [*prosody, cuts.durations])
+        writer.write(PROSODY, spoken, graph.model.metadata_props)
         noise = _write_source(graph, writer, cuts)
-        writer.write(DECODER, _Part([*prosody, cuts.style], [cuts.features]))
+        writer.write(DECODER, graph.part([*prosody, cuts.style], [cuts.features]))
         _write_generator(graph, writer, cuts)
-        writer.write(WHOLE_GENERATOR, _Part(given, [cuts.audio]))
-        instead, more = weigh_statistics(graph, generator, given[:2], [node.output[0] for node in cuts.second_stage])
-        writer.write(WEIGHTED_GENERATOR, _Part(given, [cuts.audio], instead, more, more_inputs=weight_inputs()))
-        told = tell_statistics(graph, generator)
-        writer.write(EXACT_GENERATOR, _Part(given, [cuts.audio], more=told, more_outputs=_statistics(channels)))
+        writer.write(WHOLE_GENERATOR, _generator(graph, cuts))
+        weighted = _generator(graph, cuts)
+        weigh_statistics(weighted, cuts.moving, [node.output[0] for node in cuts.second_stage])
+        writer.write(WEIGHTED_GENERATOR, weighted)
+        exact = _generator(graph, cuts)
+        tell_statistics(exact)
+        writer.write(EXACT_GENERATOR, exact)
     return noise, channels
 
 
@@ -110,15 +106,36 @@ def write_generator(graph: Graph, folder: Path) -> None:
 
 
 def _write_generator(graph: Graph, writer: _Writer, cuts: Cuts) -> None:
-    given = [cuts.features, cuts.harmonics, cuts.style]
-    generator, _ = graph.needed([cuts.audio], given)
-    channels = sum(norm.channels for norm in norms(graph, generator))
-    instead, more = give_statistics(graph, generator, given[:2])
-    crop, crop_more = crop_context(graph, cuts)
-    more.nodes += crop_more.nodes
-    more.constants += crop_more.constants
-    more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
-    writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
+    generator = _generator(graph, cuts)
+    give_statistics(generator, cuts.moving)
+    _crop_context(generator, cuts)
+    writer.write(GENERATOR, generator)
+
+
+def _generator(graph: Graph, cuts: Cuts) -> Nodes:
+    return graph.part([*cuts.moving, cuts.style], [cuts.audio])
+
+
+def _crop_context(generator: Nodes, cuts: Cuts) -> None:
+    """Make the generator drop context between its stages, by the frames that the input `CROP` gives.
+
+    The second stage, which costs more, needs less context than the first (`worker.split.segments.segment`).
+    """
+    first = Chain(generator)
+    left, right = (first.node("Gather", [CROP, first.ints(side)]) for side in (0, 1))
+    replaced: dict[int, list[Any]] = {}
+    for node, rate in zip(cuts.second_stage, (_FIRST_STAGE_RATE, _HARMONICS_RATE), strict=True):
+        chain = Chain(generator)
+        per_frame, time = chain.ints(rate), chain.ints(2)
+        length = chain.node("Gather", [chain.node("Shape", [node.input[0]]), time])
+        end = chain.node("Sub", [length, chain.node("Mul", [right, per_frame])])
+        cropped = chain.node("Slice", [node.input[0], chain.node("Mul", [left, per_frame]), end, time])
+        changed = type(node)()
+        changed.CopyFrom(node)
+        changed.input[0] = cropped
+        replaced[id(node)] = [*chain.nodes, changed]
+    generator.inputs[CROP] = helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])
+    generator.replace(replaced, before=first.nodes)
 
 
 def fingerprint(graph: Graph) -> tuple[float, ...]:
@@ -134,32 +151,17 @@ def fingerprint(graph: Graph) -> tuple[float, ...]:
 
 
 def _write_source(graph: Graph, writer: _Writer, cuts: Cuts) -> tuple[Noise, ...]:
-    places, _ = graph.needed([cuts.harmonics], [cuts.f0])
-    operations = random_operations(graph, places)
+    drawn = graph.part([cuts.f0], [cuts.harmonics])
+    operations = [node for node in drawn if node.op_type.startswith("Random")]
     names = [node.output[0] for node in operations]
+    if any(graph.element_type(name) != onnx.TensorProto.FLOAT for name in names):
+        raise CannotSplit("its noise isn't made of 32-bit floats")
     noise: tuple[Noise, ...] = ()
     if operations:
-        noise = noise_of(graph, operations, writer.model(_Part([cuts.f0], names), inline=True).SerializeToString())
-    writer.write(SOURCE, _Part([cuts.f0, *names], [cuts.harmonics]))
+        probe = writer.model(graph.part([cuts.f0], names), inline=True)
+        noise = _noise_of(operations, probe.SerializeToString())
+    writer.write(SOURCE, graph.part([cuts.f0, *names], [cuts.harmonics]))
     return noise
-
-
-def _statistics(channels: int) -> list[Any]:
-    return [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [channels]) for name in STATISTICS]
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The part of a graph that makes `outputs` from `inputs`, and the changes to it."""
-
-    inputs: list[str]
-    outputs: list[str]
-    instead: Mapping[int, list[Any]] = field(default_factory=dict)
-    """Nodes that replace those at their places."""
-    more: Additions = field(default_factory=lambda: Additions("none"))
-    """Further nodes: they come first, or last if they make outputs."""
-    more_inputs: list[Any] = field(default_factory=list)
-    more_outputs: list[Any] = field(default_factory=list)
 
 
 class _Writer:
@@ -172,42 +174,35 @@ class _Writer:
         self._rewrites = rewrites
         self._external: dict[str, Any] = {}
 
-    def write(self, name: str, part: _Part, properties: Sequence[Any] = ()) -> None:
+    def write(self, name: str, part: Nodes, properties: Sequence[Any] = ()) -> None:
         """Write a stage. `properties`: the metadata that it keeps."""
-        model = self.model(part, set(self._rewrites) & _REWRITTEN.get(name, set(Rewrite)))
+        for rewrite, change in _REWRITES.items():
+            if rewrite in self._rewrites and rewrite in _REWRITTEN.get(name, _REWRITES):
+                change(part)
+        model = self.model(part)
         model.metadata_props.extend(properties)
         (self._folder / name).write_bytes(model.SerializeToString())
 
-    def model(self, part: _Part, rewrites: Collection[Rewrite] = (), *, inline: bool = False) -> Any:
+    def model(self, part: Nodes, *, inline: bool = False) -> Any:
         """The part as a model. `inline`: with its weights inside."""
-        graph = self._graph
-        places, names = graph.needed(part.outputs, part.inputs)
-        nodes = [node for place in places for node in part.instead.get(place, [graph.nodes[place]])]
-        nodes = [*nodes, *part.more.nodes] if part.more_outputs else [*part.more.nodes, *nodes]
-        made = [*part.outputs, *(value.name for value in part.more_outputs)]
-        rewritten = Nodes(nodes, made, graph, "rewritten")
-        for rewrite, change in _REWRITES.items():
-            if rewrite in rewrites:
-                change(rewritten)
-        rewritten.drop_unused()
-        taken = rewritten.taken()
-        names = (names & taken) | set(part.outputs)
-        kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
-        initializers = kept if inline else [_shaped(self._outside(tensor), rewritten.reshaped) for tensor in kept]
-        derived = [tensor for name, tensor in rewritten.derived.items() if name in taken]
+        part.drop_unused()
+        model, taken = self._graph.model, part.taken() | part.outputs.keys()
+        kept = [self._graph.initializers[name] for name in sorted(taken & self._graph.initializers.keys())]
+        initializers = kept if inline else [_shaped(self._outside(tensor), part.reshaped) for tensor in kept]
+        derived = [self._outside(tensor) for name, tensor in part.derived.items() if name in taken]
         proto = helper.make_graph(
-            list(rewritten),
+            list(part),
             "kokoro-live",
-            [*map(graph.value, part.inputs), *part.more_inputs],
-            [*map(graph.value, part.outputs), *part.more_outputs],
-            [*initializers, *map(self._outside, derived), *part.more.constants, *rewritten.constants],
+            list(part.inputs.values()),
+            list(part.outputs.values()),
+            [*initializers, *derived, *(tensor for tensor in part.constants if tensor.name in taken)],
         )
-        model = helper.make_model(proto, opset_imports=graph.model.opset_import, functions=graph.model.functions)
-        model.ir_version = graph.model.ir_version
-        imported = {opset.domain for opset in model.opset_import}
-        for domain in {node.domain for node in rewritten} - imported - {""}:
-            model.opset_import.append(helper.make_opsetid(domain, 1))
-        return model
+        made = helper.make_model(proto, opset_imports=model.opset_import, functions=model.functions)
+        made.ir_version = model.ir_version
+        imported = {opset.domain for opset in made.opset_import}
+        for domain in {node.domain for node in part} - imported - {""}:
+            made.opset_import.append(helper.make_opsetid(domain, 1))
+        return made
 
     def _outside(self, tensor: Any) -> Any:
         """The tensor with its values moved to the file of weights."""
@@ -245,20 +240,7 @@ _PROBES = (20, 40, 70)
 """Frames of F0 in the probe runs: two find how a shape grows, the third checks the result."""
 
 
-def random_operations(graph: Graph, places: list[int]) -> list[Any]:
-    """The random operations of a source that inputs can replace.
-
-    Raises:
-        CannotSplit: there are random operations of another kind.
-    """
-    found = [graph.nodes[place] for place in places if graph.nodes[place].op_type.startswith("Random")]
-    for node in found:
-        if graph.element_type(node.output[0]) != onnx.TensorProto.FLOAT:
-            raise CannotSplit("its noise isn't made of 32-bit floats")
-    return found
-
-
-def noise_of(graph: Graph, operations: list[Any], source: bytes) -> tuple[Noise, ...]:
+def _noise_of(operations: list[Any], source: bytes) -> tuple[Noise, ...]:
     """The noise input for each random operation; `source` takes F0 and gives each operation's output.
 
     Raises:

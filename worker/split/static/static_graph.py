@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
-from worker.graph.graph import CannotSplit, Chain, Graph, Nodes, attribute
+from worker.graph.graph import CannotSplit, Chain, Graph, Nodes, attribute, names_taken
 from worker.split.static.synthesis import fold_synthesis
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -59,24 +59,29 @@ def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
     for value in graph.output:
         value.type.tensor_type.ClearField("shape")
     _settle(model, inputs, probe)
-    nodes = Nodes(graph.node, [value.name for value in graph.output], Graph(model), "static")
+    nodes = Graph(model, prefix="static")
     shapes = _shapes(model)
     replace_operations(nodes, shapes)
     fold_synthesis(nodes, graph.output[0].name, shapes)
     nodes.drop_unused()
-    return _finished(model, nodes)
+    if strange := {node.op_type for node in nodes} & _DYNAMIC:
+        raise CannotSplit(f"its windows can't be of one length, because of {', '.join(sorted(strange))}")
+    nodes.store()
+    graph.CopyFrom(onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph)
+    _shapes(model)
+    return model
 
 
 def _settle(model: Any, inputs: Arrays, probe: Path) -> None:
     """Replace by constants all values that one run shows to be constant, and remove the nodes that made them."""
     graph = Graph(model, onnx.shape_inference.infer_shapes(model).graph.value_info)
     known = set(graph.initializers)
-    for place, node in enumerate(graph.nodes):
-        given = node.op_type in _OF_SHAPES or all(name in known for name in graph.taken_by(place))
+    for node in graph:
+        given = node.op_type in _OF_SHAPES or known.issuperset(names_taken(node))
         # Quantised weights stay quantised: dequantised, they would be as large as all the weights.
         if given and node.op_type != "DequantizeLinear":
             known.update(node.output)
-    moving = [node for node in graph.nodes if not known.issuperset(node.output)]
+    moving = [node for node in graph if not known.issuperset(node.output)]
     same = {name: _origin(graph, name) for node in moving for name in node.input if name in known}
     wanted = sorted({name for name in same.values() if graph.maker(name) is not None})
     values = dict(zip(wanted, _run(model, graph, wanted, inputs, probe), strict=True)) if wanted else {}
@@ -131,21 +136,6 @@ def _shapes(model: Any) -> dict[str, Shape]:
     if missing := {name for name in names if name not in shapes or 0 in shapes[name]}:
         raise CannotSplit(f"{len(missing)} shapes depend on more than a window's length, {min(missing)}'s among them")
     return shapes
-
-
-def _finished(model: Any, nodes: Nodes) -> Any:
-    """The model with the rewritten nodes, and with each tensor's shape stated."""
-    graph = model.graph
-    taken = nodes.taken()
-    kept = [tensor for tensor in (*graph.initializer, *nodes.constants) if tensor.name in taken]
-    del graph.node[:], graph.initializer[:], graph.value_info[:]
-    graph.node.extend(nodes)
-    graph.initializer.extend(kept)
-    if strange := {node.op_type for node in nodes} & _DYNAMIC:
-        raise CannotSplit(f"its windows can't be of one length, because of {', '.join(sorted(strange))}")
-    model.graph.CopyFrom(onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph)
-    _shapes(model)
-    return model
 
 
 # Operations that accelerators don't support, written as supported ones. The numbers stay the same, to rounding.

@@ -121,8 +121,7 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
 
     from worker.graph.dynamic_int8 import UnknownPattern
     from worker.graph.graph import CannotSplit
-    from worker.split.rewrites.norm_statistics import CROP
-    from worker.split.rewrites.stage_files import WEIGHTS
+    from worker.split.rewrites.stage_files import CROP, WEIGHTS
     from worker.split.static.half import to_half
     from worker.split.static.static_graph import static_model
     from worker.split.static.static_windows import window_inputs
