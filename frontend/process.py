@@ -31,9 +31,8 @@ from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
 from frontend.scheduling.prewarm import prewarm
 from frontend.scheduling.scheduler import Scheduler
-from frontend.serving.connections.acceptor import Acceptor
-from frontend.serving.connections.connections import Connections
-from frontend.serving.connections.descriptors import room_for
+from frontend.serving.acceptor import Acceptor, room_for
+from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.streams.cache import DiskCache, SegmentCache

@@ -98,16 +98,16 @@ BREAKS = (
     ),
     Mutation(
         "write-timeout",
-        "frontend/serving/connections/connection.py",
+        "frontend/serving/connections.py",
         "            self._transport.abort()\n",
         "            pass\n",
         ("tests/frontend/http/test_cut_streams.py",),
     ),
     Mutation(
         "header-timeout",
-        "frontend/serving/connections/exchange.py",
-        '        self._peer.overdue("header_timeout")\n        self._peer.close()\n',
-        '        self._peer.overdue("header_timeout")\n',
+        "frontend/serving/connections.py",
+        '        self._overdue("header_timeout")\n        self.close()\n',
+        '        self._overdue("header_timeout")\n',
         ("tests/frontend/http/test_connection_timeouts.py",),
     ),
     Mutation(
@@ -196,7 +196,7 @@ BREAKS = (
     ),
     Mutation(
         "wyoming-text-stays-open",
-        "frontend/dialects/wyoming/conversation.py",
+        "frontend/dialects/wyoming/service.py",
         "                self._opened(event.type).finish()\n                self._text = None\n",
         "                self._opened(event.type).finish()\n",
         ("tests/frontend/wyoming/test_conversation.py",),
@@ -224,7 +224,7 @@ BREAKS = (
     ),
     Mutation(
         "late-body-lingers",
-        "frontend/serving/connections/connection.py",
+        "frontend/serving/connections.py",
         "        request.content.feed_eof()\n",
         "        pass\n",
         ("tests/frontend/http/test_malformed_requests.py",),

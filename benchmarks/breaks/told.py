@@ -42,7 +42,7 @@ BREAKS = (
     ),
     Mutation(
         "a-drain-s-end-and-a-deaf-reader-cut",
-        "frontend/serving/connections/connections.py",
+        "frontend/serving/connections.py",
         'if reason in ("write_timeout", "drain"):',
         "if False:",
         ("tests/frontend/http/test_cut_streams.py",),

@@ -15,7 +15,7 @@ from frontend.contexts.context import Context
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
-from frontend.serving.connections.connection import connection_of
+from frontend.serving.connections import connection_of
 from frontend.serving.sent_ahead import FRAMED, bound_send_buffer
 
 MAX_CONTEXTS = 20
@@ -132,7 +132,7 @@ class OpenContexts:
     def note_idleness(self) -> None:
         """Tell the connection whether it may be closed for another client's: nothing is spoken on it."""
         if connection := connection_of(self._request):
-            (connection.exchange.works if self._open else connection.exchange.rests)()
+            (connection.works if self._open else connection.rests)()
 
     def _bound(self) -> None:
         """Bound the audio that has left for a client that doesn't read: the open contexts share the send buffer."""

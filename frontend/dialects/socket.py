@@ -16,8 +16,8 @@ from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechEr
 from frontend.dialects.message_socket import MessageSocket
 from frontend.dialects.open_contexts import OpenContexts
 from frontend.monitoring.metrics import Event as Counted
-from frontend.serving.connections.interruptible_wait import InterruptibleWait
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
+from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sent_ahead import taken
 from shm import request_id

@@ -26,7 +26,7 @@ from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.serving.access.gate import Gate
-from frontend.serving.connections.connection import announce_end, attend
+from frontend.serving.connections import announce_end, attend
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
 from frontend.serving.route import Route, error_form_of, mount

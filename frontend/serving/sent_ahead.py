@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from frontend.serving.connections.connection import connection_of
+from frontend.serving.connections import connection_of
 
 RING_SECONDS: web.AppKey[Callable[[], float]] = web.AppKey("RING_SECONDS")
 """The application's function that gives the seconds of audio by which a stream may be ahead of its listener."""

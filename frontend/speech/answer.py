@@ -24,7 +24,7 @@ from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
-from frontend.serving.connections.connection import ClientLeft
+from frontend.serving.connections import ClientLeft
 from frontend.serving.ending import cut, left, reset_on_close
 from frontend.serving.errors import failure
 from frontend.speech import downloads

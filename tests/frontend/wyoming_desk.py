@@ -12,7 +12,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event, Eventable
 
 from frontend.dialects.wyoming.service import WyomingService
-from frontend.serving.connections.connections import Connections
+from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from tests.frontend.contexts_desk import ContextDesk, speak_all

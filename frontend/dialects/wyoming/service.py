@@ -1,19 +1,71 @@
-"""The Wyoming port of one front: accepted connections, their drain, and the port's announcement."""
+"""The Wyoming port of one front: its connections with their limits, and one client's conversation.
+
+Source: https://github.com/OHF-Voice/wyoming
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.error import Error
+from wyoming.event import Event, Eventable, async_write_event
+from wyoming.ping import Pong
+from wyoming.tts import SynthesizeStopped, SynthesizeTextFormat
+
+from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Context
+from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
-from frontend.dialects.wyoming.clients import WyomingClients
-from frontend.serving.connections.acceptor import Acceptor
-from frontend.serving.connections.connections import Connections
+from frontend.contexts.voices import asked_speech
+from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import engine_in_use
+from frontend.dialects.clients import object_of, text_of
+from frontend.dialects.wyoming.events import MAX_LINE_BYTES, info, read_line, read_rest
+from frontend.monitoring.metrics import Event as Counted
+from frontend.serving.acceptor import Acceptor
+from frontend.serving.connections import Connection, Connections
+from frontend.serving.errors import note_late_failure
+from frontend.serving.interruptible_wait import InterruptibleWait
+from frontend.serving.sent_ahead import bound_transport
+from shm import request_id
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from text.errors import TextError
+from text.isolation.mishap import Mishap
+from text.markup.marked import MarkupKind
+from text.words.language import UnknownLanguage, language_of
+from text.words.voice_spec import default_voice
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.announcement import Announcement
+
+MAX_CONVERSATIONS = 100
+"""Connections at the same time. A Wyoming connection is never closed for another one, so that without this limit idle
+clients would take all of `--max-connections`."""
+
+REFUSED_AT_ONCE = 8
+"""Connections beyond the limit that are told so rather than closed at once."""
+
+FULL = "Too many connections are open already: try again in a moment."
+
+IDLE_SECONDS = 300.0
+"""Seconds without an event, while nothing is spoken, after which the connection is closed. Home Assistant's language
+model may use tools between two pieces of a text."""
+
+GOODBYE_SECONDS = 5.0
+"""Seconds for a client to read an error and close. Its unread events would otherwise reset the connection, and lose
+the error."""
+
+_FORMAT = {"rate": SAMPLE_RATE, "width": SAMPLE_BYTES, "channels": 1}
+
+log = logging.getLogger(__name__)
 
 
 class WyomingService:
@@ -27,10 +79,11 @@ class WyomingService:
             connections: the register that all connections of the front share.
             progressed: called when a client is sent an event.
         """
-        self._settings = services.settings
-        self._clients = WyomingClients(services, progressed)
-        self._acceptor = Acceptor(listener, connections, self._clients.protocol)
-        self._announcement = self._announced(listener) if self._settings.wyoming_zeroconf else None
+        self._services = services
+        self._progressed = progressed
+        self._conversations: dict[asyncio.Task[None], Conversation] = {}
+        self._acceptor = Acceptor(listener, connections, self._protocol)
+        self._announcement = _announced(listener) if services.settings.wyoming_zeroconf else None
         self._announcing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -40,18 +93,274 @@ class WyomingService:
             self._announcing = asyncio.create_task(self._announcement.start())
 
     async def stop(self, *, replaced: bool) -> None:
-        """Accept no more connections, and end the open ones within `--drain-timeout`.
+        """Accept no more connections, have each open one's text spoken, and cut those that last longer than
+        `--drain-timeout`.
 
         Args:
             replaced: another front accepts connections now, so the port stays announced.
         """
         await self._acceptor.stop()
-        await self._clients.drain(self._settings.drain_timeout)
+        for conversation in self._conversations.values():
+            conversation.finish()
+        if self._conversations:
+            _, late = await asyncio.wait(self._conversations, timeout=self._services.settings.drain_timeout)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
         if self._announcement is not None and self._announcing is not None and not replaced:
             await self._announcing
             await self._announcement.withdraw()
 
-    def _announced(self, listener: socket.socket) -> Announcement:
-        from frontend.dialects.wyoming.announcement import Announcement  # an extra brings zeroconf
+    def _protocol(self) -> asyncio.Protocol:
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(MAX_LINE_BYTES), self._connected)
 
-        return Announcement(listener)
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.transport.get_protocol()
+        assert isinstance(connection, Connection)
+        connection.began()
+        if len(self._conversations) >= MAX_CONVERSATIONS + REFUSED_AT_ONCE:
+            writer.close()
+            return
+        full = connection.surplus or len(self._conversations) >= MAX_CONVERSATIONS
+        conversation = Conversation(self._services, reader, writer, self._progressed)
+        task = asyncio.create_task(conversation.refuse(FULL) if full else conversation.serve())
+        self._conversations[task] = conversation
+        task.add_done_callback(self._conversations.pop)
+
+
+def _announced(listener: socket.socket) -> Announcement:
+    from frontend.dialects.wyoming.announcement import Announcement  # an extra brings zeroconf
+
+    return Announcement(listener)
+
+
+class Conversation:
+    """One Wyoming connection. `serve` runs until it is closed."""
+
+    def __init__(
+        self,
+        services: Services,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        progressed: Callable[[], None],
+    ) -> None:
+        """`progressed` is called when an event is sent."""
+        self._services = services
+        self._progressed = progressed
+        self._reader = reader
+        self._writer = writer
+        connection = writer.transport.get_protocol()
+        assert isinstance(connection, Connection)
+        self._connection = connection
+        self._text: Context | None = None
+        """The context between a synthesize-start and its synthesize-stop."""
+        self._speech: asyncio.Task[None] | None = None
+        self._waiting = InterruptibleWait()
+        self._ending = False
+
+    async def serve(self) -> None:
+        """Follow events until the client leaves, an event is wrong, or `finish` is called."""
+        request_id.current.set(request_id.choose(None))
+        with self._services.socket("wyoming"):
+            try:
+                await self._serve()
+            except asyncio.CancelledError:  # the drain's end
+                self._connection.cancelled()
+                raise
+            finally:
+                self._writer.close()
+
+    async def _serve(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._converse(group)
+        except* ConnectionError:
+            log.info("%s: the client left", request_id.current.get())
+        except* Exception as failures:
+            await self._fail(failures.exceptions[0])
+
+    async def refuse(self, reason: str) -> None:
+        """Report that there is no room for the connection, and close it."""
+        request_id.current.set(request_id.choose(None))
+        try:
+            await self._fail(Unavailable(reason))
+        finally:
+            self._writer.close()
+
+    def finish(self) -> None:
+        """Have the text so far spoken, then close the connection."""
+        self._ending = True
+        self._waiting.end()
+
+    async def _converse(self, group: asyncio.TaskGroup) -> None:
+        while line := await self._line():
+            settings = self._services.settings
+            try:
+                async with asyncio.timeout(settings.body_timeout):
+                    reading = self._services.bodies.reading
+                    event = await read_rest(self._reader, line, settings.max_body_bytes, reading)
+            except TimeoutError as error:
+                reason = f"The rest of an event hasn't come within {settings.body_timeout:g} seconds."
+                raise ApiError(408, reason, code="incomplete_event") from error
+            await self._follow(event, group)
+        if self._text is not None:
+            if not self._ending:
+                reason = "The connection ended before `synthesize-stop`: the rest of the text is missing."
+                raise ApiError(400, reason, code="incomplete_text")
+            self._text.finish()
+
+    async def _line(self) -> bytes | None:
+        """The next event's first line; None if no event follows.
+
+        Raises:
+            ApiError: 408, none has come for `IDLE_SECONDS`.
+        """
+        while not self._ending:
+            try:
+                return await self._waiting.of(read_line(self._reader), IDLE_SECONDS)
+            except TimeoutError as error:
+                if not (self._ending or self._speaking):
+                    raise ApiError(
+                        408, f"No event has come for {IDLE_SECONDS:g} seconds.", code="inactivity"
+                    ) from error
+        return None
+
+    @property
+    def _speaking(self) -> bool:
+        return self._speech is not None and not self._speech.done() and (self._text is None or self._text.speaking)
+
+    async def _follow(self, event: Event, group: asyncio.TaskGroup) -> None:
+        match event.type:
+            case "describe":
+                # While nothing speaks, the answer is an error: one without voices would have Home Assistant drop the
+                # service.
+                await self._send(info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends))
+            case "ping":
+                await self._send(Pong(text_of(event.data, "text")))
+            case "synthesize" if self._text is None:
+                context = await self._open(event.data, group, streamed=False)
+                context.write(text_of(event.data, "text"))
+                context.finish()
+            case "synthesize":
+                log.debug("the whole text of a stream, for servers that take no pieces")
+            case "synthesize-start":
+                if self._text is not None:
+                    raise ApiError(400, "A text is open already: end it with `synthesize-stop`.", code="text_open")
+                self._text = await self._open(event.data, group, streamed=True)
+            case "synthesize-chunk":
+                self._opened(event.type).write(text_of(event.data, "text"))
+            case "synthesize-stop":
+                self._opened(event.type).finish()
+                self._text = None
+            case other:
+                log.debug("an event of type %r is ignored", other[:64])
+
+    def _opened(self, kind: str) -> Context:
+        if self._text is None:
+            raise ApiError(400, f"`{kind}` needs a `synthesize-start` before it.", code="no_text_open")
+        return self._text
+
+    async def _open(self, data: Mapping[str, Any], group: asyncio.TaskGroup, *, streamed: bool) -> Context:
+        """A context for another text, once the text before it is spoken."""
+        if self._speech is not None:
+            await asyncio.wait((self._speech,))
+        name = request_id.choose(None)
+        host, *_ = self._writer.get_extra_info("peername") or ("",)
+        client = f"wyoming/{host}/{request_id.current.get()}"
+        asked = asked_by(data, engine_in_use(self._services.speaker), request_id=name, client=client)
+        output = OutputFormat()
+        context = Context(self._services, asked, output, whole=not streamed)
+        bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
+        self._speech = group.create_task(self._speak(context, streamed))
+        # A task that is cancelled before its first step runs none of its own `finally`.
+        self._speech.add_done_callback(lambda _: context.close())
+        return context
+
+    async def _speak(self, context: Context, streamed: bool) -> None:
+        """Send a context's audio.
+
+        Raises:
+            ApiError, SpeechError: it can't be spoken, or not to its end.
+            ConnectionError: the client left.
+        """
+        began, seconds = False, 0.0
+        self._connection.began()
+        try:
+            async with aclosing(context.__aiter__()) as events:
+                async for event in events:
+                    if isinstance(event, Spoken) and event.audio:
+                        if not began:
+                            await self._send(AudioStart(**_FORMAT))
+                            self._connection.answers()
+                            began = True
+                        await self._send(AudioChunk(**_FORMAT, audio=event.audio))
+                        seconds = event.seconds
+        except (TextError, SpeechError):
+            if began:
+                self._services.metrics.count(Counted.CUT)
+            raise
+        if not began:
+            await self._send(AudioStart(**_FORMAT))
+        await self._send(AudioStop())
+        if streamed:
+            await self._send(SynthesizeStopped())
+        log.info("wyoming: %.1f s of speech %s", seconds, context.asked.request_id)
+
+    async def _send(self, event: Eventable) -> None:
+        """Send an event; waits while the client reads too slowly.
+
+        Raises:
+            ConnectionError: the client left.
+        """
+        await async_write_event(event.event(), self._writer)
+        self._progressed()
+
+    async def _fail(self, error: BaseException) -> None:
+        """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
+        assert isinstance(error, Exception)
+        detail = note_late_failure(self._services.metrics, error).detail
+        if not isinstance(error, TextError | SpeechError):
+            Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
+        log.info("%s: wyoming: %s", request_id.current.get(), detail.message)
+        try:
+            await self._send(Error(detail.message, detail.code))
+            self._writer.write_eof()
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                while await self._reader.read(64 * 1024):
+                    pass
+        except TimeoutError:
+            log.info("%s: the client didn't close", request_id.current.get())
+        except (ConnectionError, OSError):
+            log.info("%s: the client left before it heard so", request_id.current.get())
+
+
+def asked_by(data: Mapping[str, Any], engine: EngineInfo, **identity: Any) -> SpeechRequest:
+    """What a `synthesize` or a `synthesize-start` asks for, without its text. The `speaker` of its voice is ignored,
+    because no voice has several.
+
+    Args:
+        identity: the request's id and its client.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    form = text_of(data, "text_format") or SynthesizeTextFormat.TEXT
+    if form not in list(SynthesizeTextFormat):
+        message = f"`text_format`: {form[:32]!r} is none of {', '.join(SynthesizeTextFormat)}."
+        raise ApiError(400, message, param="text_format", code="invalid_value")
+    voice = object_of(data, "voice")
+    name, language = text_of(voice, "name"), text_of(voice, "language")
+    if not name and language:
+        name = _native(engine.voices, language)
+    markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
+    return asked_speech(engine, name, language or None, markup=markup, **identity)
+
+
+def _native(voices: Sequence[str], language: str) -> str:
+    """The first voice that was made for the language, the default voice before all others; empty if there is none."""
+    try:
+        wanted = language_of((), language)
+    except UnknownLanguage:
+        return ""
+    return next((name for name in (default_voice(voices), *voices) if language_of(((name, 1.0),)) == wanted), "")

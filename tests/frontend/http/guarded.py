@@ -14,8 +14,8 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
-from frontend.serving.connections.acceptor import Acceptor
-from frontend.serving.connections.connections import Connections
+from frontend.serving.acceptor import Acceptor
+from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker
 

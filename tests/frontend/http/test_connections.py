@@ -1,4 +1,4 @@
-"""Many connections, over real sockets: the number of places, requests in a row, and a system that lacks descriptors."""
+"""Many connections, over real sockets: the number of places, requests in a row, and a system that lacks acceptor."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
-from frontend.serving.connections import connections as connections_module
-from frontend.serving.connections import descriptors
-from frontend.serving.connections.acceptor import Acceptor
-from frontend.serving.connections.connections import SURPLUS, Connections
+from frontend.serving import acceptor
+from frontend.serving import connections as connections_module
+from frontend.serving.acceptor import Acceptor
+from frontend.serving.connections import SURPLUS, Connections
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.guarded import HEALTH, LONG, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
@@ -180,7 +180,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr("frontend.serving.connections.acceptor.RETRY", 0.01)
+    monkeypatch.setattr("frontend.serving.acceptor.RETRY", 0.01)
     runner = web.AppRunner(make_app(Services(FakeSpeaker(), FrontSettings(), Metrics())), access_log=None)
     await runner.setup()
     assert runner.server is not None
@@ -197,7 +197,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
         writer.close()
         await acceptor.stop()
         await runner.cleanup()
-    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.serving.connections.acceptor"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.serving.acceptor"]
     assert lines == [
         "can't accept connections, trying again each 0.01 s: Too many open files",
         "connections are accepted again",
@@ -207,7 +207,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
 @pytest.mark.parametrize(("limit", "room"), [(48, 5), (64, 9), (80, 13), (128, 52), (4096, 1000)])
 def test_few_descriptors_leave_room_for_a_few_clients(limit: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A front has 28 descriptors open before its first client."""
-    monkeypatch.setattr(descriptors.psutil, "Process", lambda: SimpleNamespace(num_fds=lambda: 28))
-    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: (limit, limit))
-    monkeypatch.setattr(descriptors.resource, "setrlimit", lambda *_: None)
-    assert descriptors.room_for(1000) == room
+    monkeypatch.setattr(acceptor.psutil, "Process", lambda: SimpleNamespace(num_fds=lambda: 28))
+    monkeypatch.setattr(acceptor.resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(acceptor.resource, "setrlimit", lambda *_: None)
+    assert acceptor.room_for(1000) == room

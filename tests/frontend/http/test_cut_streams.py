@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from frontend.serving.connections.connection import Connection
+from frontend.serving.connections import Connection
 from tests.frontend.http.guarded import Guarded, asks_health, ended, guarded, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 

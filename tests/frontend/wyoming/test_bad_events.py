@@ -15,9 +15,8 @@ from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
 from frontend.contract.body_memory import BodyMemory
-from frontend.dialects.wyoming import clients as clients_module
-from frontend.dialects.wyoming import conversation as conversation_module
-from frontend.dialects.wyoming.reading import read_line, read_rest
+from frontend.dialects.wyoming import service as service_module
+from frontend.dialects.wyoming.events import read_line, read_rest
 from frontend.settings.front import FrontSettings
 from tests.frontend.settling import settled
 from tests.frontend.wyoming_desk import Client, House, house, pcm
@@ -237,8 +236,8 @@ async def _refused(desk: House) -> None:
 
 
 async def test_connections_beyond_the_limit_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients_module, "MAX_CONVERSATIONS", 1)
-    monkeypatch.setattr(clients_module, "REFUSED_AT_ONCE", 1)
+    monkeypatch.setattr(service_module, "MAX_CONVERSATIONS", 1)
+    monkeypatch.setattr(service_module, "REFUSED_AT_ONCE", 1)
     async with house() as desk, desk.client() as first:
         await first.say(Ping())
         await first.until("pong")
@@ -259,7 +258,7 @@ async def test_the_connections_of_all_protocols_have_one_limit() -> None:
 
 
 async def test_a_client_that_never_closes_after_an_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_module, "GOODBYE_SECONDS", 0.05)
+    monkeypatch.setattr(service_module, "GOODBYE_SECONDS", 0.05)
     async with house() as desk, desk.client() as client:
         await client.write_event(Event("synthesize-stop"))
         await client.until("error")

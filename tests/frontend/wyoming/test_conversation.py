@@ -11,7 +11,7 @@ from wyoming.info import Describe, Info
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
-from frontend.dialects.wyoming import conversation as conversation_module
+from frontend.dialects.wyoming import service as service_module
 from frontend.settings.front import FrontSettings
 from tests.frontend.wyoming_desk import house, pcm
 
@@ -143,7 +143,7 @@ async def test_a_connection_without_events_is_closed(monkeypatch: pytest.MonkeyP
             await client.say(SynthesizeStart(HEART))
             await client.say(Ping())
             await client.until("pong")
-            monkeypatch.setattr(conversation_module, "IDLE_SECONDS", 0.05)
+            monkeypatch.setattr(service_module, "IDLE_SECONDS", 0.05)
             await client.say(Ping())
             assert await client.error() == "inactivity"
         await desk.nothing_is_left()

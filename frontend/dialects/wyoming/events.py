@@ -1,4 +1,5 @@
-"""Wyoming's events as clients send them, with limits: `wyoming.event.async_read_event` has none.
+"""Wyoming's events: as clients send them, with limits (`wyoming.event.async_read_event` has none), and the server's
+description.
 
 An event is a line of JSON, `{"type", "data", "data_length", "payload_length"}`, then `data_length` bytes of more
 JSON for `data`, then `payload_length` bytes of anything. Source: https://github.com/OHF-Voice/wyoming.
@@ -7,20 +8,39 @@ JSON for `data`, then `payload_length` bytes of anything. Source: https://github
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
 from wyoming.event import Event
+from wyoming.info import Attribution, Info, TtsProgram, TtsVoice
 
 from frontend.contract.errors import ApiError
+from frontend.speech.voice_description import described
+from shm.engine_info import EngineInfo
+from text.words.language import language_of
+from text.words.voice_spec import VoiceError, parse_voice
 
 MAX_LINE_BYTES = 64 * 1024
 """The longest line. Clients send their texts after it, as `data`."""
 
 _PIECE_BYTES = 64 * 1024
 """Bytes of a payload that are read at once."""
+
+_TAGS = {"en-us": "en-US", "en-gb": "en-GB", "fr-fr": "fr-FR", "pt-br": "pt-BR", "cmn": "zh-CN"}
+"""Language tags (BCP 47) where ours differ; Home Assistant compares tags with those of its own settings."""
+
+_OURS = Attribution("kokoro-live", "")
+_MAKERS = {
+    "kokoro": Attribution("hexgrad", "https://huggingface.co/hexgrad/Kokoro-82M"),
+    "espeak-ng": Attribution("espeak-ng", "https://github.com/espeak-ng/espeak-ng"),
+}
+"""Makers of the voices, by the engine that speaks."""
+
+log = logging.getLogger(__name__)
 
 
 async def read_line(reader: asyncio.StreamReader) -> bytes | None:
@@ -107,3 +127,47 @@ def _cut() -> ApiError:
 def _lost(error: OSError) -> ConnectionError:
     """The end of the connection, whatever the system calls it: ETIMEDOUT is a `TimeoutError`, like an idle client's."""
     return ConnectionAbortedError(str(error))
+
+
+def info(engine: EngineInfo, blends: Sequence[str]) -> Info:
+    """The answer to `describe`.
+
+    Args:
+        blends: voices in the grammar of `text.words.voice_spec`; those that the engine can't speak are left out.
+    """
+    voices = [_voice(name, engine) for name in (*engine.voices, *_spoken(blends, engine))]
+    program = TtsProgram(
+        name="kokoro-live",
+        attribution=_OURS,
+        installed=True,
+        description="Kokoro's voices, streamed while they are made",
+        version=version("kokoro-live"),
+        voices=voices,
+        supports_synthesize_streaming=True,
+    )
+    return Info(tts=[program])
+
+
+def _spoken(blends: Sequence[str], engine: EngineInfo) -> list[str]:
+    spoken = []
+    for blend in blends:
+        try:
+            parse_voice(blend, engine.voices)
+        except VoiceError as error:
+            log.warning("--wyoming-blends: %s", error)
+        else:
+            spoken.append(blend)
+    return spoken
+
+
+def _voice(name: str, engine: EngineInfo) -> TtsVoice:
+    language = language_of(parse_voice(name, engine.voices))
+    gender = described(name, engine.name).gender if "+" not in name else None
+    return TtsVoice(
+        name=name,
+        attribution=_MAKERS.get(engine.name, _OURS),
+        installed=True,
+        description=f"{name[3:].title()}, {gender}" if gender else name,
+        version=None,
+        languages=[_TAGS.get(language, language)],
+    )

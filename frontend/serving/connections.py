@@ -1,0 +1,293 @@
+"""All connections of a front: aiohttp's protocol behind a guard with time limits, and the limit of their number.
+
+Closing a connection that waits for its client costs that client nothing, so when a newcomer finds no room, the
+longest-waiting connection is closed for it: idle clients keep nobody out, however many they are. The newcomer itself is
+refused only if all connections are being answered or have only just arrived: with 503 by a few connections kept for
+that, and once those are taken too, by closing it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from frontend.contract.countdown import Countdown
+from frontend.contract.errors import Unavailable
+from frontend.monitoring.metrics import Event, Metrics
+from frontend.settings.front import FrontSettings
+
+SURPLUS = 8
+"""Connections beyond the limit that are answered with 503 rather than closed at once."""
+
+SETTLED = 1.0
+"""Seconds for which a waiting connection isn't closed for another one: its request may be under way."""
+
+_LINGERING = 0.5
+"""Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
+reset, and the reset can overtake the answer; aiohttp's own ten seconds are for clients that send a long body first."""
+
+log = logging.getLogger(__name__)
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection. It passes all events on to `protocol`, and closes itself if
+
+    * a request's head isn't whole within `header_timeout` of its first byte, the first one's within that time of the
+      connection's beginning;
+    * the client doesn't take written data within `write_timeout`: its stream holds a ring meanwhile.
+
+    A connection between two requests is closed by aiohttp's `keepalive_timeout`, a body that doesn't end by its reader.
+    `began` and `ended` are called around each request's handler, which starts when a head is whole.
+    """
+
+    def __init__(
+        self, protocol: asyncio.Protocol, settings: FrontSettings, register: Connections, surplus: bool = False
+    ) -> None:
+        self.surplus = surplus
+        """True if there were too many connections already: the client is told so, or gets one answer, and is
+        disconnected."""
+        self.writable = asyncio.Event()
+        """Set while the system has taken all bytes that were written."""
+        self.writable.set()
+        self._protocol = protocol
+        self._settings = settings
+        self._register = register
+        self._transport: asyncio.Transport | None = None
+        self._head = Countdown(self._no_head)
+        self._stall = Countdown(self._stalled)
+        self._handling = False
+        self._resting = False
+        """True while the handler waits for its client."""
+        self._answering = False
+        """True once the present request's response has begun."""
+        self._lost = False
+
+    # -- called by asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        # With these limits writing pauses exactly while the kernel takes no more bytes for this client.
+        transport.set_write_buffer_limits(high=0)
+        self._expect_head()
+        self._protocol.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._expect_head()
+        self._protocol.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._protocol.eof_received()
+
+    def pause_writing(self) -> None:
+        self._stall.start(self._settings.write_timeout)
+        self._register.busy(self)
+        self.writable.clear()
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._stall.stop()
+        self.writable.set()
+        if self._resting or not self._handling:
+            self._idle()
+        self._protocol.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head.stop()
+        self._stall.stop()
+        self._lost = True
+        self.writable.set()
+        self._register.lost(self)
+        self._protocol.connection_lost(exc)
+
+    # -- called around the handlers of its requests
+
+    def began(self) -> None:
+        """Note that a request's head is whole and its handler begins."""
+        self._handling = True
+        self._answering = False
+        self._head.stop()
+        self._register.busy(self)
+
+    def answers(self) -> None:
+        """Note that the request's response has begun."""
+        self._answering = True
+
+    def cancelled(self) -> None:
+        """Note that the handler was cancelled: by the client's end, or because the server stops (a drain's end)."""
+        if self._answering:
+            self._overdue("drain")
+
+    def ended(self) -> None:
+        """Note that the handler has returned or written its response."""
+        self._handling = self._resting = False
+        self._idle()
+
+    def rests(self) -> None:
+        """Note that the handler waits for its client, who would lose nothing: on its WebSocket, nothing is spoken."""
+        self._resting = True
+        self._idle()
+
+    def works(self) -> None:
+        """Note that the handler rests no more."""
+        self._resting = False
+        self._register.busy(self)
+
+    def close(self) -> None:
+        """Close the connection in order: written data is still sent."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def _expect_head(self) -> None:
+        """Bytes have come: unless they are a handler's, a head begins. A head that has begun goes on."""
+        if not (self._handling or self._head.running):
+            self._head.start(self._settings.header_timeout)
+            self._idle()
+
+    def _idle(self) -> None:
+        if self.writable.is_set() and self._transport is not None and not self._transport.is_closing():
+            self._register.idle(self)
+
+    def _overdue(self, reason: str) -> None:
+        if not self._lost:
+            self._register.overdue(reason)
+
+    def _no_head(self) -> None:
+        self._overdue("header_timeout")
+        self.close()
+
+    def _stalled(self) -> None:
+        log.warning("a client has read nothing for %g s: its connection is cut", self._settings.write_timeout)
+        self._overdue("write_timeout")
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class Connections:
+    """The register of connections. `make_protocol` is aiohttp's `Server`."""
+
+    def __init__(
+        self,
+        make_protocol: Callable[[], asyncio.Protocol],
+        settings: FrontSettings,
+        limit: int,
+        metrics: Metrics,
+    ) -> None:
+        self.limit = limit
+        self._make_protocol = make_protocol
+        self._settings = settings
+        self._metrics = metrics
+        self._loop = asyncio.get_running_loop()
+        self._open: set[Connection] = set()
+        self._waiting: dict[Connection, float] = {}
+        """Connections that wait for their client, with the time since when; the longest-waiting first."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def admit(self, make_protocol: Callable[[], asyncio.Protocol] | None = None) -> Connection | None:
+        """A newcomer's protocol; None if the newcomer must be closed at once.
+
+        Args:
+            make_protocol: the protocol behind the connection, if the newcomer doesn't speak HTTP.
+        """
+        surplus = len(self._open) >= self.limit and not self.make_room()
+        if surplus and len(self._open) >= self.limit + SURPLUS:
+            self._metrics.connection_closed("refused")
+            return None
+        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus)
+        self._open.add(connection)
+        return connection
+
+    def make_room(self) -> bool:
+        """Close the connection that has waited longest for its client; returns False if none has waited for
+        `SETTLED`."""
+        longest, since = next(iter(self._waiting.items()), (None, 0.0))
+        if longest is None or self._loop.time() - since < SETTLED:
+            return False
+        self._metrics.connection_closed("room")
+        self.lost(longest)
+        longest.close()
+        return True
+
+    def idle(self, connection: Connection) -> None:
+        """Note that the connection waits for its client: for a request, or for the rest of a request's head."""
+        self._waiting.pop(connection, None)
+        if connection in self._open:
+            self._waiting[connection] = self._loop.time()
+
+    def busy(self, connection: Connection) -> None:
+        """Note that a request is being answered, or that part of its answer isn't sent yet."""
+        self._waiting.pop(connection, None)
+
+    def overdue(self, reason: str) -> None:
+        """Note that a connection was closed before its time: for being too slow, or because the server stops."""
+        self._metrics.connection_closed(reason)
+        if reason in ("write_timeout", "drain"):  # in the middle of a response, at least a part of which was taken
+            self._metrics.count(Event.CUT)
+
+    def lost(self, connection: Connection) -> None:
+        self._waiting.pop(connection, None)
+        self._open.discard(connection)
+
+
+def connection_of(request: web.Request) -> Connection | None:
+    """The request's connection; None if it is closed, or the server was started without guards."""
+    protocol = request.transport.get_protocol() if request.transport is not None else None
+    return protocol if isinstance(protocol, Connection) else None
+
+
+class ClientLeft(asyncio.CancelledError):
+    """A write noticed the client's end before aiohttp could cancel the handler: the same event, so the same end.
+
+    The connection doesn't know of its loss yet, and would take a plain cancellation for the end of a drain.
+    """
+
+
+@web.middleware
+async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
+
+    Raises:
+        Unavailable: there are too many connections.
+    """
+    connection = connection_of(request)
+    if connection is None:
+        return await handler(request)
+    connection.began()
+    try:
+        if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
+            raise Unavailable("too many connections are open already")
+        return await handler(request)
+    except ClientLeft:
+        raise
+    except asyncio.CancelledError:
+        connection.cancelled()
+        raise
+    finally:
+        connection.ended()
+
+
+async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
+    """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
+    body."""
+    connection = connection_of(request)
+    if connection is not None:
+        connection.answers()
+    late = response.status == web.HTTPRequestTimeout.status_code
+    if late or (connection is not None and connection.surplus):
+        response.force_close()
+        response.headers[hdrs.CONNECTION] = "close"
+    if late:
+        asyncio.get_running_loop().call_later(_LINGERING, _stop_reading, request)
+
+
+def _stop_reading(request: web.Request) -> None:
+    """End the request's body, so that aiohttp closes the connection."""
+    if isinstance(request.transport, asyncio.Transport) and not request.content.is_eof():
+        request.transport.pause_reading()
+        request.content.feed_eof()

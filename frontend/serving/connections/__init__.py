@@ -1,1 +1,0 @@
-"""TCP connections: accepted, bounded, timed."""
