@@ -29,7 +29,18 @@ _COMMANDS = {
     "update": "Show how this installation is updated, and gets an extra.",
     "uninstall": "List what kokoro-live has written for you, and remove it if asked.",
 }
-"""Commands by name, with their line of `--help`. The object is `supervisor.commands.NAME.NAME`, with underscores."""
+"""Commands by name, with their line of `--help`. The object has the command's name, with underscores."""
+
+_FILES = {
+    "install-service": "service",
+    "uninstall-service": "service",
+    "install-speechd": "speechd",
+    "uninstall-speechd": "speechd",
+    "reload": "status",
+    "update": "installation",
+    "uninstall": "installation",
+}
+"""Files in `supervisor/commands/` of commands whose file has another name than they."""
 
 
 class _LazyGroup(click.Group):
@@ -39,8 +50,10 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"supervisor.commands.{name}"), name)
+        file = _FILES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(
+            importlib.import_module(f"supervisor.commands.{file}"), cmd_name.replace("-", "_")
+        )
         return command
 
     def resolve_command(

@@ -79,7 +79,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 def checks() -> dict[str, Check]:
     """Checks by title, in the order in which they are made."""
-    from supervisor.commands.checks import installation, machine, programs, providers, service, sound, speech, tuning
+    from supervisor.commands.checks import installation, machine, sound, speech
     from supervisor.startup.requirements import PORT, REQUIREMENTS
 
     required = {each.title: machine.requirement(each) for each in REQUIREMENTS}
@@ -91,15 +91,15 @@ def checks() -> dict[str, Check]:
         "espeak-ng": installation.espeak,
         "phonemes": speech.phonemes,
         "spaCy": installation.spacy,
-        "providers": providers.providers,
+        "providers": speech.providers,
         "model files": speech.model_files,
         "voices": speech.voices,
-        "tuning": tuning.tuning,
+        "tuning": speech.tuning,
         "engine": speech.engine,
         **(required | {PORT.title: machine.port}),
         "folders": machine.folders,
-        "other servers": programs.other_servers,
-        "service": service.service,
+        "other servers": machine.other_servers,
+        "service": machine.service,
         "open files": machine.descriptors,
         "sound card": sound.sound_card,
         "media keys": sound.media_keys,

@@ -28,12 +28,10 @@ from supervisor.processes.standing import Standing
 from supervisor.settings.composition import KINDS, Settings, parse_settings
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
-from supervisor.startup.activation import BadActivation, activated_listener
-from supervisor.startup.exposure import assert_wanted
+from supervisor.startup.listener import BadActivation, activated_listener
 from supervisor.startup.log_file import VARIABLE, keep_small
-from supervisor.startup.notifications import Notifications
-from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused
-from supervisor.startup.service_manager import ServiceManager
+from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused, assert_wanted
+from supervisor.startup.service_manager import Notifications, ServiceManager
 from supervisor.tuning.profile import Applied, status_of, tuned_settings
 
 FETCH_TIMEOUT = 86_400.0

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 
@@ -78,7 +85,7 @@ def _ask(url: str) -> dict[str, Any]:
 def _show(url: str, answer: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from supervisor.commands.status_display import display
+    from supervisor.commands.status import display
 
     Console().print(display(url, answer))
 
@@ -87,7 +94,7 @@ def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
     """Show each change until interrupted; a server that went away is shown again when it returns."""
     from rich.live import Live
 
-    from supervisor.commands.status_display import display, lost
+    from supervisor.commands.status import display, lost
 
     try:
         with Live(display(url, answer), auto_refresh=False) as live:
@@ -100,3 +107,143 @@ def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
                     live.update(lost(url, str(error)), refresh=True)
     except KeyboardInterrupt:
         return
+
+
+_MEGABYTE = 1e6
+
+_COLUMNS: dict[str, dict[str, str]] = {
+    "processes": {
+        "role": "role",
+        "state": "state",
+        "pid": "pid",
+        "uptime_seconds": "up",
+        "resident_memory_bytes": "memory",
+        "restarts": "restarts",
+        "last_exit": "last exit",
+    },
+    "streams": {
+        "request_id": "request",
+        "seconds_sent": "sent",
+        "seconds_ready": "ready",
+        "seconds_ahead": "ahead",
+        "waiting_segments": "waiting",
+    },
+    "errors": {"at": "at", "kind": "error", "request_id": "request"},
+}
+"""Fields shown of lists with many fields, with their headings. `--json` has all of them."""
+
+_FIRST = ("reason", "engine", "tuning", "totals", "memory", "cache")
+"""Figures that most people look for, in this order; the others follow in the server's order."""
+
+_REQUEST_ID = 12
+"""Shown characters of a request's id, enough to find it in the log."""
+
+
+def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
+    """The whole answer."""
+    ready = answer.get("ready")
+    state = ("ready", "bold green") if ready else ("can't speak", "bold red")
+    parts: list[RenderableType] = [Text.assemble((url, "bold"), "  ", state)]
+    parts += [Text(f"! {each.get('message', each)}", "yellow") for each in answer.get("recommendations") or ()]
+    lines = Table.grid(padding=(0, 2))
+    tables: list[RenderableType] = []
+    rest = {name: value for name, value in answer.items() if name not in ("ready", "recommendations")}
+    for name in sorted(rest, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+        value = rest[name]
+        if isinstance(value, list) and value and all(isinstance(thing, dict) for thing in value):
+            tables.append(_table(name, value))
+        elif value not in ([], {}):
+            lines.add_row(Text(_words(name), "dim"), Text(_shown(name, value), overflow="fold"))
+    return Group(*parts, lines, *tables)
+
+
+def lost(url: str, why: str) -> RenderableType:
+    """The display of a server that doesn't answer."""
+    return Group(Text(url, "bold"), Text(why, "red"))
+
+
+def _table(name: str, things: Sequence[Mapping[str, Any]]) -> RenderableType:
+    columns = _COLUMNS.get(name)
+    if columns is None:
+        return Group(Text(_words(name), "dim"), *(Text(f"  {_shown(name, thing)}") for thing in things))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=_words(name), title_style="dim")
+    table.title_justify = "left"
+    there = [field for field in columns if any(field in thing for thing in things)]
+    for field in there:
+        table.add_column(columns[field])
+    for thing in things:
+        table.add_row(*(Text(_shown(field, thing[field]) if field in thing else "") for field in there))
+    return table
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, dict) and value and all(isinstance(each, dict) for each in value.values()):
+        return "\n".join(f"{key}: {_shown(name, each)}" for key, each in value.items())
+    if isinstance(value, dict):
+        return ", ".join(f"{_words(path)} {_shown(path, figure)}" for path, figure in _flat(value)) or "none"
+    if isinstance(value, list):
+        return ", ".join(_shown(name, each) for each in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _unit(name)(value)
+    return str(value)[:_REQUEST_ID] if name == "request_id" else str(value)
+
+
+def _megabytes(value: float) -> str:
+    return f"{value / _MEGABYTE:.0f} MB"
+
+
+def _seconds(value: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if value >= 2 * length:
+            return f"{value / length:.0f} {unit}"
+    return f"{value:.3g} s"
+
+
+def _unit(name: str) -> Callable[[float], str]:
+    """The unit in a figure's name, at its beginning or its end."""
+    words = name.replace(" ", "_").split("_")
+    if words[-1] == "bytes":
+        return _megabytes
+    return _seconds if "seconds" in (words[0], words[-1]) else "{:.6g}".format
+
+
+def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Figures by their path. Lists within a group are only in `--json`."""
+    for name, value in group.items():
+        if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+            continue
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name} ")
+        elif value not in ([], {}, ""):
+            yield f"{prefix}{name}", value
+
+
+def _words(name: str) -> str:
+    """A figure's name without its unit, which its value carries."""
+    return name.removesuffix("_bytes").removesuffix("_seconds").removeprefix("seconds_").replace("_", " ")
+
+
+@click.command(cls=AskingCommand)
+@address_options
+@click.pass_context
+def reload(context: click.Context, /, **_settings: Any) -> None:
+    """Have the running server read its settings again, and try a worker that keeps dying at once.
+
+    Open streams finish. Only a server of this user's, on this machine, can be told. Exits with 3 if there is none.
+    """
+    import psutil
+
+    from supervisor.commands.checks.machine import listens, supervisors
+
+    url = server_url(context)
+    port = urlsplit(url).port
+    for process in supervisors():
+        with contextlib.suppress(psutil.Error):
+            if listens(process, port):
+                process.send_signal(signal.SIGHUP)
+                click.echo(f"The server on {url} (pid {process.pid}) reads its settings again.")
+                return
+    click.echo(f"Error: no server of yours listens on port {port} here.", err=True)
+    sys.exit(StatusCode.NOT_RUNNING)

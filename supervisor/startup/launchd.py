@@ -9,9 +9,8 @@ from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 from supervisor.processes.children import KILL_GRACE
-from supervisor.startup.definition import DEFAULT_NAME, Definition
 from supervisor.startup.log_file import VARIABLE
-from supervisor.startup.manager import Installed, Step
+from supervisor.startup.manager import DEFAULT_NAME, Definition, Installed, Step
 
 LABEL_PREFIX = "local."
 """Labels are in reverse domain order; a label that belongs to no domain begins with local."""

@@ -3,17 +3,18 @@ makes the same checks and names them all."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from frontend.settings.keys import read_keys
 from shm.audio import SAMPLE_BYTES
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.settings.composition import Settings
-from supervisor.startup.exposure import assert_wanted
 from supervisor.startup.listener import PortTaken, listen, resolved
 
 
@@ -84,6 +85,23 @@ def _access(opening: Opening) -> str:
     except (ValueError, PortTaken) as error:
         raise Refused(str(error)) from error
     return f"{address} is open to those who may use it"
+
+
+def assert_wanted(address: str, settings: Settings) -> None:
+    """Check an address; `address` is the IP address on which the server listens.
+
+    Raises:
+        ValueError: others can reach it without a key, or the file of keys can't be used. The message says what to do.
+    """
+    front = settings.front
+    if front.api_key_file is not None:
+        read_keys(front.api_key_file)
+    allowed = front.api_keys or front.api_key_file or settings.supervisor.allow_unauthenticated
+    if not allowed and not ipaddress.ip_address(address).is_loopback:
+        raise ValueError(
+            f"whoever can reach {address} could use this server, as it has no API key. Give it one (--api-key-file or "
+            "KOKORO_LIVE_API_KEYS), listen on 127.0.0.1, or say --allow-unauthenticated."
+        )
 
 
 def _placement(opening: Opening) -> str:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from supervisor.processes.children import KILL_GRACE
 from supervisor.processes.exit_codes import SETTLED
-from supervisor.startup.definition import DEFAULT_NAME, Definition
 from supervisor.startup.listener import BACKLOG
-from supervisor.startup.manager import Installed, Step
+from supervisor.startup.manager import DEFAULT_NAME, Definition, Installed, Step
 
 START_SECONDS = 300
 """Seconds in which the first engine must load."""

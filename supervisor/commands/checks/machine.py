@@ -1,15 +1,20 @@
-"""Checks of the machine: settings file, shared memory, port, open files."""
+"""Checks of the machine: settings file, shared memory, port, open files, other servers and the installed service."""
 
 from __future__ import annotations
 
+import contextlib
 import resource
+from collections.abc import Iterator
+
+import psutil
 
 from client.answers import NoAnswer, address
 from client.blocking import BlockingClient
 from shm.folders import ROOM_TO_WORK, trouble
 from supervisor.commands.checks.finding import Check, Circumstances, Finding, Severity, ok, warning, wrong
-from supervisor.commands.checks.programs import listening_on
 from supervisor.processes.metrics import ROOM as METRICS_ROOM
+from supervisor.startup.manager import DEFAULT_NAME, Installed
+from supervisor.startup.managers import manager
 from supervisor.startup.requirements import PORT, WYOMING_PORT, Opening, Refused, Requirement
 
 ENOUGH_DESCRIPTORS = 1024
@@ -94,3 +99,81 @@ def _serving(server: BlockingClient) -> Finding:
         return ok(f"a kokoro-live serves on {server.url} with {engine}")
     reason = answer.error or answer.status
     return warning(f"a kokoro-live on {server.url} can't speak now: {reason}", "Look at its log.")
+
+
+TITLE = "kokoro-live: supervisor"
+
+
+def listening_on(port: int) -> str:
+    """The program that listens on a port, with its pid; empty if it isn't visible (another user's).
+
+    Connections are read process by process, because macOS shows all of them at once only to root.
+    """
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if listens(process, port):
+                return f"{_title(process)} (pid {process.pid})"
+    return ""
+
+
+def listens(process: psutil.Process, port: int | None) -> bool:
+    """True if the process listens on that TCP port.
+
+    Raises:
+        psutil.Error: the process is gone, or another user's.
+    """
+    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in process.net_connections("tcp"))
+
+
+def supervisors() -> Iterator[psutil.Process]:
+    """The supervisors of this user's servers, including those that this process started."""
+    user = psutil.Process().username()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if _title(process).startswith(TITLE) and process.username() == user:
+                yield process
+
+
+def other_servers(_: Circumstances) -> Finding:
+    """Check for other running servers. They may be intended, each with a port, a name and a model of its own."""
+    running = [f"pid {process.pid} on {_address(process)}" for process in supervisors()]
+    if len(running) < 2:
+        return ok("one server runs" if running else "none runs")
+    return warning(
+        f"{len(running)} servers run, each with a model of its own in memory: {', '.join(running)}",
+        "Unless that is meant, end one (kill PID); if it comes back at login, kokoro-live uninstall-service.",
+    )
+
+
+def _title(process: psutil.Process) -> str:
+    return " ".join(process.cmdline()).strip() or str(process.name())
+
+
+def _address(process: psutil.Process) -> str:
+    with contextlib.suppress(psutil.Error):
+        for one in process.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN:
+                return f"{one.laddr.ip}:{one.laddr.port}"
+    return "an address that can't be seen"
+
+
+def service(_: Circumstances) -> Finding:
+    """Check that the files of `install-service` are whole, name an existing program, and are enabled."""
+    try:
+        found = manager(None).installed()
+    except ValueError as error:
+        return warning(str(error), "kokoro-live install-service writes it again, where there is launchd or systemd.")
+    if not found:
+        return ok("none starts at login (`kokoro-live install-service` sees to that)")
+    for one in found:
+        if not one.program.exists():
+            return wrong(f"{one.file} starts {one.program}, which isn't there", _install(one))
+    for one in found:
+        if not one.enabled:
+            return warning(f"{one.name} is installed in {one.file}, and not enabled", f"{_install(one)} --now")
+    return ok(f"{', '.join(one.name for one in found)} starts at login")
+
+
+def _install(one: Installed) -> str:
+    suffix = one.name.removeprefix(DEFAULT_NAME).removeprefix("-")
+    return f"kokoro-live install-service{f' --name {suffix}' if suffix else ''}"

@@ -19,7 +19,7 @@ from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
 from shm.espeak_installation import cure
-from supervisor.commands.checks import installation, machine, programs, sound, speech
+from supervisor.commands.checks import installation, machine, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor
 from supervisor.settings.composition import Settings
@@ -40,7 +40,7 @@ MB = 1 << 20
 def environment(tmp_path_factory, monkeypatch):
     with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
         monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
-        monkeypatch.setattr(programs, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
+        monkeypatch.setattr(machine, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
         card = types.SimpleNamespace(name="a card", close=lambda: None)  # nor is its sound card
         monkeypatch.setattr("player.output.choice.open_output", lambda fill, buffer_ms: card)
         yield

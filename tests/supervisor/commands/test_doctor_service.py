@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from supervisor.cli import kokoro_live
-from supervisor.commands.checks import machine, programs
+from supervisor.commands.checks import machine
 from supervisor.commands.checks.finding import Circumstances, Severity
-from supervisor.commands.checks.service import service
+from supervisor.commands.checks.machine import service
 from supervisor.settings.composition import Settings
 from supervisor.startup import managers
 from tests.supervisor.clean_environment import clean_environment
@@ -41,8 +41,8 @@ def test_who_has_the_port_is_named() -> None:
 
 def test_other_servers_are_seen_with_their_addresses() -> None:
     with server("--engine", "espeak") as one, server("--engine", "espeak") as another:
-        pids = {process.pid for process in programs.supervisors()}
-        found = programs.other_servers(circumstances())
+        pids = {process.pid for process in machine.supervisors()}
+        found = machine.other_servers(circumstances())
     assert {one.process.pid, another.process.pid} <= pids
     assert found.verdict is Severity.WARNING
     for running in (one, another):
@@ -51,15 +51,15 @@ def test_other_servers_are_seen_with_their_addresses() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_one_server_is_no_cause_for_concern(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "supervisors", lambda: iter([psutil.Process()] * count))
-    assert programs.other_servers(circumstances()).verdict is Severity.OK
+    monkeypatch.setattr(machine, "supervisors", lambda: iter([psutil.Process()] * count))
+    assert machine.other_servers(circumstances()).verdict is Severity.OK
 
 
 def installed(kind: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     result = CliRunner().invoke(kokoro_live, ["install-service", "--manager", kind, *arguments])
     assert result.exit_code == 0, result.output
     found = managers.manager(kind)
-    monkeypatch.setattr("supervisor.commands.checks.service.manager", lambda _: found)
+    monkeypatch.setattr("supervisor.commands.checks.machine.manager", lambda _: found)
 
 
 def test_nothing_installed_is_in_order(home: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from supervisor.cli import kokoro_live
 from supervisor.commands import tune as tune_module
 from supervisor.commands.checks.finding import Circumstances, Severity
-from supervisor.commands.checks.tuning import tuning
+from supervisor.commands.checks.speech import tuning
 from supervisor.settings.composition import parse_settings
 from supervisor.tuning.comparison import CannotMeasure
 from supervisor.tuning.profile import TuningProfile, Way, tuned_settings

@@ -15,8 +15,7 @@ from supervisor.processes.lifecycle import Changes
 from supervisor.processes.loop import ProcessSpawner
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
-from supervisor.startup.notifications import Notifications
-from supervisor.startup.service_manager import ServiceManager
+from supervisor.startup.service_manager import Notifications, ServiceManager
 from supervisor.tuning.profile import Way, status_of, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.fakes import ESPEAK

@@ -10,7 +10,7 @@ from frontend.settings.front import FrontSettings
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.settings.composition import Settings
 from supervisor.settings.supervisor import SupervisorSettings
-from supervisor.startup.exposure import assert_wanted
+from supervisor.startup.requirements import assert_wanted
 from tests.system.server import DEADLINE, Server
 
 KEYED = Settings(front=FrontSettings(api_keys=("k",)))

@@ -19,9 +19,9 @@ from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
 from supervisor.processes.exit_codes import SETTLED
-from supervisor.startup.definition import Definition
 from supervisor.startup.launchd import Launchd
 from supervisor.startup.log_file import VARIABLE
+from supervisor.startup.manager import Definition
 from supervisor.startup.systemd import Systemd, command_line
 from tests.supervisor.clean_environment import clean_environment
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.startup.notifications import Notifications
+from supervisor.startup.service_manager import Notifications
 from tests.platforms import linux_only
 from tests.supervisor.startup.listening_manager import listening_manager
 

@@ -1,26 +1,43 @@
-"""Files that kokoro-live writes outside its own installation."""
+"""`kokoro-live update` and `uninstall`: how this installation is updated, and what it has left in the user's files."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 import platformdirs
 
-from kokoro_live.installation import NAME
+from kokoro_live.installation import NAME, this_installation
 from shm.folders import state_folder
 from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.installation import InstalledFiles
 from supervisor.speechd.installation import uninstall as uninstall_speechd
 from supervisor.startup.manager import Manager
-from supervisor.startup.managers import manager
-from supervisor.startup.steps import run
+from supervisor.startup.managers import manager, run
+
+_OWN_WORK = ("dev", "quality")
+"""Extras of those who work on kokoro-live itself."""
+
+
+@click.command()
+def update() -> None:
+    """Print how kokoro-live is updated here, and the command for each extra that isn't installed. Changes nothing."""
+    here = this_installation()
+    click.echo(f"kokoro-live {version(NAME)}, installed as: {here.kind} ({here.source or here.prefix})\n")
+    click.echo(f"Update:\n  {here.update()}")
+    if missing := [extra for extra in here.extras if extra not in _OWN_WORK and not here.has(extra)]:
+        click.echo("\nExtras that aren't installed:")
+        for extra in missing:
+            click.echo(f"  {extra}: {here.add(extra)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +126,46 @@ def _speech_dispatcher(environment: Mapping[str, str], home: Path) -> Iterator[L
 
 def _uninstalled(installed: InstalledFiles) -> None:
     uninstall_speechd(installed)
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="Remove it without a question.")
+@click.option("--keep", multiple=True, metavar="WHAT", help="Keep what the list calls WHAT. Repeatable.")
+def uninstall(yes: bool, keep: tuple[str, ...]) -> None:
+    """List what kokoro-live has written outside its own installation, with sizes, and remove it if asked.
+
+    The program itself is removed by the command that is printed last.
+    """
+    found = find_leavings(os.environ, Path.home())
+    if unknown := set(keep) - {each.what for each in found}:
+        raise click.UsageError(f"--keep {min(unknown)}: there is {', '.join(each.what for each in found) or 'nothing'}")
+    for each in found:
+        click.echo(f"{each.what}, {_megabytes(each.size())}{' (kept)' if each.what in keep else ''}")
+        for path in each.paths:
+            click.echo(f"  {click.format_filename(path)}")
+    if not found:
+        click.echo("kokoro-live has left nothing in your folders.")
+    wanted = [each for each in found if each.what not in keep]
+    asked = bool(wanted) and not yes and sys.stdin.isatty()
+    if wanted and (yes or (asked and click.confirm("Remove it?"))):
+        _remove_all(wanted)
+    elif wanted:
+        click.echo("\nNothing was removed: `kokoro-live uninstall --yes` removes it.")
+    click.echo(f"\nThe program itself is removed by:\n  {this_installation().uninstall()}")
+
+
+def _remove_all(found: list[Leaving]) -> None:
+    failed = []
+    for each in found:
+        try:
+            each.remove()
+        except OSError as error:
+            failed.append(f"{error.filename}: {error.strerror}")
+        else:
+            click.echo(f"removed: {each.what}")
+    if failed:
+        raise click.ClickException(f"these can't be removed: {'; '.join(failed)}")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"

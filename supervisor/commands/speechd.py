@@ -1,4 +1,4 @@
-"""`kokoro-live install-speechd`: have Speech Dispatcher speak with the server."""
+"""`kokoro-live install-speechd` and `uninstall-speechd`: have Speech Dispatcher speak with the server, or no longer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from supervisor.speechd.config import DEFAULT_URL, ModuleConfig
-from supervisor.speechd.installation import MODULE, InstalledFiles, install
+from supervisor.speechd.installation import MODULE, InstalledFiles, install, uninstall
 
 
 @click.command()
@@ -56,3 +56,17 @@ def install_speechd(url: str, voice: str, instant_words: int, instant_characters
         click.echo(
             f"espeak-ng speaks up to {instant_words} words, because it is sooner; --instant-words 0 changes that."
         )
+
+
+@click.command()
+def uninstall_speechd() -> None:
+    """Remove what `install-speechd` wrote. The other lines of Speech Dispatcher's configuration stay."""
+    places = InstalledFiles.of(os.environ, Path.home())
+    try:
+        changed = uninstall(places)
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} can't be removed: {error.strerror}") from error
+    if not changed:
+        raise click.ClickException(f"it isn't installed: there is no {places.program}")
+    for path in changed:
+        click.echo(f"changed {path}" if path.exists() else f"removed {path}")
