@@ -29,7 +29,7 @@ from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
 from shm.audio import SAMPLE_RATE
 from worker.engine import Block, Engine, Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.providers.nodes_run import graph_name
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings

@@ -29,7 +29,7 @@ from benchmarks.quality.corpus import ENGLISH, PASSAGES
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.words.segment import Cut, Notation, Sentence
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split.segments.segment import Prosody
 from worker.voices.voice_bank import VoiceBank

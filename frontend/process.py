@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,6 +39,7 @@ from frontend.settings.jobs import JobSettings
 from frontend.streams.cache import DiskCache, SegmentCache
 from shm import awake_loop
 from shm.control import ControlSocket
+from shm.engine_info import VoiceInfo
 from shm.folders import state_folder
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
@@ -82,12 +84,22 @@ class Configuration(Protocol):
     def jobs(self) -> JobSettings: ...
 
 
-def run(listeners: Listeners, control_end: socket.socket, settings: Configuration, files: MetricFiles | None) -> None:
-    """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
-    memory."""
+def run(
+    listeners: Listeners,
+    control_end: socket.socket,
+    settings: Configuration,
+    files: MetricFiles | None,
+    voices: Sequence[VoiceInfo],
+) -> None:
+    """Run the front until the supervisor sends `Drain` or ends.
+
+    Args:
+        files: the folder of its counts; None counts in memory.
+        voices: of the engines that the settings allow.
+    """
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
+    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files, voices).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -98,7 +110,12 @@ class Front:
     """One front process."""
 
     def __init__(
-        self, listeners: Listeners, control: ControlSocket, configured: Configuration, files: MetricFiles | None
+        self,
+        listeners: Listeners,
+        control: ControlSocket,
+        configured: Configuration,
+        files: MetricFiles | None,
+        voices: Sequence[VoiceInfo],
     ) -> None:
         settings, text = configured.front, configured.text
         self._listeners = listeners
@@ -114,7 +131,7 @@ class Front:
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(), text.max_pause_seconds)
-        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
+        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until

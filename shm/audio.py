@@ -1,4 +1,4 @@
-"""PCM format inside the server: mono, signed 16-bit little-endian, 24 kHz (Kokoro's own rate)."""
+"""PCM: mono, signed 16-bit little-endian. Inside the server each engine's samples keep the engine's own rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ if TYPE_CHECKING:  # the supervisor imports this file and must stay without nump
     from numpy.typing import NDArray
 
 SAMPLE_RATE = 24_000
-"""Samples per second."""
+"""Samples per second of an answer whose client asks for no rate (the rate of OpenAI's `pcm`), and Kokoro's own rate.
+The player and the other clients of this server speak at it."""
 
 SAMPLE_BYTES = 2
 """Bytes per sample."""

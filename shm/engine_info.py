@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from shm.audio import SAMPLE_RATE
+
 Speaks = Literal["phonemes", "text"]
 """The kind of script that an engine takes: phonemes of its model's vocabulary, or text, if it has a G2P of its own."""
 
@@ -60,10 +62,28 @@ class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
     compile_seconds: float | None = None
 
 
+class VoiceInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A voice of an engine."""
+
+    name: str
+    language: str = "en-us"
+    """The language that the voice was made for, as espeak-ng names it."""
+    gender: Literal["female", "male"] | None = None
+    title: str = ""
+    """The voice's name as people write it."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which clients know the voice (OpenAI's), in lower case."""
+    maker: str = ""
+    maker_page: str = ""
+    """The maker's page about the voice, as a URL."""
+
+
 class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Description of a loaded engine: sent by a ready worker, shown in `/ready`, `X-Engine` and the model lists."""
 
-    name: Literal["kokoro", "espeak-ng"]
+    name: str
+    rank: int = 0
+    """Order of preference: among several engines, one with the highest rank is used."""
     provider: str
     """onnxruntime's execution provider, or `native`."""
     stands_in: bool = False
@@ -79,7 +99,11 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The model's number for each phoneme of `vocabulary`; empty for an engine that speaks text."""
     max_tokens: int
     """The longest script of one segment: phonemes, or characters of text."""
-    voices: tuple[str, ...]
+    voices: tuple[VoiceInfo, ...]
+    default_voice: str = ""
+    """Voice of a request that names none; the first voice, unless the engine names another."""
+    sample_rate: int = SAMPLE_RATE
+    """Samples per second of everything that the engine makes."""
     voices_sha256: str = ""
     """Hash of all voices' values: together with `model_sha256` it shows whether a voice's name still means the same
     sound."""
@@ -107,6 +131,9 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Execution providers that could run the model here and have had no trial yet, once for each trial that is due."""
 
     @property
-    def rank(self) -> int:
-        """Order of preference: among several engines, one with the highest rank is used."""
-        return 1 if self.name == "kokoro" else 0
+    def voice_names(self) -> tuple[str, ...]:
+        return tuple(voice.name for voice in self.voices)
+
+    def __post_init__(self) -> None:
+        if not self.default_voice and self.voices:
+            msgspec.structs.force_setattr(self, "default_voice", self.voices[0].name)

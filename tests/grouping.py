@@ -7,7 +7,6 @@ folder's conftest.py that outlives the file.
 from __future__ import annotations
 
 import ast
-import re
 from functools import cache
 from pathlib import Path
 

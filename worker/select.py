@@ -1,32 +1,110 @@
-"""Engine selection: Kokoro if an intact model is there or in packages, else espeak-ng with a warning."""
+"""The engines, one row each, and the choice of the one that speaks.
+
+An engine is its file, in `worker.engines` or in another package, and a row. The supervisor reads rows, and has no
+numpy: an engine's code is imported where it is loaded.
+"""
 
 from __future__ import annotations
 
+import importlib
 import logging
+import pkgutil
 from collections.abc import Callable
+from dataclasses import dataclass
 
+import msgspec
+
+from shm.engine_info import VoiceInfo
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.models.choice import kokoro_files
 from worker.providers.options import BadOption
 from worker.settings import WorkerSettings
+from worker.voices.kokoro_voices import KOKORO_VOICES
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """One engine."""
+
+    option: str
+    """Value of `--engine` that asks for it."""
+    title: str
+    """The name for people."""
+    loader: str
+    """Function that loads the engine, as `module:name`. Its arguments are those of `choose`."""
+    voices: tuple[VoiceInfo, ...]
+    """The voices that are known before the engine is loaded."""
+    rank: int = 1
+    """Order of preference between engines that speak at once, highest first."""
+    has_model: bool = False
+    """True if onnxruntime runs its model: files to fetch, execution providers, shares of cores to tune."""
+    remedy: str = "see its documentation"
+    """A command or a few words for the user of an engine that can't be loaded."""
+
+
+ENGINES = (
+    EngineRow(
+        option="kokoro",
+        title="Kokoro",
+        loader="worker.engines.kokoro:load",
+        voices=KOKORO_VOICES,
+        has_model=True,
+        remedy="kokoro-live models fetch",
+    ),
+    EngineRow(
+        option="espeak",
+        title="espeak-ng",
+        loader="worker.engines.espeak:load",
+        voices=KOKORO_VOICES,
+        rank=0,
+        remedy="mend espeak-ng (see its line)",
+    ),
+)
+"""This project's engines, the best first. `--engine auto` takes the first that can speak."""
+
+
+class UnknownEngine(EngineUnavailable, ValueError):
+    """There is no engine of that name."""
+
+
+def asked_rows(settings: WorkerSettings) -> tuple[EngineRow, ...]:
+    """The engines that may speak, in the order in which they are tried.
+
+    Raises:
+        UnknownEngine: `settings.engine` names none.
+    """
+    if settings.engine == "auto":
+        # A user who names a model wants to hear that one.
+        return tuple(row for row in ENGINES if row.has_model or settings.model is None)
+    if ":" in settings.engine:
+        try:
+            row = pkgutil.resolve_name(settings.engine)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise UnknownEngine(f"engine {settings.engine} can't be imported: {error}") from error
+        if not isinstance(row, EngineRow):
+            raise UnknownEngine(f"engine {settings.engine} is no {EngineRow.__name__}")
+        return (row,)
+    options = [row.option for row in ENGINES]
+    if settings.engine not in options:
+        raise UnknownEngine(
+            f"engine must be auto, {', '.join(options)} or MODULE:ROW of another package, not {settings.engine}"
+        )
+    return (ENGINES[options.index(settings.engine)],)
+
+
 def import_engines(settings: WorkerSettings) -> None:
     """Import the modules that `choose` will probably need, so that a standby doesn't spend time on it later."""
-    if settings.engine != "espeak":
-        import worker.kokoro
-    import worker.espeak.espeak_engine  # noqa: F401
+    for row in asked_rows(settings):
+        importlib.import_module(row.loader.partition(":")[0])
 
 
 def choose(
     settings: WorkerSettings, without: tuple[str, ...] = (), loading: Callable[[str], object] = lambda _: None
 ) -> Engine:
-    """Make the engine that the settings demand, on the first execution provider of the chain that isn't in `without`.
+    """Load the engine that the settings demand, on the first execution provider of the chain that isn't in `without`.
 
-    The engine `auto` falls back on espeak-ng, with a warning, unless the settings name a model: a user who names a
-    model wants to hear that one.
+    Where the settings leave the choice, a later engine stands in for a better one that can't be loaded, with a warning.
 
     Args:
         settings: the settings.
@@ -35,38 +113,38 @@ def choose(
 
     Raises:
         EngineUnavailable: the engine can't speak. The message names the file and tells the user how to fix it.
-        BadOption: `provider_options` aren't the provider's; espeak-ng would be no remedy for that.
+        BadOption: `provider_options` aren't the provider's; another engine would be no remedy for that.
         ProviderUnavailable: the execution provider doesn't work; the next one may.
     """
-    if settings.engine == "espeak":
-        return _espeak()
+    best, *others = asked_rows(settings)
     try:
-        return _kokoro(settings, without, loading)
+        return _loaded(best, settings, without, loading)
     except (ProviderUnavailable, BadOption):
         raise
     except EngineUnavailable as error:
-        if settings.engine == "kokoro" or settings.model is not None:
+        if not others:
             raise
         log.warning(
-            "SPEAKING WITH ESPEAK-NG INSTEAD OF KOKORO: %s. `kokoro-live models fetch` gets Kokoro's files; "
-            "--engine espeak asks for espeak-ng without this warning",
+            "SPEAKING WITH %s INSTEAD OF %s: %s. To hear %s: `%s`; --engine %s asks for %s without this warning",
+            others[0].title.upper(),
+            best.title.upper(),
             error,
+            best.title,
+            best.remedy,
+            others[0].option,
+            others[0].title,
         )
-        return _espeak(stands_in=True)
+    return _loaded(others[0], settings, without, loading, stands_in=True)
 
 
-def _espeak(stands_in: bool = False) -> Engine:
-    from worker.espeak.espeak_engine import EspeakEngine
-
-    return EspeakEngine(stands_in)
-
-
-def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:
-    model, voices = kokoro_files(settings)
-    # onnxruntime costs time and memory (`python -m benchmarks.late_loading`), and espeak-ng doesn't need it.
-    from worker.acceleration.decision import decide_providers, first
-    from worker.kokoro import KokoroEngine
-
-    loading(first(settings, without))  # the provider's driver may be asked about options
-    loading(decide_providers(model, settings, without).choice.assignment.provider)
-    return KokoroEngine(model, voices, settings, without)
+def _loaded(
+    row: EngineRow,
+    settings: WorkerSettings,
+    without: tuple[str, ...],
+    loading: Callable[[str], object],
+    *,
+    stands_in: bool = False,
+) -> Engine:
+    engine: Engine = pkgutil.resolve_name(row.loader)(settings, without, loading)
+    engine.info = msgspec.structs.replace(engine.info, rank=row.rank, stands_in=stands_in)
+    return engine

@@ -24,8 +24,11 @@ class WorkerSettings:
         ValueError: a value can't work; the message names the setting.
     """
 
-    engine: Literal["auto", "kokoro", "espeak"] = setting(
-        Group.ENGINE, "The engine. auto: Kokoro if its files are there, else espeak-ng, with a warning.", "auto"
+    engine: str = setting(
+        Group.ENGINE,
+        "The engine: auto, kokoro, espeak, or MODULE:ROW of another package. auto: Kokoro if its files are there, else "
+        "espeak-ng, with a warning.",
+        "auto",
     )
     model: Path | None = setting(
         Group.ENGINE, "A Kokoro model (.onnx) to use as it is, instead of the model directory's.", None

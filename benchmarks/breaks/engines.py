@@ -78,8 +78,8 @@ BREAKS = (
     Mutation(
         "a-named-model-or-none",
         "worker/select.py",
-        'if settings.engine == "kokoro" or settings.model is not None:',
-        'if settings.engine == "kokoro":',
+        "if row.has_model or settings.model is None)",
+        ")",
         ("tests/worker/test_select.py",),
     ),
     Mutation(
@@ -183,7 +183,7 @@ BREAKS = (
     ),
     Mutation(
         "espeak-silent-is-ready",
-        "worker/espeak/espeak_engine.py",
+        "worker/engines/espeak.py",
         "if any(block.samples.any() for block in self.begin(_READY)):",
         "if [*self.begin(_READY)]:",
         ("tests/worker/espeak/test_damaged_installation.py",),

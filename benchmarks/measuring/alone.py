@@ -19,7 +19,6 @@ from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.words.language import language_of
 from text.words.segment import Notation, Segment
-from text.words.voice_spec import default_voice
 from worker.engine import Engine, Utterance
 from worker.machine.machine import cores
 from worker.select import choose
@@ -45,8 +44,8 @@ class Alone:
         """
         self.engine: Engine = choose(settings)
         self.engine.warm_up()
-        self.voice = default_voice(self.engine.info.voices)
-        self._language = language_of(((self.voice, 1.0),))
+        self.voice = self.engine.info.default_voice
+        self._language = language_of(((self.voice, 1.0),), self.engine.info.voices)
         self._pipeline = TextPipeline(G2P())
 
     @property

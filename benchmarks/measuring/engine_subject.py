@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shm.engine_info import EngineInfo
 from worker.engine import Block, Engine, Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
@@ -28,6 +28,7 @@ from worker.settings import WorkerSettings
 from worker.split.speech import Crew
 from worker.tuning.messages import Round
 from worker.tuning.process import FIRSTS, EngineMeasurement
+from worker.voices.kokoro_voices import kokoro_voice
 from worker.voices.voice_bank import VoiceBank
 
 
@@ -67,7 +68,7 @@ class Published:
             model=model.name,
             speaks="phonemes",
             max_tokens=MAX_PHONEME_LENGTH,
-            voices=self._voices.names,
+            voices=tuple(map(kokoro_voice, self._voices.names)),
         )
 
     def warm_up(self) -> None:
@@ -106,7 +107,7 @@ def main() -> None:
     started = time.perf_counter()
     engine = opened(subject)
     load_seconds = time.perf_counter() - started
-    for _ in engine.begin(Utterance(subject.script, "en-us", ((engine.info.voices[0], 1.0),), 1.0)):
+    for _ in engine.begin(Utterance(subject.script, "en-us", ((engine.info.voices[0].name, 1.0),), 1.0)):
         pass
     _say(Loaded(load_seconds, psutil.Process().memory_info().rss))
     if isinstance(engine, Published):

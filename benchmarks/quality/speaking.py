@@ -18,10 +18,10 @@ from frontend.streams.joins import Joiner
 from shm.audio import Pcm
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.words.language import language_of
 from text.words.segment import Cut, Notation, Segment
 from worker.engine import Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
+from worker.voices.kokoro_voices import kokoro_voice
 
 
 @dataclass
@@ -81,14 +81,16 @@ class Speaker:
         return found
 
     def _segments(self, item: Item) -> Iterator[Segment]:
-        sentences = self._pipeline.sentences(item.text, language_of(((item.voice, 1.0),)), self._notation)
+        sentences = self._pipeline.sentences(item.text, kokoro_voice(item.voice).language, self._notation)
         limits, profile = _planning(self._plan, self._notation.max_tokens)
         return plan(sentences, profile, 1.0, self._notation, limits)
 
     def _blocks(self, item: Item, segment: Segment) -> Iterator[tuple[int, Pcm]]:
         voice = ((item.voice, 1.0),)
         seed = zlib.crc32(segment.script.encode())
-        for block in self._engine.begin(Utterance(segment.script, language_of(voice), voice, segment.rate, seed)):
+        for block in self._engine.begin(
+            Utterance(segment.script, kokoro_voice(item.voice).language, voice, segment.rate, seed)
+        ):
             yield block.offset, block.samples
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from benchmarks.measuring.evaluation.sentences import calibration, foreign
 from shm.audio import Pcm
 from shm.messages import Voice
-from text.words.language import language_of
 from worker.pcm import to_pcm
 from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
@@ -25,6 +24,7 @@ from worker.split.segments.segment import Prosody, features_of, whole_segment
 from worker.split.segments.source import HarmonicSource
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.statistics import Statistics, describe
+from worker.voices.kokoro_voices import kokoro_voice
 from worker.voices.voice_bank import VoiceBank
 
 WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17, 3, 2, 1, 2, 1, 3, 2, 1)
@@ -108,7 +108,7 @@ def tasks(bank: VoiceBank) -> Iterator[Task]:
                 longest = words == max(WORDS) and number % 9 == 1
                 count = _LONGEST if longest else max(1, round(words * random.uniform(0.8, 1.25)))
                 speed = float(random.choice(_SPEEDS)) if (7 * text + number) % 6 == 0 else 1.0
-                own = foreign().get(language_of(((voice, 1.0),))) if text % 2 else None
+                own = foreign().get(kokoro_voice(voice).language) if text % 2 else None
                 said = script(own or calibration(), count, random)
                 yield Task(f"{text:02d}-{voice}", ((voice, 1.0),), said, speed)
 

@@ -10,8 +10,8 @@ import msgspec
 from books.book import BookError
 from books.making.settings import BookCast
 from shm.book_jobs import CastFile
-from text.words.language import UnknownLanguage, language_of
-from text.words.voice_spec import default_voice
+from shm.engine_info import VoiceInfo
+from text.words.language import UnknownLanguage, language_code
 
 
 def read_cast(data: bytes) -> BookCast:
@@ -77,23 +77,21 @@ def _speaker(text: str, quotation: re.Match[str], cast: BookCast) -> str:
     return ""
 
 
-def narrator(voices: Sequence[str], language: str) -> str:
-    """The engine's first voice that speaks the book's language; empty, for the default voice, if that one speaks it or
+def narrator(voices: Sequence[VoiceInfo], usual: str, language: str) -> str:
+    """The engine's first voice that speaks the book's language; empty, for the usual voice, if that one speaks it or
     none does.
 
-    An English book of any region has the default voice: it is the best one, and the region picks the pronunciation.
+    An English book of any region has the usual voice: it is the best one, and the region picks the pronunciation.
 
     Args:
+        usual: the engine's default voice.
         language: as the book or the settings name it; empty if neither does.
     """
+    if not language:
+        return ""
     try:
-        wanted = language_of((), language or None).partition("-")[0]
+        wanted = language_code(language, voices).partition("-")[0]
     except UnknownLanguage:
         return ""  # the server says what is wrong with it
-    usual = default_voice(voices)
-    native = next((name for name in (usual, *voices) if _spoken(name) == wanted), usual)
-    return "" if native == usual or not language else native
-
-
-def _spoken(voice: str) -> str:
-    return language_of(((voice, 1.0),)).partition("-")[0]
+    native = [voice.name for voice in voices if voice.language.partition("-")[0] == wanted]
+    return "" if usual in native else next(iter(native), "")

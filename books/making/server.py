@@ -14,6 +14,7 @@ from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from client.answers import NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
 from client.asynchronous import AsyncClient
+from shm.engine_info import VoiceInfo
 
 LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
@@ -48,7 +49,8 @@ class ServerSpeaker:
         """Passages that the server makes side by side, as it said last."""
         self._captions = True
         self._name = self._identity = ""
-        self._voices: tuple[str, ...] = ()
+        self._voices: tuple[VoiceInfo, ...] = ()
+        self._usual_voice = ""
         self._may_be_another = False
         """True once another server, or a restarted one, may answer in place of the one that named its engine."""
 
@@ -95,8 +97,9 @@ class ServerSpeaker:
             raise Postponed("the server can't speak yet", LOST)
         if engine.get("stands_in"):
             raise Postponed(f"{engine['name']} stands in for Kokoro, which a book waits for", _STANDING_IN)
-        listed = await self._json("GET", "/v1/audio/voices?legacy=true")
-        self._voices = tuple(map(str, listed["voices"]))
+        listed = await self._json("GET", "/v1/audio/voices")
+        self._voices = tuple(VoiceInfo(str(each["id"]), str(each["language"])) for each in listed["voices"])
+        self._usual_voice = str(listed["default_voice"])
         roles = [(each["role"], each["state"]) for each in status.get("processes", ())]
         self.inference_threads = int(engine.get("inference_threads", 1)) * max(1, roles.count(("worker", "running")))
         self._name = str(engine.get("name"))
@@ -149,7 +152,7 @@ class ServerSpeaker:
         """A passage as the API reads it. Brackets and angles in a book are the author's, so nothing is markup."""
         return {
             "input": passage.text,
-            "voice": passage.voice or narrator(self._voices, passage.language) or None,
+            "voice": passage.voice or narrator(self._voices, self._usual_voice, passage.language) or None,
             "lang": passage.language or None,
             "markup": "none",
         }

@@ -30,10 +30,10 @@ def asked_speech(
         ApiError: 400, the voice or the speed.
     """
     pace = checked_speed(speed)
-    blend = checked_voice(voice or None, engine.voices)[1]
-    own = language_of(blend, None)
+    blend = checked_voice(voice or None, engine)[1]
+    own = language_of(blend, engine.voices)
     try:
-        found = language_of(blend, language) if language else own
+        found = language_of(blend, engine.voices, language) if language else own
     except UnknownLanguage:
         found = own
     # "en" from a client means English, not American English: a British voice keeps its own.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from frontend.contract.errors import Unavailable
@@ -10,7 +10,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from shm.audio import Pcm
-from shm.engine_info import EngineInfo
+from shm.engine_info import EngineInfo, VoiceInfo
 
 
 class SpeechStream(Protocol):
@@ -83,6 +83,11 @@ class Speaker(Protocol):
     @property
     def engine(self) -> EngineInfo | None:
         """The engine in use; None while nothing can speak."""
+        ...
+
+    @property
+    def expected_voices(self) -> Sequence[VoiceInfo]:
+        """Voices of the engines that the settings allow, known before one of them speaks."""
         ...
 
     @property

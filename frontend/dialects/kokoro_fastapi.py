@@ -166,7 +166,7 @@ async def combine(request: web.Request) -> web.Response:
     except VoiceError as error:
         raise ApiError(400, str(error), param="voices", code="invalid_voice") from error
     name = Performer(voice, "").name
-    return json_response(Blend(name, name, language_of(voice), engine.name, dict(voice)))
+    return json_response(Blend(name, name, language_of(voice, engine.voices), engine.name, dict(voice)))
 
 
 ELEMENTS = {

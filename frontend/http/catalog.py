@@ -17,7 +17,6 @@ from frontend.serving.route import Access, Routes, json_answer
 from frontend.speech.model_names import MODELS
 from frontend.speech.voice_description import Voice, described
 from shm.engine_info import EngineInfo
-from text.words.voice_spec import default_voice
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025 in Unix time: the list's form demands a date of creation."""
@@ -124,15 +123,15 @@ async def voices(request: web.Request) -> web.Response:
     """The voices of the engine that speaks."""
     engine = _engine(request)
     legacy = read_query(request.query, VoicesQuery).legacy
-    found = [name if legacy else described(name, engine.name) for name in engine.voices]
-    return json_response(Voices(found, default_voice(engine.voices)))
+    found = [voice.name if legacy else described(voice, engine.name) for voice in engine.voices]
+    return json_response(Voices(found, engine.default_voice))
 
 
 @ROUTES.add("get", "/v1/voices", Access.NEAR, "Lists", json_answer("The voices.", NamedVoices), errors=(403, 503))
 async def voices_by_any_name(request: web.Request) -> web.Response:
     """The same as /v1/audio/voices, with ElevenLabs' fields besides."""
     engine = _engine(request)
-    found = [asdict(described(name, engine.name)) for name in engine.voices]
+    found = [asdict(described(voice, engine.name)) for voice in engine.voices]
     return json_response(NamedVoices([NamedVoice(**each, voice_id=each["id"], category="premade") for each in found]))
 
 

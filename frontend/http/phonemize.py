@@ -100,7 +100,7 @@ async def phonemize(request: web.Request) -> web.Response:
         raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
     checked_text(text, services.settings.max_input_characters, "input")
     engine = services.speaker.engine
-    language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
+    language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, services.speaker)
     with services.in_flight.answering(text):
         found = await asyncio.to_thread(_phonemized, request.app[PHONEMIZER], fields, text, language, engine)
     return json_response(found)

@@ -182,7 +182,7 @@ async def patch(request: web.Request) -> web.Response:
     fields = await fields_of(request, PlayChangeBody)
     voice: str | None = None
     if fields.voice is not None:
-        voice, _ = checked_voice(_name(fields.voice), engine_in_use(request.app[SERVICES].speaker).voices)
+        voice, _ = checked_voice(_name(fields.voice), engine_in_use(request.app[SERVICES].speaker))
     if fields.seek is not None and fields.sentence is not None:
         message = "`seek` and `sentence` exclude each other: give one of them."
         raise ApiError(400, message, param="sentence", code="invalid_value")
@@ -280,8 +280,9 @@ def _item(fields: PlayBody, services: Services) -> Item:
     if text is None:
         raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
     checked_text(text, services.settings.max_input_characters, "input")
-    voice, blend = checked_voice(_name(fields.voice), engine_in_use(services.speaker).voices)
-    checked_language(blend, fields.lang)
+    engine = engine_in_use(services.speaker)
+    voice, blend = checked_voice(_name(fields.voice), engine)
+    checked_language(blend, engine.voices, fields.lang)
     return Item(
         id=f"play-{secrets.token_hex(6)}",
         input=text,

@@ -68,7 +68,7 @@ async def divide(request: web.Request) -> web.Response:
     if length > limit:
         message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
         raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
-    language = language_of_text(fields.lang, fields.voice, services.speaker.engine)
+    language = language_of_text(fields.lang, fields.voice, services.speaker)
     with services.in_flight.answering("\n\n".join(fields.paragraphs)):
         found = await asyncio.to_thread(_divided, fields.paragraphs, language)
     return json_response(Divided(found, language))

@@ -65,7 +65,7 @@ class Scheduling(msgspec.Struct):
 class SpeakingEngine(msgspec.Struct):
     """The engine in use."""
 
-    name: Literal["kokoro", "espeak-ng"]
+    name: Annotated[str, Meta(examples=["kokoro", "espeak-ng"])]
     provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
     model: str
     inference_threads: Annotated[int, Meta(description="Segments made side by side.")]

@@ -25,7 +25,7 @@ from frontend.monitoring.readings import Reading
 from shm.atomic import write_whole
 from shm.audio import SAMPLE_RATE
 from text.words.language import language_of
-from text.words.voice_spec import default_voice, parse_voice
+from text.words.voice_spec import parse_voice
 
 log = logging.getLogger(__name__)
 
@@ -126,12 +126,12 @@ class SelfChecker:
         engine = self._speaker.engine
         if engine is None:
             return None
-        voice = parse_voice(default_voice(engine.voices), engine.voices)
+        voice = parse_voice(engine.default_voice, engine.voices)
         request = SpeechRequest(
             "selfcheck",
             TEXT,
             voice,
-            language_of(voice, None),
+            language_of(voice, engine.voices),
             1.0,
             client="selfcheck",
             urgency=Urgency.IDLE,

@@ -11,7 +11,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
 from frontend.contract.urgency import Urgency
 from text.words.language import language_of
-from text.words.voice_spec import default_voice, parse_voice
+from text.words.voice_spec import parse_voice
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +29,8 @@ async def _speak(speaker: Speaker, phrase: str) -> bool:
     engine = speaker.engine
     if engine is None:
         return False
-    voice = parse_voice(default_voice(engine.voices), engine.voices)
-    request = SpeechRequest("prewarm", phrase, voice, language_of(voice, None), 1.0, urgency=Urgency.IDLE)
+    voice = parse_voice(engine.default_voice, engine.voices)
+    request = SpeechRequest("prewarm", phrase, voice, language_of(voice, engine.voices), 1.0, urgency=Urgency.IDLE)
     try:
         with closing(speaker.open(request)) as stream:
             async for _ in stream:

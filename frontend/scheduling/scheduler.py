@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
@@ -28,7 +28,7 @@ from frontend.streams.cache import CachedSegment, SegmentCache
 from frontend.streams.segments import PlannedSegment, SealedBlock
 from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
-from shm.engine_info import EngineInfo
+from shm.engine_info import EngineInfo, VoiceInfo
 from shm.killpoint import killpoint
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
@@ -57,8 +57,14 @@ class Scheduler:
         tell: Callable[[ControlMessage], None],
         settings: FrontSettings,
         cache: SegmentCache,
+        expected_voices: Sequence[VoiceInfo] = (),
     ) -> None:
-        """`tell` sends a control message to the supervisor."""
+        """
+        Args:
+            tell: sends a control message to the supervisor.
+            expected_voices: of the engines that may speak.
+        """
+        self._expected_voices = expected_voices
         self._reader = reader
         self._profiles = PlanProfiles()
         self._numbers = itertools.count(1)
@@ -77,6 +83,10 @@ class Scheduler:
     @property
     def engine(self) -> EngineInfo | None:
         return self._standing.engine
+
+    @property
+    def expected_voices(self) -> Sequence[VoiceInfo]:
+        return self._expected_voices
 
     @property
     def reason(self) -> str:

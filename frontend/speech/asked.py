@@ -27,7 +27,6 @@ from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Notation
-from text.words.voice_spec import default_voice
 
 MAX_SESSION = 256
 """Most characters of an X-Session header."""
@@ -235,7 +234,7 @@ def _cast_of(
     cast = Cast(engine.voices, aliases, language)
     voice = fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice
     with refusing():
-        performer = cast.find(default_voice(engine.voices) if voice is None else voice)
+        performer = cast.find(engine.default_voice if voice is None else voice)
     return performer, aliases, _turns(fields, text, cast, performer), language is not None
 
 

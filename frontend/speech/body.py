@@ -12,7 +12,9 @@ from frontend.speech.kokoro_fastapi import NormalizationOptions, VoiceAliases, V
 from frontend.speech.model_names import MODELS
 from frontend.speech.sessions import OnBusy
 from text.markup.marked import MarkupKind
-from text.words.voice_spec import OPENAI_VOICES
+
+OPENAI_VOICES = "alloy, ash, ballad, coral, echo, fable, onyx, nova, sage, shimmer, verse, marin, cedar"
+"""Names of OpenAI's voices; an engine's voices may have them as aliases."""
 
 _FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
 
@@ -42,7 +44,7 @@ class SpeechBody(msgspec.Struct):
         str | VoiceReference | None,
         Meta(
             description="A voice of `GET /v1/audio/voices`, a blend such as `af_heart(2)+af_bella(1)`, or one of "
-            f"OpenAI's names: {', '.join(OPENAI_VOICES)}. The engine's best where it is left out.",
+            f"OpenAI's names: {OPENAI_VOICES}. The engine's best where it is left out.",
             examples=["af_heart", "af_heart(2)+af_bella(1)"],
         ),
     ] = None

@@ -7,9 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from text.words.language import language_of
-
-_GENDERS = {"f": "female", "m": "male"}
+from shm.engine_info import VoiceInfo
 
 
 class Voice(msgspec.Struct):
@@ -22,8 +20,6 @@ class Voice(msgspec.Struct):
     engine: str
 
 
-def described(name: str, engine: str) -> Voice:
-    """The description of a voice. Kokoro's names begin with language and gender: `af_` is American, female. Other names
-    have no gender."""
-    gender = _GENDERS.get(name[1]) if name[2:3] == "_" else None
-    return Voice(name, name, language_of(((name, 1.0),)), gender, engine)
+def described(voice: VoiceInfo, engine: str) -> Voice:
+    """The entry of an engine's voice."""
+    return Voice(voice.name, voice.name, voice.language, voice.gender, engine)

@@ -33,6 +33,7 @@ from supervisor.startup.log_file import VARIABLE, keep_small
 from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused, assert_wanted
 from supervisor.startup.service_manager import Notifications, ServiceManager
 from supervisor.tuning.profile import Applied, status_of, tuned_settings
+from worker.select import asked_rows
 
 FETCH_TIMEOUT = 86_400.0
 """Seconds after which a fetch is ended and started again later; it continues where it was."""
@@ -194,11 +195,10 @@ class Program(Outside):
 
 
 def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:
-    """The errands that are due: fetching the model if espeak-ng speaks only for lack of one; else trying providers
-    without a verdict."""
+    """The errands that are due: fetching the model if another engine speaks only for lack of one; else trying
+    providers without a verdict."""
     worker = settings.worker
-    asked_for_another = worker.engine != "auto" or worker.model is not None
-    if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
+    if ready.engine.stands_in and asked_rows(worker)[0].has_model and not settings.supervisor.offline:
         return (Errand("fetcher", "the model was fetched", "the model is being fetched", FETCH_TIMEOUT, again=True),)
     return [
         Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout * due, name, again=True)

@@ -17,6 +17,7 @@ from supervisor.tuning.profile import Case, TuningProfile, Unusable, ago, profil
 from worker.engine import EngineUnavailable
 from worker.machine.machine import cores
 from worker.processors import processors
+from worker.select import asked_rows
 
 if TYPE_CHECKING:
     from supervisor.tuning.comparison import ComparisonResult, Open
@@ -79,7 +80,7 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
         raise click.UsageError("One worker is measured: leave --workers out.")
     if settings.worker.threads or settings.worker.concurrency:
         raise click.UsageError("--threads and --concurrency are measured: leave them out.")
-    if settings.worker.engine != "espeak":
+    if asked_rows(settings.worker)[0].has_model:
         from worker.models.choice import chosen_model
 
         # Before the first start the model may still be in its packages; Case.of says if it is missing.
@@ -103,7 +104,7 @@ def _compare(context: click.Context, settings: Settings) -> ComparisonResult:
     url = address(context.params["host"], context.params["port"])
     if BlockingClient(url).is_kokoro_live:
         click.echo(f"A server runs on {url}: its work disturbs the measurements.", err=True)
-    worker = replace(settings.worker, engine="kokoro")
+    worker = replace(settings.worker, engine=asked_rows(settings.worker)[0].option)
     compiles = 0.0 if worker.provider == "cpu" else worker.compile_timeout
     count = len(processors(worker.worker_cpus)) if worker.worker_cpus else cores()
     try:

@@ -57,4 +57,4 @@ def _of_engine(context: click.Context) -> list[dict[str, Any]]:
         engine = choose(engine_settings(context)).info
     except EngineUnavailable as error:
         raise click.ClickException(str(error)) from error
-    return [asdict(described(name, engine.name)) for name in engine.voices]
+    return [asdict(described(voice, engine.name)) for voice in engine.voices]

@@ -74,8 +74,10 @@ def front(
     os.environ["SSL_CERT_FILE"] = os.devnull
     with imports():
         from frontend.process import run
+        from worker.select import asked_rows
 
-    run(listeners, control, settings, files)
+    voices = {voice.name: voice for row in asked_rows(settings.worker) for voice in row.voices}
+    run(listeners, control, settings, files, tuple(voices.values()))
 
 
 def worker(

@@ -15,6 +15,7 @@ from shm.setting import Group, setting
 from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from supervisor.settings.supervisor import SupervisorSettings
 from text.settings import TextSettings
+from worker.select import asked_rows
 from worker.settings import WorkerSettings
 
 
@@ -61,12 +62,14 @@ class Settings:
         Raises:
             ValueError: a value that makes no sense; the message names it.
         """
-        return cls(
+        settings = cls(
             **{
                 part.name: kind(**{f.name: values[f.name] for f in settings_of(kind) if f.name in values})
                 for part, kind in zip(fields(cls), KINDS, strict=True)
             }
         )
+        asked_rows(settings.worker)
+        return settings
 
 
 KINDS: tuple[type[Any], ...] = (

@@ -25,8 +25,12 @@ class LocalBookSpeaker:
         engine = self._speech.engine
         return "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
 
+    def _narrator(self, passage: Passage) -> str:
+        engine = self._speech.engine
+        return narrator(engine.voices, engine.default_voice, passage.language)
+
     async def script(self, passage: Passage) -> str:
-        voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
+        voice = passage.voice or self._narrator(passage)
         try:
             return await asyncio.to_thread(
                 self._speech.pronounced, passage.text, voice or None, passage.language or None
@@ -40,7 +44,7 @@ class LocalBookSpeaker:
 
     def _speak(self, passage: Passage) -> PassageSpeech:
         marks = self._speech.engine.marks
-        voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
+        voice = passage.voice or self._narrator(passage)
         pieces = self._speech.speak(
             passage.text, voice or None, passage.language or None, passage.speed, timestamps=marks
         )

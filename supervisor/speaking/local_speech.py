@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
 from text.words.language import UnknownLanguage, language_of
-from text.words.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
 if TYPE_CHECKING:
     from frontend.streams.joins import Joiner
@@ -147,8 +147,8 @@ class LocalSpeech:
     def _chosen(self, voice: str | None, lang: str | None) -> tuple[Voice, str]:
         voices = self.engine.voices
         try:
-            blend = parse_voice(default_voice(voices) if voice is None else voice, voices)
-            return blend, language_of(blend, lang)
+            blend = parse_voice(self.engine.default_voice if voice is None else voice, voices)
+            return blend, language_of(blend, voices, lang)
         except UnknownVoice as error:
             raise CannotSpeak(f"{error} (In a terminal: `kokoro-live voices`.)") from error
         except (UnknownLanguage, VoiceError) as error:

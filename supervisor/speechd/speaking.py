@@ -15,13 +15,14 @@ from typing import Any
 from client.answers import NoAnswer, RequestRefused, audio_in
 from client.blocking import BlockingClient
 from shm.audio import SAMPLE_RATE
+from shm.engine_info import VoiceInfo
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
 from supervisor.speechd.espeak import Espeak, EspeakAudio
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.playout import Ended, Playout
 from supervisor.speechd.signs import named
-from supervisor.speechd.voices import VoiceList, tag
+from supervisor.speechd.voices import VoiceList
 from supervisor.speechd.wire import Wire, leave
 
 VOICES_AGAIN = 5.0
@@ -76,7 +77,8 @@ class Speaking:
         if self._voices is None and time.monotonic() >= self._no_voices_before:
             try:
                 listed = self._server.ask("GET", "/v1/audio/voices", seconds=_LIST_SECONDS).checked().json
-                self._voices = VoiceList([voice["id"] for voice in listed["voices"]], self._config.voice)
+                voices = [VoiceInfo(each["id"], each["language"], each["gender"]) for each in listed["voices"]]
+                self._voices = VoiceList(voices, self._config.voice)
             except (NoAnswer, RequestRefused, LookupError, TypeError) as error:
                 self._note_missing(str(error))
                 self._no_voices_before = time.monotonic() + VOICES_AGAIN
@@ -119,8 +121,9 @@ class Speaking:
 
     def _speak(self, command: str, message: str, manner: Manner, playout: Playout) -> None:
         config = self._config
-        voice = self.voices().chosen(manner)
-        language = tag(voice) if voice else manner.language
+        voices = self.voices()
+        voice = voices.chosen(manner)
+        language = voices.language(voice) if voice else manner.language
         if command == "CHAR":
             character = " " if message == "space" else message
             if len(character) == 1 and (config.instant_characters or voice is None):

@@ -20,6 +20,7 @@ from worker.engine import EngineUnavailable
 from worker.machine.machine import machine_name
 from worker.models.checksums import cached_sha256_of
 from worker.models.choice import find_model
+from worker.select import asked_rows
 
 FORMAT = 2
 """Incremented whenever a field's meaning changes."""
@@ -54,11 +55,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, settings: Settings) -> Case:
         """
         Raises:
-            Unusable: Kokoro doesn't speak with these settings.
+            Unusable: no engine with a model speaks with these settings.
         """
         worker = settings.worker
-        if worker.engine == "espeak":
-            raise Unusable("espeak-ng has nothing to tune")
+        if not (row := asked_rows(worker)[0]).has_model:
+            raise Unusable(f"{row.title} has nothing to tune")
         try:
             sha256 = cached_sha256_of(find_model(worker))
         except (EngineUnavailable, OSError) as error:

@@ -24,16 +24,9 @@ from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
+from tests.engine_infos import kokoro
 
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="tiny.onnx",
-    speaks="phonemes",
-    vocabulary="abc",
-    max_tokens=510,
-    voices=("af_heart", "af_bella", "af_alloy", "am_echo", "bf_emma", "zf_xiaobei"),
-)
+ENGINE = kokoro("af_heart", "af_bella", "af_alloy", "am_echo", "bf_emma", "zf_xiaobei", vocabulary="abc")
 
 Step = np.ndarray | Exception | asyncio.Event | Callable[[], None]
 """The next action of a stream: give a piece, fail, wait until the test sets the event, or call."""
@@ -106,6 +99,8 @@ class FakeStream:
 
 class FakeSpeaker:
     """Every stream takes the same steps; `opened` keeps what was asked for."""
+
+    expected_voices = ENGINE.voices
 
     def __init__(self, *steps: Step, engine: EngineInfo | None = ENGINE) -> None:
         self.engine = engine

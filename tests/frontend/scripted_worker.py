@@ -30,6 +30,7 @@ from shm.messages import (
     encode,
 )
 from shm.ring import Arena, RingWriter
+from tests.engine_infos import kokoro
 from text.words.segment import Cut, Segment
 
 DEADLINE = 60.0
@@ -39,15 +40,7 @@ RING = 24_000
 PER_TOKEN = 1680
 """Samples for each character of a script: what the front expects before it has seen any."""
 
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="m.onnx",
-    model_sha256="0",
-    speaks="text",
-    max_tokens=510,
-    voices=("af_heart",),
-)
+ENGINE = kokoro(model="m.onnx", model_sha256="0", speaks="text")
 
 
 def samples_of(script: str) -> Pcm:

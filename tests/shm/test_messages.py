@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shm.engine_info import EngineInfo, Priority
+from shm.engine_info import Priority
 from shm.frames import HEADER_BYTES
 from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
@@ -57,23 +57,14 @@ from shm.messages import (
     encode,
 )
 from shm.situation import Situation, TuningState
+from tests.engine_infos import kokoro
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1
 LARGEST = (1 << 64) - 1
 """MessagePack's largest integer, and its longest: more than any counter here can reach."""
 
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="kokoro-v1.0.onnx",
-    model_sha256="7d5d",
-    speaks="phonemes",
-    vocabulary="əɹɛ ˈ",
-    max_tokens=510,
-    voices=("af_heart", "zf_xiaobei"),
-    concurrency=2,
-)
+ENGINE = kokoro("af_heart", "zf_xiaobei", model_sha256="7d5d", vocabulary="əɹɛ ˈ", concurrency=2)
 ORDER = SegmentOrder(
     generation=3,
     stream=1,

@@ -30,20 +30,12 @@ from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
 from supervisor.processes.standing import Standing
 from supervisor.settings.supervisor import SupervisorSettings
+from tests.engine_infos import espeak, kokoro
 
 _Message = TypeVar("_Message")
 
-ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
-KOKORO = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="m.onnx",
-    model_sha256="0",
-    speaks="phonemes",
-    vocabulary="ab",
-    max_tokens=510,
-    voices=("af_heart",),
-)
+ESPEAK = espeak()
+KOKORO = kokoro(model="m.onnx", model_sha256="0", vocabulary="ab")
 
 FETCH = Errand("fetcher", "the model was fetched", "the model is being fetched")
 

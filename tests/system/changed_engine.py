@@ -35,7 +35,7 @@ def _environment(folder: Path, at_first: str, more: str = "") -> dict[str, str]:
         "class Change:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'worker.channel':\n"
-        "            import worker.kokoro as engine\n"
+        "            import worker.engines.kokoro as engine\n"
         "            begin = engine.KokoroEngine.begin\n"
         "            def changed(self, utterance):\n"
         f"                {at_first}\n"

@@ -14,10 +14,10 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
-from shm.engine_info import EngineInfo
 from shm.expendable import HelperDied
 from shm.in_flight import BOARD_BYTES, Board, digest_of
 from shm.memory import reserve
+from tests.engine_infos import kokoro
 from tests.text import stalling
 from tests.text.letters import KOKORO, VOCABULARY, LetterG2P
 from tests.text.stalling import StallingLexicon, done, steps
@@ -31,15 +31,7 @@ from text.normalization import normalize
 from text.pipeline import TextPipeline
 
 LONG = "Some prose. " * (AT_ONCE // 12 + 1)
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="m",
-    speaks="phonemes",
-    vocabulary="".join(VOCABULARY),
-    max_tokens=510,
-    voices=("af_heart",),
-)
+ENGINE = kokoro(vocabulary="".join(VOCABULARY))
 
 
 @pytest.fixture(scope="module")

@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from text.words.language import UnknownLanguage, language_of
+from shm.engine_info import VoiceInfo
+from tests.engine_infos import voices
+from text.words.language import UnknownLanguage, language_code, language_of
 
-HEART = (("af_heart", 1.0),)
-
-
-@pytest.mark.parametrize(
-    ("voice", "language"),
-    [
-        ("af_heart", "en-us"),
-        ("bm_george", "en-gb"),
-        ("ef_dora", "es"),
-        ("ff_siwis", "fr-fr"),
-        ("hm_omega", "hi"),
-        ("if_sara", "it"),
-        ("jf_alpha", "ja"),
-        ("pm_alex", "pt-br"),
-        ("zf_xiaobei", "cmn"),
-        ("xf_nobody", "en-us"),
-        ("espeak", "en-us"),
-        ("french", "en-us"),
-        ("", "en-us"),
-    ],
-)
-def test_a_voice_speaks_the_language_of_its_prefix(voice: str, language: str) -> None:
-    assert language_of(((voice, 1.0),)) == language
+VOICES = (*voices("af_heart", "af_bella", "bf_emma", "ff_siwis"), VoiceInfo("beep", language="x-tone"))
 
 
 @pytest.mark.parametrize(
@@ -67,13 +47,13 @@ def test_a_voice_speaks_the_language_of_its_prefix(voice: str, language: str) ->
 )
 def test_the_language_asked_for_comes_before_the_voices(lang: str, language: str) -> None:
     voice = "ff_siwis" if language == "en-us" else "af_heart"
-    assert language_of(((voice, 1.0),), lang) == language
+    assert language_of(((voice, 1.0),), VOICES, lang) == language
 
 
 @pytest.mark.parametrize("lang", ["klingon", "de", "xx-YY", "i-klingon", "a-x", "-", "nn-us\n\nx", "é" * 300])
 def test_an_unknown_language_is_refused_with_the_list_of_those_known(lang: str) -> None:
     with pytest.raises(UnknownLanguage) as refusal:
-        language_of(HEART, lang)
+        language_code(lang, VOICES)
     message = str(refusal.value)
     assert isinstance(refusal.value, ValueError)
     assert all(code in message for code in ("en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn", "zh"))
@@ -83,10 +63,17 @@ def test_an_unknown_language_is_refused_with_the_list_of_those_known(lang: str) 
 
 @pytest.mark.parametrize("lang", [None, "", "  "])
 def test_no_language_leaves_it_to_the_voice(lang: str | None) -> None:
-    assert language_of((("ff_siwis", 1.0),), lang) == "fr-fr"
+    assert language_of((("ff_siwis", 1.0),), VOICES, lang) == "fr-fr"
 
 
 def test_the_heaviest_voice_of_a_blend_decides_and_the_first_of_equals() -> None:
-    assert language_of((("af_heart", 0.3), ("ff_siwis", 0.4), ("af_bella", 0.3))) == "fr-fr"
-    assert language_of((("bf_emma", 0.5), ("ff_siwis", 0.5))) == "en-gb"
-    assert language_of(()) == "en-us"
+    assert language_of((("af_heart", 0.3), ("ff_siwis", 0.4), ("af_bella", 0.3)), VOICES) == "fr-fr"
+    assert language_of((("bf_emma", 0.5), ("ff_siwis", 0.5)), VOICES) == "en-gb"
+    assert language_of((), VOICES) == "en-us"
+
+
+def test_a_language_that_only_a_voice_speaks_can_be_asked_for() -> None:
+    assert language_of((("beep", 1.0),), VOICES) == "x-tone"
+    assert language_code("X_Tone", VOICES) == "x-tone"
+    with pytest.raises(UnknownLanguage):
+        language_code("x-tone")

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.words.voice_spec import OPENAI_VOICES, UnknownVoice, VoiceError, default_voice, parse_voice
+from tests.engine_infos import voices
+from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
-VOICES = ("af_heart", "af_bella", "bf_emma", "am_echo")
+NAMES = ("af_heart", "af_bella", "bf_emma", "am_echo")
+VOICES = voices(*NAMES)
 
 
 @pytest.mark.parametrize(
@@ -90,23 +92,11 @@ def test_openai_voices_need_their_stand_in() -> None:
         parse_voice("onyx", VOICES)
 
 
-def test_all_of_openai_voices_stand_for_voices_of_kokoro() -> None:
-    expected = "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse"
-    assert sorted(OPENAI_VOICES) == expected.split()
-    for name in OPENAI_VOICES:
-        assert parse_voice(name, tuple(OPENAI_VOICES.values())) == ((OPENAI_VOICES[name], 1.0),)
-
-
 def test_the_engines_own_name_wins_over_openais() -> None:
-    assert parse_voice("echo", ("echo", "am_echo")) == (("echo", 1.0),)
+    assert parse_voice("echo", voices("echo", "am_echo")) == (("echo", 1.0),)
 
 
-def test_the_default_voice_is_one_that_the_engine_has() -> None:
-    assert default_voice(VOICES) == "af_heart"
-    assert default_voice(("en-us", "de")) == "en-us"
-
-
-@given(st.lists(st.tuples(st.sampled_from(VOICES), st.decimals("0.001", "1000", places=3)), min_size=1, max_size=8))
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.decimals("0.001", "1000", places=3)), min_size=1, max_size=8))
 def test_any_blend_sums_to_one(terms: list[tuple[str, object]]) -> None:
     voice = parse_voice("+".join(f"{name}({weight})" for name, weight in terms), VOICES)
     assert math.isclose(sum(weight for _, weight in voice), 1.0)

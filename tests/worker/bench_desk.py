@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
-from shm.engine_info import EngineInfo
 from shm.memory import reserve
 from shm.messages import Began, Commit, CommitMessage, SegmentOrder
 from shm.ring import Arena, RingReader
+from tests.engine_infos import kokoro
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
 from worker.segment_work import SegmentWork
 from worker.workbench import Workbench
@@ -24,7 +24,7 @@ RING = 1000
 class ScriptedEngine:
     """Speaks "3x100" as three blocks of 100 samples; "boom" raises, "bug" breaks, "skip" leaves a gap."""
 
-    info = EngineInfo(name="kokoro", provider="p", model="m", speaks="phonemes", max_tokens=510, voices=("v",))
+    info = kokoro()
     concurrency = 2
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from tests.miniature import (
     vocabulary,
 )
 from worker.engine import EngineError, EngineUnavailable, Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.models import checksums
 from worker.settings import WorkerSettings
 

@@ -19,7 +19,7 @@ def test_a_worker_that_speaks_from_kept_stages_needs_no_onnx() -> None:
         "from worker import process, select\n"
         "from worker.settings import WorkerSettings\n"
         "select.import_engines(WorkerSettings(engine='kokoro'))\n"
-        "assert 'worker.kokoro' in sys.modules\n"
+        "assert 'worker.engines.kokoro' in sys.modules\n"
         "found = {'onnx', 'ml_dtypes', 'google.protobuf', 'aiohttp'} & set(sys.modules)\n"
         "assert not found, found\n"
     )

@@ -111,13 +111,13 @@ def test_the_layout_of_onnx_community(models):
     make_miniature(models / "onnx" / "model.onnx", tokens_name="input_ids")
     make_voice_folder(models / "voices")
     engine = choose(WorkerSettings(engine="kokoro", model_dir=models))
-    assert (engine.info.model, engine.info.voices) == ("model.onnx", ("af_heart", "am_adam", "bf_emma"))
+    assert (engine.info.model, engine.info.voice_names) == ("model.onnx", ("af_heart", "am_adam", "bf_emma"))
 
 
 def test_an_archive_of_another_name(models):
     make_miniature(models / "model.onnx")
     make_voices(models / "voices-mine.bin", ["am_adam"])
-    assert choose(WorkerSettings(engine="kokoro", model_dir=models)).info.voices == ("am_adam",)
+    assert choose(WorkerSettings(engine="kokoro", model_dir=models)).info.voice_names == ("am_adam",)
 
 
 def test_named_files_are_taken_as_they_are(tmp_path, models, caplog):

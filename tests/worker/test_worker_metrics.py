@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 import pytest
 
-from shm.engine_info import EngineInfo
+from tests.engine_infos import espeak
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.metrics import MeteredEngine, WorkerMetrics
 
@@ -17,7 +17,7 @@ SPOKEN = Utterance("abc", "en-us", (("a", 1.0),), 1.0)
 class Scripted:
     """An engine that gives blocks, and then perhaps fails."""
 
-    info = EngineInfo(name="espeak-ng", provider="native", model="m", speaks="text", max_tokens=9, voices=("a",))
+    info = espeak()
     concurrency = 3
 
     def __init__(self, blocks: int, end: Exception | None = None) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from text.espeak.ipa import UnknownSymbols, from_ipa
-from text.words.language import DEFAULT, UnknownLanguage, language_of
+from text.words.language import DEFAULT, UnknownLanguage, language_code
 from text.words.punctuation import speakable
 from text.words.sanitize import sanitize
 
@@ -75,7 +75,7 @@ def _entry(line: bytes) -> Entry | None:
     if (match := _IPA.fullmatch(said)) is None:
         return Entry(word, None, said, language)
     try:
-        from_ipa(match["ipa"], language_of((), language) if language else DEFAULT)
+        from_ipa(match["ipa"], language_code(language) if language else DEFAULT)
     except UnknownSymbols as error:
         raise _Bad(str(error).removesuffix(".")) from error
     return Entry(word, match["ipa"], None, language)
@@ -83,7 +83,7 @@ def _entry(line: bytes) -> Entry | None:
 
 def _language(tag: str) -> str:
     try:
-        code = language_of((), tag)
+        code = language_code(tag)
     except UnknownLanguage as error:
         raise _Bad(str(error)) from error
     return code if "-" in tag or "_" in tag or len(tag) == 1 else code.partition("-")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from shm.engine_info import VoiceInfo
 from shm.messages import Voice
 from text.words.language import language_of
 from text.words.voice_spec import UnknownVoice, parse_voice
@@ -16,7 +17,7 @@ class Performer:
 
     voice: Voice
     language: str
-    """A language code of espeak's: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    """A language code as espeak-ng has it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn, or the voice's own."""
     rate: float = 1.0
     """The performer's pace, times the request's speed."""
 
@@ -42,7 +43,10 @@ class Cast:
     """Finds performers by name: a request's aliases first, then the engine's voices and their blends."""
 
     def __init__(
-        self, voices: Sequence[str] = (), aliases: Mapping[str, Performer] | None = None, language: str | None = None
+        self,
+        voices: Sequence[VoiceInfo] = (),
+        aliases: Mapping[str, Performer] | None = None,
+        language: str | None = None,
     ) -> None:
         """Args:
         voices: the engine's voices.
@@ -70,4 +74,4 @@ class Cast:
             names = ", ".join(list(self._aliases)[:8])
             note = f"The request's aliases are {names}." if names else ""
             raise UnknownVoice(error.name, error.names, note) from error
-        return Performer(voice, language_of(voice, self._language))
+        return Performer(voice, language_of(voice, self._voices, self._language))

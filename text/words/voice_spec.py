@@ -14,31 +14,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from shm.engine_info import VoiceInfo
 from shm.messages import Voice
-
-DEFAULT_VOICE = "af_heart"
-"""Default voice: Kokoro's best by its authors' own grades."""
 
 MAX_TERMS = 8
 
 MAX_CHARACTERS = 512
-
-OPENAI_VOICES: Mapping[str, str] = {
-    "alloy": "af_alloy",
-    "ash": "am_michael",
-    "ballad": "bm_george",
-    "coral": "af_bella",
-    "echo": "am_echo",
-    "fable": "bm_fable",
-    "onyx": "am_onyx",
-    "nova": "af_nova",
-    "sage": "af_sarah",
-    "shimmer": "af_aoede",
-    "verse": "am_puck",
-    "marin": "af_heart",
-    "cedar": "am_fenrir",
-}
-"""Kokoro voice for each OpenAI voice: the namesake if Kokoro has one, else one of the same register."""
 
 _TERM = re.compile(r"\s*(?P<name>[^\s()+]+)\s*(?:\(\s*(?P<weight>[0-9.]*)\s*\)\s*)?")
 _SHOWN = 64
@@ -66,20 +47,15 @@ class UnknownVoice(VoiceError):
         return f"{_unknown(self.name, self.names)} {self._note}".rstrip()
 
 
-def default_voice(available: Sequence[str]) -> str:
-    """Voice of a request that names none: `DEFAULT_VOICE`, or the engine's first voice if it lacks that one."""
-    return DEFAULT_VOICE if DEFAULT_VOICE in available or not available else available[0]
-
-
-def parse_voice(spec: str, available: Sequence[str]) -> Voice:
-    """Names from `available`, each once, in the order given, with weights that sum to 1.
+def parse_voice(spec: str, available: Sequence[VoiceInfo]) -> Voice:
+    """Names of voices from `available`, each once, in the order given, with weights that sum to 1.
 
     Raises:
-        UnknownVoice: a name is neither in `available` nor an OpenAI name for a voice in it.
+        UnknownVoice: no voice in `available` has a name, or an alias, that is written.
         VoiceError: the string doesn't match the grammar in the module's docstring.
     """
-    names = {name.casefold(): name for name in available}
-    names = {alias: names[name] for alias, name in OPENAI_VOICES.items() if name in names} | names
+    names = {alias: voice.name for voice in available for alias in voice.aliases}
+    names |= {voice.name.casefold(): voice.name for voice in available}
     terms = spec.split("+")
     if len(spec) > MAX_CHARACTERS:
         raise VoiceError(f"The voice has {len(spec)} characters; at most {MAX_CHARACTERS} are taken.")

@@ -17,8 +17,8 @@ from setproctitle import setproctitle
 from shm.audio import Pcm
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.engine import EngineError, EngineUnavailable, Utterance
+from worker.engines.kokoro import SAMPLE_SENTENCES, KokoroEngine
 from worker.fidelity import snr
-from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES, KokoroEngine
 from worker.providers.nodes_run import profiling
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
@@ -113,7 +113,7 @@ def _spoken(engine: Any, sentence: str) -> Pcm:
         EngineError: the sentence can't be spoken, or its samples aren't finite numbers.
     """
     known = "".join(filter(engine.info.vocabulary.__contains__, sentence))
-    voice = DEFAULT_VOICE if DEFAULT_VOICE in engine.info.voices else engine.info.voices[0]
+    voice = engine.info.default_voice
     return np.concatenate([b.samples for b in engine.begin(Utterance(known, "en-us", ((voice, 1.0),), 1.0, seed=1))])
 
 

@@ -24,7 +24,7 @@ from shm.lifeline import die_with_supervisor
 from shm.messages import Voice
 from worker.acceleration.decision import decide_providers
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
-from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES
+from worker.engines.kokoro import SAMPLE_SENTENCES
 from worker.machine.placement import place_process
 from worker.models.choice import kokoro_files
 from worker.select import choose
@@ -61,8 +61,7 @@ class EngineMeasurement:
         self._script = script
         self._clock = clock
         self._firsts = firsts
-        names = engine.info.voices
-        self._voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in names else names[0], 1.0),)
+        self._voice: Voice = ((engine.info.default_voice, 1.0),)
 
     def measure(self) -> Round:
         """One round of measurements.

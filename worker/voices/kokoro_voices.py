@@ -1,15 +1,27 @@
-"""Kokoro v1.0's 54 voices: their names, as in its `voices-v1.0.bin`, and the file with them.
-
-The first letter is the language (a: American, b: British, e: Spanish, f: French, h: Hindi, i: Italian, j: Japanese, p:
-Brazilian Portuguese, z: Chinese), the second is f or m for a woman's or a man's voice.
-"""
+"""Kokoro v1.0's 54 voices, as in its `voices-v1.0.bin`, and the file with them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from shm.engine_info import VoiceInfo
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
 """The file with these voices, made by `python -m worker.models.voice_tables` from the published one."""
+
+_LANGUAGES = {
+    "a": "en-us",
+    "b": "en-gb",
+    "e": "es",
+    "f": "fr-fr",
+    "h": "hi",
+    "i": "it",
+    "j": "ja",
+    "p": "pt-br",
+    "z": "cmn",
+}
+"""Languages by the first letter of a voice's name."""
 
 _BY_KIND = {
     "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
@@ -31,5 +43,49 @@ _BY_KIND = {
     "zm": "yunjian yunxi yunxia yunyang",
 }
 
-KOKORO_VOICES = tuple(f"{kind}_{name}" for kind, names in _BY_KIND.items() for name in names.split())
-"""All voice names in alphabetical order."""
+_OPENAI = {
+    "alloy": "af_alloy",
+    "ash": "am_michael",
+    "ballad": "bm_george",
+    "coral": "af_bella",
+    "echo": "am_echo",
+    "fable": "bm_fable",
+    "onyx": "am_onyx",
+    "nova": "af_nova",
+    "sage": "af_sarah",
+    "shimmer": "af_aoede",
+    "verse": "am_puck",
+    "marin": "af_heart",
+    "cedar": "am_fenrir",
+}
+"""The voice for each of OpenAI's names: the namesake if there is one, else one of the same register."""
+
+DEFAULT_VOICE = "af_heart"
+"""The best voice by its authors' own grades."""
+
+
+def kokoro_voice(name: str) -> VoiceInfo:
+    """A voice by its name, which begins with language and gender (`af_` is American, female) if it has Kokoro's form.
+    Voices of other names, such as a user's own, speak American English."""
+    kind, separator, own = name.partition("_")
+    follows_form = bool(separator) and len(kind) == 2 and kind[0] in _LANGUAGES and kind[1] in "fm"
+    return VoiceInfo(
+        name,
+        language=_LANGUAGES[kind[0]] if follows_form else "en-us",
+        gender=None if not follows_form else "female" if kind[1] == "f" else "male",
+        title=own.title() if follows_form else "",
+        aliases=tuple(alias for alias, voice in _OPENAI.items() if voice == name.lower()),
+        maker="hexgrad",
+        maker_page="https://huggingface.co/hexgrad/Kokoro-82M",
+    )
+
+
+KOKORO_NAMES = tuple(f"{kind}_{name}" for kind, names in _BY_KIND.items() for name in names.split())
+"""All voices' names in alphabetical order."""
+
+KOKORO_VOICES = tuple(map(kokoro_voice, KOKORO_NAMES))
+
+
+def default_among(names: Sequence[str]) -> str:
+    """The voice of a request that names none: Kokoro's best, or the first of a user's own voices."""
+    return DEFAULT_VOICE if DEFAULT_VOICE in names else names[0]

@@ -19,9 +19,7 @@ from wyoming.event import Event
 from wyoming.info import Attribution, Info, TtsProgram, TtsVoice
 
 from frontend.contract.errors import ApiError
-from frontend.speech.voice_description import described
 from shm.engine_info import EngineInfo
-from text.words.language import language_of
 from text.words.voice_spec import VoiceError, parse_voice
 
 MAX_LINE_BYTES = 64 * 1024
@@ -34,11 +32,6 @@ _TAGS = {"en-us": "en-US", "en-gb": "en-GB", "fr-fr": "fr-FR", "pt-br": "pt-BR",
 """Language tags (BCP 47) where ours differ; Home Assistant compares tags with those of its own settings."""
 
 _OURS = Attribution("kokoro-live", "")
-_MAKERS = {
-    "kokoro": Attribution("hexgrad", "https://huggingface.co/hexgrad/Kokoro-82M"),
-    "espeak-ng": Attribution("espeak-ng", "https://github.com/espeak-ng/espeak-ng"),
-}
-"""Makers of the voices, by the engine that speaks."""
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +128,7 @@ def info(engine: EngineInfo, blends: Sequence[str]) -> Info:
     Args:
         blends: voices in the grammar of `text.words.voice_spec`; those that the engine can't speak are left out.
     """
-    voices = [_voice(name, engine) for name in (*engine.voices, *_spoken(blends, engine))]
+    voices = [_voice(name, engine) for name in (*engine.voice_names, *_spoken(blends, engine))]
     program = TtsProgram(
         name="kokoro-live",
         attribution=_OURS,
@@ -161,13 +154,16 @@ def _spoken(blends: Sequence[str], engine: EngineInfo) -> list[str]:
 
 
 def _voice(name: str, engine: EngineInfo) -> TtsVoice:
-    language = language_of(parse_voice(name, engine.voices))
-    gender = described(name, engine.name).gender if "+" not in name else None
+    """A voice or a blend, which has its heaviest voice's maker and language."""
+    blend = parse_voice(name, engine.voices)
+    heaviest, _ = max(blend, key=lambda part: part[1])
+    voice = next(each for each in engine.voices if each.name == heaviest)
+    gender = voice.gender if voice.name == name else None
     return TtsVoice(
         name=name,
-        attribution=_MAKERS.get(engine.name, _OURS),
+        attribution=Attribution(voice.maker, voice.maker_page) if voice.maker else _OURS,
         installed=True,
-        description=f"{name[3:].title()}, {gender}" if gender else name,
+        description=f"{voice.title}, {gender}" if voice.title and gender else name,
         version=None,
-        languages=[_TAGS.get(language, language)],
+        languages=[_TAGS.get(voice.language, voice.language)],
     )

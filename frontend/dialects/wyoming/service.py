@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,12 @@ from frontend.serving.errors import note_late_failure
 from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.sent_ahead import bound_transport
 from shm import request_id
-from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.audio import SAMPLE_BYTES
 from shm.engine_info import EngineInfo
 from text.errors import TextError
 from text.isolation.mishap import Mishap
 from text.markup.marked import MarkupKind
-from text.words.language import UnknownLanguage, language_of
-from text.words.voice_spec import default_voice
+from text.words.language import UnknownLanguage, language_code
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.announcement import Announcement
@@ -63,7 +62,6 @@ GOODBYE_SECONDS = 5.0
 """Seconds for a client to read an error and close. Its unread events would otherwise reset the connection, and lose
 the error."""
 
-_FORMAT = {"rate": SAMPLE_RATE, "width": SAMPLE_BYTES, "channels": 1}
 
 log = logging.getLogger(__name__)
 
@@ -268,8 +266,9 @@ class Conversation:
         name = request_id.choose(None)
         host, *_ = self._writer.get_extra_info("peername") or ("",)
         client = f"wyoming/{host}/{request_id.current.get()}"
-        asked = asked_by(data, engine_in_use(self._services.speaker), request_id=name, client=client)
-        output = OutputFormat()
+        engine = engine_in_use(self._services.speaker)
+        asked = asked_by(data, engine, request_id=name, client=client)
+        output = OutputFormat(sample_rate=engine.sample_rate)
         context = Context(self._services, asked, output, whole=not streamed)
         bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
         self._speech = group.create_task(self._speak(context, streamed))
@@ -285,23 +284,24 @@ class Conversation:
             ConnectionError: the client left.
         """
         began, seconds = False, 0.0
+        form = {"rate": context.output.sample_rate, "width": SAMPLE_BYTES, "channels": 1}
         self._connection.began()
         try:
             async with aclosing(context.__aiter__()) as events:
                 async for event in events:
                     if isinstance(event, Spoken) and event.audio:
                         if not began:
-                            await self._send(AudioStart(**_FORMAT))
+                            await self._send(AudioStart(**form))
                             self._connection.answers()
                             began = True
-                        await self._send(AudioChunk(**_FORMAT, audio=event.audio))
+                        await self._send(AudioChunk(**form, audio=event.audio))
                         seconds = event.seconds
         except (TextError, SpeechError):
             if began:
                 self._services.metrics.count(Counted.CUT)
             raise
         if not began:
-            await self._send(AudioStart(**_FORMAT))
+            await self._send(AudioStart(**form))
         await self._send(AudioStop())
         if streamed:
             await self._send(SynthesizeStopped())
@@ -352,15 +352,16 @@ def asked_by(data: Mapping[str, Any], engine: EngineInfo, **identity: Any) -> Sp
     voice = object_of(data, "voice")
     name, language = text_of(voice, "name"), text_of(voice, "language")
     if not name and language:
-        name = _native(engine.voices, language)
+        name = _native(engine, language)
     markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
     return asked_speech(engine, name, language or None, markup=markup, **identity)
 
 
-def _native(voices: Sequence[str], language: str) -> str:
+def _native(engine: EngineInfo, language: str) -> str:
     """The first voice that was made for the language, the default voice before all others; empty if there is none."""
     try:
-        wanted = language_of((), language)
+        wanted = language_code(language, engine.voices)
     except UnknownLanguage:
         return ""
-    return next((name for name in (default_voice(voices), *voices) if language_of(((name, 1.0),)) == wanted), "")
+    native = [voice.name for voice in engine.voices if voice.language == wanted]
+    return engine.default_voice if engine.default_voice in native else next(iter(native), "")

@@ -124,8 +124,8 @@ def _check_voices(form: JobForm, cast: CastFile, engine: EngineInfo) -> None:
     checks += [("cast", voice) for voice in (cast.quotes, *cast.speakers.values()) if voice]
     for field, voice in checks:
         try:
-            _, blend = checked_voice(voice or None, engine.voices)
-            checked_language(blend, form.lang or None)
+            _, blend = checked_voice(voice or None, engine)
+            checked_language(blend, engine.voices, form.lang or None)
         except TextError as error:
             param = "lang" if error.param == "lang" else field
             raise ApiError(400, error.message, param=param, code=error.code) from error

@@ -43,7 +43,7 @@ _RETRIED = (429, 503)
 
 _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Request-Id": ("The client's own, if it was fit for logs, else a new one.", {"type": "string"}),
-    "X-Engine": ("The engine.", {"enum": ["kokoro", "espeak-ng"]}),
+    "X-Engine": ("The engine.", {"type": "string", "examples": ["kokoro", "espeak-ng"]}),
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
     "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),

@@ -62,7 +62,7 @@ def espeak(_: Circumstances) -> Finding:
     """Check that espeak-ng's library loads, finds its data and speaks, and that its files are the installed ones."""
     from shm.espeak_installation import DamagedInstallation, cure, damaged_files
     from worker.engine import EngineUnavailable
-    from worker.espeak.espeak_engine import EspeakEngine
+    from worker.engines.espeak import EspeakEngine
 
     try:
         engine = EspeakEngine()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 from worker.engine import Engine
+from worker.select import ENGINES, asked_rows
 from worker.settings import WorkerSettings
 
 _FETCH = "kokoro-live models fetch"
@@ -49,7 +50,7 @@ def model_files(circumstances: Circumstances) -> Finding:
     missing = f"none of the published files is in {settings.model_dir}"
     if others := [file.name for file in models_in(settings.model_dir)]:
         return ok(f"{missing}, but others are: {', '.join(others)}")
-    if settings.engine == "espeak" or settings.model is not None:
+    if not asked_rows(settings)[0].has_model or settings.model is not None:
         return ok(f"{missing}; none is needed")
     try:
         for file in known.values():
@@ -81,28 +82,25 @@ def engine(circumstances: Circumstances) -> Finding:
     from worker.engine import EngineUnavailable
 
     settings = circumstances.settings.worker
-    may_fall_back = settings.engine == "auto" and settings.model is None
-    fallback = ""
     started = time.monotonic()
-    try:
+    reasons: list[str] = []
+    rows = asked_rows(settings)
+    for row in rows:
         try:
-            chosen = _speaking(replace(settings, engine="kokoro") if may_fall_back else settings)
+            chosen = _speaking(replace(settings, engine=row.option))
+            break
         except EngineUnavailable as error:
-            if not may_fall_back:
-                raise
-            fallback = str(error)
-            chosen = _speaking(replace(settings, engine="espeak"))
-    except EngineUnavailable as error:
-        if settings.engine == "espeak":
-            cure = "Mend espeak-ng (see its line)."
-        else:
-            cure = f"{_FETCH}, or {'mend espeak-ng (see its line)' if may_fall_back else '--engine espeak'}"
-        return wrong(f"nothing can speak: {error}", cure)
+            reasons.append(str(error))
+    else:
+        remedies = [row.remedy for row in rows]
+        others = [f"--engine {row.option}" for row in ENGINES if not row.has_model and row not in rows]
+        return wrong(f"nothing can speak: {reasons[-1]}", ", or ".join((*remedies, *others)))
     info = chosen.info
     speaks = f"{info.name} ({info.model}, {info.provider}) speaks"
     took = f"loaded, and a word spoken, in {time.monotonic() - started:.2f} s"
-    if fallback:
-        return warning(f"{speaks} because Kokoro can't: {fallback}; {took}", _FETCH)
+    if reasons:
+        first = rows[0]
+        return warning(f"{speaks} because {first.title} can't: {reasons[0]}; {took}", first.remedy)
     why = "its model is there" if settings.engine == "auto" else f"--engine {settings.engine} asks for it"
     return ok(f"{speaks}, because {why}; {took}")
 
@@ -142,8 +140,8 @@ def providers(circumstances: Circumstances) -> Finding:
 
     settings = circumstances.settings.worker
     there = f"onnxruntime {onnxruntime.__version__} has {', '.join(onnxruntime.get_available_providers())}"
-    if settings.engine == "espeak":
-        return ok(f"{there}; espeak-ng needs none")
+    if not (row := asked_rows(settings)[0]).has_model:
+        return ok(f"{there}; {row.title} needs none")
     try:
         model, _ = kokoro_files(settings)
     except EngineUnavailable:

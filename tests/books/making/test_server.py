@@ -19,7 +19,9 @@ from aiohttp import web
 from books.making import server as server_module
 from books.making.passages import Passage, PassageRefused, Postponed
 from books.making.server import ServerSpeaker, Unreachable
+from frontend.speech.voice_description import described
 from tests.ports import lasting_port
+from worker.voices.kokoro_voices import kokoro_voice
 
 PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)
 Answer = Callable[[web.Request], Awaitable[web.Response]]
@@ -41,7 +43,12 @@ class MadeServer:
         return web.Response(text=self.status_text) if self.status_text else web.json_response({"engine": self.engine})
 
     async def list_voices(self, _: web.Request) -> web.Response:
-        return web.json_response({"voices": self.voices})
+        return web.json_response(
+            {
+                "voices": [described(kokoro_voice(name), "kokoro") for name in self.voices],
+                "default_voice": self.voices[0],
+            }
+        )
 
     async def phonemize(self, request: web.Request) -> web.Response:
         self.asked.append(await request.json())

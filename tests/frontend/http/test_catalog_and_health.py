@@ -45,7 +45,7 @@ async def test_voices_are_the_engines(path: str) -> None:
         client.get(path) as response,
     ):
         voices = (await response.json())["voices"]
-    assert [voice["id"] for voice in voices] == list(ENGINE.voices)
+    assert [voice["id"] for voice in voices] == list(ENGINE.voice_names)
     by_id = {voice["id"]: voice for voice in voices}
     heart = {"id": "af_heart", "name": "af_heart", "language": "en-us", "gender": "female", "engine": "kokoro"}
     besides = {} if "audio" in path else {"voice_id": "af_heart", "category": "premade"}

@@ -23,6 +23,7 @@ from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes
 from shm.engine_info import EngineInfo
+from tests.engine_infos import espeak, kokoro
 from tests.frontend.http_fakes import FakeSpeaker
 from text.g2p import G2P
 from text.lexicon.entry import read_entries
@@ -34,16 +35,7 @@ from text.words.segment import Cut, Notation
 
 NUMBERS = json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]
 VOCABULARY = "".join(NUMBERS)
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="tiny.onnx",
-    speaks="phonemes",
-    vocabulary=VOCABULARY,
-    phoneme_numbers=tuple(NUMBERS.values()),
-    max_tokens=510,
-    voices=("af_heart", "bf_emma"),
-)
+ENGINE = kokoro("af_heart", "bf_emma", vocabulary=VOCABULARY, phoneme_numbers=tuple(NUMBERS.values()))
 KOKORO = Notation.of(ENGINE)
 PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\tengine x")[0]))
 
@@ -127,10 +119,7 @@ async def test_the_language_is_that_of_a_speech_request(
 
 
 async def test_with_an_engine_that_reads_text_it_says_what_kokoro_would_be_given() -> None:
-    espeak = EngineInfo(
-        name="espeak-ng", provider="native", model="", speaks="text", max_tokens=1000, voices=("af_heart",)
-    )
-    assert (await asked({"input": "hello"}, espeak))[1]["phonemes"] == "həlˈO"
+    assert (await asked({"input": "hello"}, espeak()))[1]["phonemes"] == "həlˈO"
 
 
 @pytest.mark.parametrize(

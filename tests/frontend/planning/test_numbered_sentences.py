@@ -6,22 +6,14 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
-from shm.engine_info import EngineInfo
+from tests.engine_infos import kokoro
 from tests.miniature import vocabulary
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.words.segment import Segment, SentenceStart
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="m",
-    speaks="phonemes",
-    vocabulary="".join(vocabulary),
-    max_tokens=510,
-    voices=("af_heart",),
-)
+ENGINE = kokoro(vocabulary="".join(vocabulary))
 
 
 PIPELINE = TextPipeline(G2P())

@@ -9,13 +9,12 @@ from frontend.contract.errors import Broken, Unavailable
 from shm.engine_info import EngineInfo
 from shm.messages import Disconnect
 from shm.situation import ProcessReport, Situation
+from tests.engine_infos import espeak
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
 from tests.frontend.several_workers import quiet
 
-ESPEAK = EngineInfo(
-    name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=99, voices=ENGINE.voices
-)
+ESPEAK = espeak()
 
 
 def kill(desk: Desk, worker: ScriptedWorker) -> None:

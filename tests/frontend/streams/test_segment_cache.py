@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 
 from frontend.scheduling.dispatcher import fingerprint
 from frontend.streams.cache import CachedSegment, DiskCache, MemoryCache, SegmentCache, from_bytes, to_bytes
-from shm.engine_info import EngineInfo
+from tests.engine_infos import kokoro
 from tests.frontend.streams.cache_writing import HOUR, spoken, write_segments
 
-ENGINE = EngineInfo(
-    name="kokoro", provider="CPU", model="m", speaks="phonemes", max_tokens=510, voices=("af_heart",), voices_sha256="v"
-)
+ENGINE = kokoro(voices_sha256="v")
 ROOT = Path(__file__).parents[4]
 WRITER = """
 import sys

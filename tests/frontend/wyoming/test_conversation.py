@@ -28,7 +28,7 @@ async def test_every_voice_and_the_blends_are_described() -> None:
         assert program.installed and program.supports_synthesize_streaming and program.version
         engine = desk.scheduler.engine
         assert engine is not None
-        assert [voice.name for voice in program.voices] == [*engine.voices, "af_heart(2)+af_heart"]
+        assert [voice.name for voice in program.voices] == [*engine.voice_names, "af_heart(2)+af_heart"]
         assert all(voice.installed and voice.languages == ["en-US"] for voice in program.voices)
         assert desk.progress
 

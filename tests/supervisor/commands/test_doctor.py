@@ -260,7 +260,7 @@ def test_the_next_provider_speaks_where_the_one_that_is_asked_for_cant(model):
 @pytest.mark.parametrize(
     ("engine", "cure"),
     [
-        ("espeak", "Mend espeak-ng (see its line)."),
+        ("espeak", "mend espeak-ng (see its line)"),
         ("auto", "kokoro-live models fetch, or mend espeak-ng (see its line)"),
         ("kokoro", "kokoro-live models fetch, or --engine espeak"),
     ],
@@ -269,8 +269,8 @@ def test_no_cure_is_the_setting_that_has_just_failed(tmp_path, monkeypatch, engi
     def missing(*_: object) -> None:
         raise EngineUnavailable("it is missing")
 
-    monkeypatch.setattr("worker.select._kokoro", missing)
-    monkeypatch.setattr("worker.select._espeak", missing)
+    monkeypatch.setattr("worker.engines.kokoro.load", missing)
+    monkeypatch.setattr("worker.engines.espeak.load", missing)
     finding = speech.engine(circumstances(model_dir=tmp_path, engine=engine))
     assert (finding.verdict, finding.cure) == (Severity.WRONG, cure)
 

@@ -20,7 +20,7 @@ from tests.frontend.served import served
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import TEXT, outcome, player, run
 from worker import select
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 
 
 @pytest.fixture(autouse=True)

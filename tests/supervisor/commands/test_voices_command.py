@@ -36,7 +36,7 @@ def test_espeaks_voices_have_kokoros_names():
     assert result.exit_code == 0
     header, *rows = result.stdout.splitlines()
     assert header.split() == ["voice", "language", "sex", "engine"]
-    assert [row.split()[0] for row in rows] == list(KOKORO_VOICES)
+    assert [row.split()[0] for row in rows] == [voice.name for voice in KOKORO_VOICES]
     assert ["bm_lewis", "en-gb", "male", "espeak-ng"] in [row.split() for row in rows]
     assert {row.index("espeak-ng") for row in rows} == {header.index("engine")}, "columns aren't below each other"
 
@@ -63,18 +63,18 @@ def test_the_running_servers_list_is_the_one(monkeypatch: pytest.MonkeyPatch):
         done = subprocess.run([*VOICES, "--json"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     listed = json.loads(done.stdout)
-    assert [voice["id"] for voice in listed] == list(ENGINE.voices)
+    assert [voice["id"] for voice in listed] == list(ENGINE.voice_names)
     assert {voice["engine"] for voice in listed} == {"kokoro"}
 
 
 def test_both_sources_say_the_same_of_a_voice(tmp_path: Path):
     make_miniature(tmp_path / "model.onnx")
-    make_voices(tmp_path / "voices.bin", ENGINE.voices)
+    make_voices(tmp_path / "voices.bin", ENGINE.voice_names)
     with served(serving(FakeSpeaker())) as server:
         of_server = run("--url", server.url).stdout
     of_engine = run("--model-dir", tmp_path).stdout
     assert sorted(of_server.splitlines()) == sorted(of_engine.splitlines())
-    assert len(of_server.splitlines()) == 1 + len(ENGINE.voices)
+    assert len(of_server.splitlines()) == 1 + len(ENGINE.voice_names)
 
 
 def test_a_server_that_has_no_list():

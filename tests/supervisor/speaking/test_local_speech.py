@@ -15,8 +15,8 @@ import pytest
 
 from client.answers import CannotSpeak
 from frontend.streams.joins import LEAD
-from shm.engine_info import EngineInfo
 from supervisor.speaking.local_speech import LocalSpeech
+from tests.engine_infos import espeak
 from tests.frontend.segments import segments_of
 from tests.miniature import make_miniature, make_voices, tokens_of
 from tests.supervisor.clean_environment import clean_environment
@@ -252,9 +252,7 @@ class Recorder:
     """An engine that speaks text, a tenth of a second each, and remembers what it was asked for."""
 
     concurrency = 2
-    info = EngineInfo(
-        name="espeak-ng", provider="native", model="", speaks="text", max_tokens=9, voices=("af_heart", "bf_emma")
-    )
+    info = espeak("af_heart", "bf_emma", max_tokens=9)
 
     def __init__(self) -> None:
         self.begun: list[Utterance] = []

@@ -16,8 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from frontend.speech.voice_description import described
 from supervisor.speechd.config import ModuleConfig
 from tests.followed_output import FollowedOutput
+from worker.voices.kokoro_voices import kokoro_voice
 
 DEADLINE = 60.0
 ROOT = Path(__file__).parents[3]
@@ -244,7 +246,9 @@ class Scripted:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                body = json.dumps({"voices": [{"id": name, "name": name} for name in scripted.voices]}).encode()
+                body = json.dumps(
+                    {"voices": [described(kokoro_voice(name), "kokoro") for name in scripted.voices]}
+                ).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -14,7 +14,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
-from shm.engine_info import EngineInfo
+from tests.engine_infos import kokoro
 from text.g2p import G2P
 from text.markup.limits import MarkupError
 from text.markup.marked import MarkupKind
@@ -22,14 +22,9 @@ from text.pipeline import TextPipeline
 from text.words.performer import DialogueTurn, Performer
 from text.words.segment import Cut, Segment
 
-ENGINE = EngineInfo(
-    name="kokoro",
-    provider="CPUExecutionProvider",
-    model="tiny.onnx",
-    speaks="phonemes",
+ENGINE = kokoro(
+    *("af_heart", "af_bella", "bf_emma", "ff_siwis"),
     vocabulary="".join(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]),
-    max_tokens=510,
-    voices=("af_heart", "af_bella", "bf_emma", "ff_siwis"),
 )
 READER = Reader(TextPipeline(G2P()), Limits(), max_pause_seconds=10)
 

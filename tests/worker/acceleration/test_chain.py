@@ -14,7 +14,7 @@ from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, c
 from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.providers.options import BadOption
 from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.select import choose as choose_engine

@@ -16,7 +16,7 @@ from text.espeak import espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
 from worker.engine import EngineUnavailable, Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 
 EVERY = [(part, how) for part in PARTS for how in damages(part)]
 SHORT = [(part, damages(part)[place % len(damages(part))]) for place, part in enumerate(PARTS)]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.worker.espeak_speech import FOX, TEXTS, digest, longest_silence, loudness, spoken
 from worker.engine import EngineError, Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 
@@ -21,8 +21,8 @@ def test_what_it_says_of_itself(engine):
     assert engine.info.model.startswith("espeak-ng 1.")
     assert (engine.info.speaks, engine.info.provider, engine.info.model_sha256) == ("text", "native", "")
     assert (engine.info.max_tokens, engine.info.concurrency, engine.info.marks) == (1000, 1, True)
-    assert len(engine.info.voices) == len(set(engine.info.voices)) == 54
-    assert list(engine.info.voices) == sorted(engine.info.voices)
+    assert len(engine.info.voices) == len(set(engine.info.voice_names)) == 54
+    assert list(engine.info.voice_names) == sorted(engine.info.voice_names)
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -42,7 +42,7 @@ def test_languages_are_not_one_and_the_same(engine):
 
 
 def test_every_voice_speaks(engine):
-    made = {voice: spoken(engine, "Good morning.", voice) for voice in KOKORO_VOICES}
+    made = {voice.name: spoken(engine, "Good morning.", voice.name) for voice in KOKORO_VOICES}
     assert all(loudness(samples) > 500 for samples in made.values())
     for kind in ("af", "am", "bf", "bm", "zf", "zm"):
         same_kind = [samples for voice, samples in made.items() if voice[:2] == kind]

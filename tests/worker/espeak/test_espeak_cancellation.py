@@ -7,7 +7,7 @@ import pytest
 
 from tests.worker.espeak_speech import FOX, one, spoken
 from worker.engine import Cancelled, Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 from worker.run_control import RunControl
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.worker.espeak_speech import FOX, TEXTS, one, spoken
 from worker.engine import Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 
 
 @pytest.fixture(scope="module")

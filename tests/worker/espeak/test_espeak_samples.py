@@ -12,7 +12,7 @@ import pytest
 
 from tests.worker.espeak_speech import FOX, digest, one, spoken
 from worker.engine import Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 from worker.espeak.espeak_library import LIBRARY_RATE, EspeakLibrary
 from worker.espeak.espeak_messages import EspeakRequest
 
@@ -47,7 +47,7 @@ def test_the_same_samples_in_another_process(engine):
     program = (
         "import hashlib\n"
         "from worker.engine import Utterance\n"
-        "from worker.espeak.espeak_engine import EspeakEngine\n"
+        "from worker.engines.espeak import EspeakEngine\n"
         f"[block] = EspeakEngine().begin(Utterance({FOX!r}, 'en-us', (('af_heart', 1.0),), 1.0))\n"
         "print(hashlib.sha256(block.samples.tobytes()).hexdigest())\n"
     )

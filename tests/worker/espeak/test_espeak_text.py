@@ -9,7 +9,7 @@ import pytest
 
 from tests.growth import grows_with_the_length
 from worker.engine import Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 from worker.espeak.espeak_text import pieces
 
 LANGUAGES = ("en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn")
@@ -41,7 +41,7 @@ CRASHING = (
 SPEAK = """
 import json, sys
 from worker.engine import Utterance
-from worker.espeak.espeak_engine import EspeakEngine
+from worker.engines.espeak import EspeakEngine
 engine = EspeakEngine()
 for line in sys.stdin:
     language, text = json.loads(line)

@@ -14,7 +14,7 @@ from tests.miniature import make_voices
 from tests.worker.voices.test_voices import REAL
 from worker.engine import EngineUnavailable
 from worker.models.voice_tables import main, write_low_rank
-from worker.voices.kokoro_voices import EMBEDDED, KOKORO_VOICES
+from worker.voices.kokoro_voices import EMBEDDED, KOKORO_NAMES
 from worker.voices.voice_bank import VoiceBank
 
 SAMPLES = Path(__file__).with_name("published_voice_values.npy")
@@ -29,14 +29,14 @@ def embedded() -> VoiceBank:
 
 
 def test_every_published_voice_is_there_in_two_megabytes(embedded: VoiceBank) -> None:
-    assert embedded.names == KOKORO_VOICES
+    assert embedded.names == KOKORO_NAMES
     assert EMBEDDED.stat().st_size < 2_000_000
 
 
 def test_sampled_values_are_the_published_ones(embedded: VoiceBank) -> None:
     """Within 1e-4; rank 8 leaves ten times that."""
     published = np.load(SAMPLES)
-    for name, values in zip(KOKORO_VOICES, published, strict=True):
+    for name, values in zip(KOKORO_NAMES, published, strict=True):
         rows = np.stack([embedded.style(((name, 1.0),), row + 1)[0, COLUMNS] for row in ROWS])
         assert np.abs(rows - values).max() < 1e-4, name
         assert np.abs(values).max() > 0.1, "the voice isn't silent"
@@ -118,7 +118,7 @@ def test_the_command_makes_the_embedded_voices_from_the_published_ones(tmp_path:
     assert result.exit_code == 0 and "54 voices of rank 12, 1,989,026 bytes" in result.stdout
     assert "relative error of a voice 1.1e-05" in result.stdout, "of all values, not only those below"
     published, made = VoiceBank.open(REAL), VoiceBank.open(again)
-    for name in KOKORO_VOICES:
+    for name in KOKORO_NAMES:
         rows = [
             np.concatenate([bank.style(((name, 1.0),), count) for count in range(1, 511, 9)])
             for bank in (published, embedded, made)

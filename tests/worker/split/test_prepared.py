@@ -15,7 +15,7 @@ from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, cut_before, joined, make_engine
 from worker import kokoro
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split import optimized
 from worker.split import prepared as module

@@ -13,7 +13,7 @@ import pytest
 
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.models import checksums
 from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings

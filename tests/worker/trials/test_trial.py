@@ -21,7 +21,7 @@ from worker.acceleration import chain
 from worker.acceleration.decision import decide_providers, keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.kokoro import KokoroEngine
+from worker.engines.kokoro import KokoroEngine
 from worker.models import checksums
 from worker.providers.targets import CPU, NAMES, StageTarget
 from worker.settings import WorkerSettings

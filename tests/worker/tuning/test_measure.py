@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shm.audio import AUDIBLE, SAMPLE_RATE
-from shm.engine_info import EngineInfo
+from tests.engine_infos import kokoro
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.acceleration.chain import Choice
 from worker.acceleration.decision import ProviderDecision
@@ -44,15 +44,7 @@ class TimedEngine:
         self.concurrency = concurrency
         self.utterances: list[Utterance] = []
         self.lock = threading.Lock()
-        self.info = EngineInfo(
-            name="kokoro",
-            provider="fake",
-            model="fake.onnx",
-            speaks="phonemes",
-            max_tokens=510,
-            voices=("bf_emma", "am_adam"),
-            concurrency=concurrency,
-        )
+        self.info = kokoro("bf_emma", "am_adam", concurrency=concurrency)
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
         self.utterances.append(utterance)

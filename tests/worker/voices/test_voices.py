@@ -8,7 +8,7 @@ import pytest
 
 from tests.miniature import STYLE_STEP, make_voice_folder, make_voices, style_offset
 from worker.engine import EngineError, EngineUnavailable
-from worker.voices.kokoro_voices import KOKORO_VOICES
+from worker.voices.kokoro_voices import KOKORO_NAMES
 from worker.voices.voice_bank import VoiceBank
 
 NAMES = ("af_heart", "am_adam", "bf_emma")
@@ -127,7 +127,7 @@ def test_nothing_there(tmp_path):
 @pytest.mark.skipif(not REAL.exists(), reason="the published voices aren't here")
 def test_the_published_archive():
     bank = VoiceBank.open(REAL)
-    assert bank.names == KOKORO_VOICES
+    assert bank.names == KOKORO_NAMES
     heart = bank.style(one("af_heart"), 40)
     with np.load(REAL) as archive:
         assert np.array_equal(heart, archive["af_heart"][39])

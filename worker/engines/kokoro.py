@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,22 @@ from onnxruntime.capi import onnxruntime_pybind11_state
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from worker.acceleration.chain import Choice
-from worker.acceleration.decision import ProviderDecision, decide_providers
+from worker.acceleration.decision import ProviderDecision, decide_providers, first
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksums import cached_sha256_of
+from worker.models.choice import kokoro_files
 from worker.providers.options import BadOption
 from worker.providers.targets import CPU, Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
-from worker.voices.kokoro_voices import EMBEDDED
+from worker.voices.kokoro_voices import EMBEDDED, default_among, kokoro_voice
 from worker.voices.voice_bank import VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)
-
-DEFAULT_VOICE = "af_heart"
-"""Voice for clients that name none."""
 
 SAMPLE_SENTENCES = (
     "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
@@ -57,6 +55,19 @@ _WARM_UP_WORDS = 8
 _NO_ESPEAK = EspeakConfig(lib_path=onnxruntime_pybind11_state.__file__, data_path=str(EMBEDDED.parent))
 """kokoro-onnx loads espeak-ng's library and looks for its data to make phonemes, which this engine is given. A library
 and a folder that are always there let Kokoro speak where espeak-ng's are damaged."""
+
+
+def load(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> KokoroEngine:
+    """The engine with the files and on the execution provider that the settings and the trials' verdicts choose.
+
+    Args:
+        without: execution providers that have failed here.
+        loading: called with each provider's name before the provider has a chance to hang.
+    """
+    model, voices = kokoro_files(settings)
+    loading(first(settings, without))  # the provider's driver may be asked about options
+    loading(decide_providers(model, settings, without).choice.assignment.provider)
+    return KokoroEngine(model, voices, settings, without)
 
 
 class KokoroEngine:
@@ -104,7 +115,8 @@ class KokoroEngine:
             vocabulary="".join(self._vocabulary),
             phoneme_numbers=tuple(self._vocabulary.values()),
             max_tokens=MAX_PHONEME_LENGTH,
-            voices=self._voices.names,
+            voices=tuple(map(kokoro_voice, self._voices.names)),
+            default_voice=default_among(self._voices.names),
             voices_sha256=self._voices.sha256,
             rendering=self._speech.rendering,
             concurrency=self.concurrency,
@@ -135,7 +147,7 @@ class KokoroEngine:
         Raises:
             EngineUnavailable: the model loads but doesn't work.
         """
-        voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
+        voice: Voice = ((self.info.default_voice, 1.0),)
         try:
             with closing(self.begin(Utterance(self._known * _WARM_UP_WORDS, "en-us", voice, 1.0))) as blocks:
                 next(blocks)

@@ -23,7 +23,7 @@ from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest,
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.run_control import RunControl
-from worker.voices.kokoro_voices import KOKORO_VOICES
+from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES
 
 # Marks for espeak-ng's speech: word starts as the library reports them, and word ends before pauses as measured in the
 # samples.
@@ -66,7 +66,15 @@ def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
 
 _log = logging.getLogger(__name__)
 
-_VARIANTS = {"f": "f2", "m": "m3"}
+VOICES = tuple(
+    msgspec.structs.replace(voice, maker="espeak-ng", maker_page="https://github.com/espeak-ng/espeak-ng")
+    for voice in KOKORO_VOICES
+)
+"""Kokoro's names, so that a client needn't change where espeak-ng speaks in Kokoro's place."""
+
+_BY_NAME = {voice.name: voice for voice in VOICES}
+
+_VARIANTS = {"female": "f2", "male": "m3"}
 
 _NORMAL_RATE = 175
 """espeak-ng's words per minute at speed 1."""
@@ -93,6 +101,11 @@ _SILENCE = SAMPLE_RATE // 10
 heard."""
 
 
+def load(*_: object) -> EspeakEngine:
+    """The engine; no setting changes it."""
+    return EspeakEngine()
+
+
 class EspeakEngine:
     """espeak-ng engine: makes whole segments in a few milliseconds each. Bit-exact: the same utterance gives the same
     samples in any process.
@@ -103,11 +116,8 @@ class EspeakEngine:
 
     concurrency = 1
 
-    def __init__(self, stands_in: bool = False) -> None:
+    def __init__(self) -> None:
         """Have the helper load the library, to prove that it can be loaded.
-
-        Args:
-            stands_in: True if Kokoro was requested and can't speak.
 
         Raises:
             EngineUnavailable: the library can't be loaded, or its data is damaged.
@@ -122,11 +132,11 @@ class EspeakEngine:
         self.info = EngineInfo(
             name="espeak-ng",
             provider="native",
-            stands_in=stands_in,
             model=f"espeak-ng {version.decode()}",
             speaks="text",
             max_tokens=1000,
-            voices=KOKORO_VOICES,
+            voices=VOICES,
+            default_voice=DEFAULT_VOICE,
             concurrency=self.concurrency,
             marks=True,
         )
@@ -229,7 +239,7 @@ class EspeakEngine:
         raise _broken(reason)
 
 
-_READY = Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)
+_READY = Utterance("ready", "en-us", ((DEFAULT_VOICE, 1.0),), 1.0)
 """The word with which the engine is tried."""
 
 
@@ -239,14 +249,15 @@ def _broken(reason: object) -> EngineUnavailable:
 
 
 def _voice(blend: Voice, language: str) -> tuple[str, int]:
-    """espeak-ng's voice and pitch for a blend: the pitches of one group of names (af_*, for example) are spread over
+    """espeak-ng's voice and pitch for a blend: the pitches of the voices of one language and gender are spread over
     about a fifth."""
     name, _ = max(blend, key=lambda part: part[1])
-    if name not in KOKORO_VOICES:
+    voice = _BY_NAME.get(name)
+    if voice is None or voice.gender is None:
         raise EngineError(f"there is no voice named {name}")
     if language not in LANGUAGE_FILES:
         raise EngineError(f"espeak-ng isn't set up for the language {language}; use one of {', '.join(LANGUAGE_FILES)}")
-    kind = [other for other in KOKORO_VOICES if other[:2] == name[:2]]
-    place = (kind.index(name) + 1) / (len(kind) + 1)
+    kind = [other for other in VOICES if (other.language, other.gender) == (voice.language, voice.gender)]
+    place = (kind.index(voice) + 1) / (len(kind) + 1)
     pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
-    return f"{LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch
+    return f"{LANGUAGE_FILES[language]}+{_VARIANTS[voice.gender]}", pitch
