@@ -8,7 +8,7 @@ Three conversations, each on a channel of its own, connect the supervisor, the f
   killed worker can't leave half of one.
 * **control**, supervisor <-> child: everything about lifecycles (`ControlMessage`).
 
-Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of one
+Samples are counted at their engine's rate; times are seconds on the monotonic clock, which all processes of one
 machine share.
 """
 

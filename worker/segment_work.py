@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 from shm.messages import SegmentOrder
 from worker.engine import Block, Engine, Utterance
 from worker.run_control import RunControl
@@ -28,6 +28,8 @@ class SegmentWork:
     """A segment's order and its progress. Samples are counted from the segment's sample 0."""
 
     order: SegmentOrder
+    sample_rate: int
+    """Samples per second of the engine."""
     sealed: int = 0
     """Number of committed samples, those of earlier generations included."""
     made: int = 0
@@ -57,7 +59,7 @@ class SegmentWork:
     @property
     def deadline(self) -> float:
         """Monotonic seconds at which the segment's next sample must be ready."""
-        return self.order.first_deadline + self.delay + self.made / SAMPLE_RATE
+        return self.order.first_deadline + self.delay + self.made / self.sample_rate
 
     @property
     def is_due(self) -> bool:

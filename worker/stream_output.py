@@ -6,14 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
 from shm.marks import MAX_MARKS, Mark, pack_marks
 from shm.messages import Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
 from shm.ring import RingWriter
 from worker.segment_work import SegmentWork
 
-MAX_COMMIT_SAMPLES = SAMPLE_RATE
+MAX_COMMIT_SAMPLES = 24_000
 """Largest commit in samples: a longer block is committed in parts, so that its room becomes free in parts too."""
 
 

@@ -84,7 +84,7 @@ class Workbench:
         if stream is None:
             stream = StreamOutput(RingWriter(self._arena.ring(order.ring)), self._send)
             self._streams[order.stream] = stream
-        stream.segments.append(SegmentWork(order))
+        stream.segments.append(SegmentWork(order, self._engine.info.sample_rate))
 
     @property
     def threads(self) -> int:

@@ -36,7 +36,7 @@ BREAKS = (
     Mutation(
         "first-audio-of-each-text-of-a-socket",
         "frontend/contexts/context.py",
-        "            audio.begins(started, request.stages)\n",
+        "            audio.begins(rate, started, request.stages)\n",
         "",
         ("tests/frontend/contexts/test_context.py", "-k", "timed"),
     ),

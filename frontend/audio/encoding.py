@@ -12,7 +12,7 @@ from typing import Protocol
 from frontend.audio.encoder import Encoder
 from frontend.audio.formats import OutputFormat, make_encoder
 from frontend.contract import in_flight
-from shm.audio import Pcm
+from shm.audio import SAMPLE_RATE, Pcm
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
 """Encoding threads of all streams together; a single one encodes faster than many listeners hear."""
@@ -42,10 +42,10 @@ class Encoders:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
 
-    def open(self, output: OutputFormat, *, whole: bool) -> Encoding:
+    def open(self, output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoding:
         """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments."""
-        make = partial(make_encoder, output, whole=whole)
-        if output.needs_thread:
+        make = partial(make_encoder, output, engine_rate, whole=whole)
+        if output.needs_thread(engine_rate):
             return ThreadEncoding(self._threads, make, output.bytes_per_second)
         return LoopEncoding(make(), output.bytes_per_second)
 

@@ -124,18 +124,18 @@ class OutputFormat:
         above = codec.bit_rate_above_24k if self.sample_rate > SAMPLE_RATE else 0
         return (self.bit_rate or above or codec.bit_rate) / 8
 
-    @property
-    def needs_thread(self) -> bool:
-        """True where encoding takes long enough to be kept off the event loop."""
+    def needs_thread(self, engine_rate: int) -> bool:
+        """True where encoding an engine's samples takes long enough to be kept off the event loop."""
         if isinstance(self.format, RawFormat):
-            return self.format is not RawFormat.FLOAT32 or self.sample_rate != SAMPLE_RATE
-        return FORMATS[self.format].codec is not None or self.sample_rate != SAMPLE_RATE
+            return self.format is not RawFormat.FLOAT32 or self.sample_rate != engine_rate
+        return FORMATS[self.format].codec is not None or self.sample_rate != engine_rate
 
 
-def make_encoder(output: OutputFormat, *, whole: bool) -> Encoder:
-    """An encoder of 24 kHz samples.
+def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoder:
+    """An encoder of an engine's samples.
 
     Args:
+        engine_rate: samples per second of the engine.
         whole: made to be sent at once, with exact lengths, instead of while it grows.
     """
     encoder: Encoder
@@ -149,4 +149,6 @@ def make_encoder(output: OutputFormat, *, whole: bool) -> Encoder:
         encoder = PcmEncoder(output.sample_rate)
     else:
         encoder = WholeWavEncoder(output.sample_rate) if whole else WavEncoder(output.sample_rate)
-    return encoder if output.sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, output.sample_rate)
+    if output.sample_rate == engine_rate:
+        return encoder
+    return ResamplingEncoder(encoder, engine_rate, output.sample_rate)

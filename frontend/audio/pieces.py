@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 
 
-def chunks(piece: Pcm, chunk_ms: int) -> Iterator[Pcm]:
+def chunks(piece: Pcm, chunk_ms: int, sample_rate: int) -> Iterator[Pcm]:
     """Views of at most `chunk_ms` milliseconds, in order."""
-    length = SAMPLE_RATE * chunk_ms // 1000
+    length = sample_rate * chunk_ms // 1000
     return (piece[start : start + length] for start in range(0, len(piece), length))

@@ -197,8 +197,11 @@ class Context:
         flushed_before = self._flushes.reached
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
-            audio = self._audio = self._audio or ContextAudio(self._services, self.output, started, request.stages)
-            audio.begins(started, request.stages)
+            rate = stream.engine.sample_rate
+            audio = self._audio = self._audio or ContextAudio(
+                self._services, self.output, rate, started, request.stages
+            )
+            audio.begins(rate, started, request.stages)
             offset = audio.seconds
             self._look_for_idleness()
             try:
@@ -210,6 +213,8 @@ class Context:
                         yield event
                     for flushed in self._flushes.reach(flushed_before + stream.flushed):
                         yield flushed
+                async for event in audio.ends():
+                    yield event
                 if last := stream.take_words():
                     yield audio.given(b"", [word.later(offset) for word in last])
             except NothingToSpeak:

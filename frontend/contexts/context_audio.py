@@ -8,43 +8,53 @@ import numpy as np
 
 from frontend.audio.formats import OutputFormat
 from frontend.audio.pieces import chunks
+from frontend.audio.resample import Resampler
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.stages import Stages
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.listening import Listening
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 
-SILENCE = SAMPLE_RATE // 10
-"""Samples of silence that are given for a text that has no sound."""
+SILENCE_SECONDS = 0.1
+"""Silence that is given for a text that has no sound."""
 
 
 class ContextAudio:
-    """The encoder of all streams of a context, and the figures of its listener."""
+    """The encoder of all streams of a context, and the figures of its listener.
 
-    def __init__(self, services: Services, output: OutputFormat, started: float, stages: Stages) -> None:
+    Another engine may make a later stream: its samples are brought to the first stream's rate.
+    """
+
+    def __init__(
+        self, services: Services, output: OutputFormat, sample_rate: int, started: float, stages: Stages
+    ) -> None:
         """Arguments are those of `begins`, for the first stream."""
+        self._rate = sample_rate
+        self._resampler: Resampler | None = None
         self.sounded = False
         """True once audio was given."""
         self._chunk_ms = services.settings.chunk_ms
-        self._encoding = services.encoders.open(output, whole=False)
-        self._listening = Listening(services.metrics, started, stages)
+        self._encoding = services.encoders.open(output, sample_rate, whole=False)
+        self._listening = Listening(services.metrics, started, stages, sample_rate)
         self._closed = False
 
-    def begins(self, started: float, stages: Stages) -> None:
-        """Time the first audio of a stream.
+    def begins(self, sample_rate: int, started: float, stages: Stages) -> None:
+        """Take a stream, and time its first audio.
 
         Args:
+            sample_rate: samples per second of the stream's engine.
             started: `time.monotonic()` when the stream was asked for.
             stages: of the stream.
         """
+        self._resampler = None if sample_rate == self._rate else Resampler(sample_rate, self._rate)
         self._listening.begins(started, stages)
 
     @property
     def seconds(self) -> float:
         """Duration of all samples that were encoded so far."""
-        return self._listening.samples / SAMPLE_RATE
+        return self._listening.seconds
 
     async def encode(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> AsyncIterator[Spoken]:
         """Encode a piece; its audio, the first of which has the words.
@@ -52,7 +62,9 @@ class ContextAudio:
         Raises:
             Interrupted: the audio was closed.
         """
-        for chunk in chunks(piece, self._chunk_ms):
+        if self._resampler:
+            piece = self._resampler.resampled(piece)
+        for chunk in chunks(piece, self._chunk_ms, self._rate):
             self._check_open()
             self._listening.encoded(chunk)
             audio = await self._encoding.encode(chunk)
@@ -63,6 +75,13 @@ class ContextAudio:
         if words:
             yield self.given(b"", words)
 
+    async def ends(self) -> AsyncIterator[Spoken]:
+        """End a stream: the audio that its resampling has held back."""
+        if resampler := self._resampler:
+            self._resampler = None
+            async for event in self.encode(resampler.rest()):
+                yield event
+
     async def finish(self) -> AsyncIterator[Spoken]:
         """End the encoder's stream; its remaining audio, after a silence if the text had no sound.
 
@@ -71,7 +90,7 @@ class ContextAudio:
         """
         if not self._listening.samples:
             # Some clients take a text without any audio for a failure, and ask again.
-            async for event in self.encode(np.zeros(SILENCE, np.int16)):
+            async for event in self.encode(np.zeros(round(SILENCE_SECONDS * self._rate), np.int16)):
                 yield event
         self._check_open()
         last = await self._encoding.finish()

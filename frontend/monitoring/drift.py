@@ -22,7 +22,6 @@ from msgspec import UNSET
 from frontend.monitoring import report
 from frontend.monitoring.readings import Reading
 from shm.atomic import write_whole
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 
 log = logging.getLogger(__name__)
@@ -81,7 +80,7 @@ class DriftMonitor:
 
     def observe(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
         """Note that a segment of `samples` took `seconds`, with `load` runs at once on average."""
-        audio = samples / SAMPLE_RATE
+        audio = samples / engine.sample_rate
         if audio < SHORTEST or load > ALONE or seconds / audio < LEAST:
             return
         name = identity(engine)

@@ -8,16 +8,23 @@ import numpy as np
 
 from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import Metrics
-from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from shm.audio import AUDIBLE, Pcm
 
 
 class Listening:
     """Counts the samples that a client was given, and times its first speech."""
 
-    def __init__(self, metrics: Metrics, started: float, stages: Stages, *, heard: bool = True) -> None:
-        """`heard`: somebody waits for the speech; otherwise its time says nothing, and isn't counted."""
+    def __init__(
+        self, metrics: Metrics, started: float, stages: Stages, sample_rate: int, *, heard: bool = True
+    ) -> None:
+        """
+        Args:
+            sample_rate: samples per second of what is encoded.
+            heard: somebody waits for the speech; otherwise its time says nothing, and isn't counted.
+        """
         self.samples = 0
-        """Samples encoded so far, at 24 kHz."""
+        """Samples encoded so far."""
+        self._rate = sample_rate
         self._metrics = metrics
         self._started = started
         self._stages = stages
@@ -25,6 +32,11 @@ class Listening:
         self._given = 0
         self._speech_at: int | None = None
         self._speaking = False
+
+    @property
+    def seconds(self) -> float:
+        """Length of what was encoded so far."""
+        return self.samples / self._rate
 
     def begins(self, started: float, stages: Stages) -> None:
         """Time the first speech of another text for the same listener; arguments as at the first one."""
@@ -40,9 +52,9 @@ class Listening:
 
     def given(self, seconds: float) -> None:
         """Note that this much of the audio, from its beginning, was handed to the socket."""
-        given = min(round(seconds * SAMPLE_RATE), self.samples)
+        given = min(round(seconds * self._rate), self.samples)
         if given > self._given:
-            self._metrics.audio_sent(given - self._given)
+            self._metrics.audio_sent((given - self._given) / self._rate)
             self._given = given
         if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
             self._speaking = True

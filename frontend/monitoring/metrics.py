@@ -16,7 +16,6 @@ from prometheus_client.exposition import choose_encoder
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.report import RecentError
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
@@ -214,7 +213,7 @@ class Metrics:
         """Note that a segment took `seconds` of an inference thread, with `load` runs at once on average, itself
         included."""
         if samples:
-            self._histograms["real_time_factor"].observe(seconds * SAMPLE_RATE / samples)
+            self._histograms["real_time_factor"].observe(seconds * engine.sample_rate / samples)
             self.drift.observe(engine, stream, seconds, samples, load)
 
     def connection_closed(self, reason: str) -> None:
@@ -240,9 +239,9 @@ class Metrics:
         """Note that the first sample of speech was sent to the socket, `seconds` after the request arrived."""
         self._histograms["time_to_first_audio_seconds"].observe(seconds)
 
-    def audio_sent(self, samples: int) -> None:
-        """Count samples handed to a socket."""
-        self._counters["audio_seconds_total"].inc(samples / SAMPLE_RATE)
+    def audio_sent(self, seconds: float) -> None:
+        """Count audio handed to a socket."""
+        self._counters["audio_seconds_total"].inc(seconds)
 
     def totals(self) -> dict[str, float]:
         """Each counter's value and each histogram's count, summed over processes and labels, as in `/metrics`."""

@@ -23,7 +23,6 @@ from frontend.monitoring import report
 from frontend.monitoring.drift import Comparison, identity
 from frontend.monitoring.readings import Reading
 from shm.atomic import write_whole
-from shm.audio import SAMPLE_RATE
 from text.words.language import language_of
 from text.words.voice_spec import parse_voice
 
@@ -153,7 +152,7 @@ class SelfChecker:
             await self._sleep(self._period)
             return None
         seconds = self._timer() - started
-        return Check(self._clock(), identity(engine), seconds * SAMPLE_RATE / samples, first)
+        return Check(self._clock(), identity(engine), seconds * engine.sample_rate / samples, first)
 
     def _judge(self, check: Check) -> None:
         compared = self._comparison()

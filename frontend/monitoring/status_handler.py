@@ -34,7 +34,6 @@ from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
 from shm import situation
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.situation import Situation
 from text.english.taggers import tagger_name
@@ -189,8 +188,8 @@ def _stream(stream: Stream) -> StreamStatus:
     shown = StreamStatus(
         request_id=stream.request.request_id,
         engine=stream.engine.name,
-        seconds_sent=round(stream.playback.position / SAMPLE_RATE, 3),
-        seconds_ready=round(stream.segments.ready / SAMPLE_RATE, 3),
+        seconds_sent=round(stream.playback.position / stream.engine.sample_rate, 3),
+        seconds_ready=round(stream.segments.ready / stream.engine.sample_rate, 3),
         waiting_segments=sum(1 for _ in stream.segments.waiting()),
     )
     if stream.playback.begun:

@@ -40,11 +40,13 @@ class CostModel:
     measured.
     """
 
-    def __init__(self, first_block: float = 0.0) -> None:
+    def __init__(self, first_block: float = 0.0, sample_rate: int = SAMPLE_RATE) -> None:
         """
         Args:
             first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
+            sample_rate: samples per second of the engine.
         """
+        self._rate = sample_rate
         self._first_block = first_block
         profile = guess(first_block)
         self._work = Line(profile.fixed, profile.per_token)
@@ -75,7 +77,7 @@ class CostModel:
         """
         if tokens <= 0 or samples <= 0 or seconds <= 0:
             return
-        audio = samples / SAMPLE_RATE
+        audio = samples / self._rate
         self._audio.add(tokens, audio * speed)
         if bucket := _speed_bucket(speed):
             self._at_speed[bucket].add(audio * speed / self._audio(tokens))
@@ -101,7 +103,7 @@ class CostModel:
     def samples(self, tokens: int, speed: float) -> int:
         """Expected length of a script's audio, in samples."""
         correction = self._at_speed[bucket].figure if (bucket := _speed_bucket(speed)) in self._at_speed else 1.0
-        return int(self._audio(tokens) / speed * correction * SAMPLE_RATE)
+        return int(self._audio(tokens) / speed * correction * self._rate)
 
     def seconds(self, tokens: int, speed: float, load: float = 1.0) -> float:
         """Expected seconds to make the whole script with `load` concurrent runs."""
@@ -186,7 +188,7 @@ class Account:
         self._adapts = adapts
         self._observed = 0
         self.label = f"{engine.name} {engine.model} {engine.provider}"
-        self.costs = CostModel(engine.first_block)
+        self.costs = CostModel(engine.first_block, engine.sample_rate)
         self.profile = guess(engine.first_block)
         self.measured = False
         """True if at least one segment has been measured: until then the figures are a guess."""

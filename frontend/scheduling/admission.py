@@ -18,7 +18,6 @@ from frontend.contract.urgency import Urgency
 from frontend.scheduling.shared import Shared
 from frontend.streams.segments import PlannedSegment, SegmentState
 from frontend.streams.stream import Stream
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.messages import FIRST_BLOCK_GRACE
 
@@ -198,7 +197,7 @@ class Admission:
         share, and if its listener takes no more than they play, until that listener has played it."""
         audio = self._audio_left(stream)
         made = together * audio * self._shared.ledger.of(stream.engine).costs.real_time_factor()
-        played = audio + stream.segments.ready / SAMPLE_RATE if stream.playback.held_back else 0.0
+        played = audio + stream.segments.ready / stream.engine.sample_rate if stream.playback.held_back else 0.0
         return max(made, played)
 
     def _heard_before(self, stream: Stream) -> float:
@@ -227,7 +226,7 @@ class Admission:
         costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
         tokens = first.segment.tokens
         own = costs.first_audio(tokens, first.speed, concurrency)
-        block = stream.engine.first_block or costs.samples(tokens, first.speed) / SAMPLE_RATE
+        block = stream.engine.first_block or costs.samples(tokens, first.speed) / stream.engine.sample_rate
         due = max(stream.timing.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
         if stream.engine.first_block:
             due += FIRST_BLOCK_GRACE
@@ -239,7 +238,8 @@ class Admission:
         costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
         most = share * self._threads(stream.engine)
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
-        block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
+        rest = (missing.length - missing.sealed) / stream.engine.sample_rate if missing else 0.0
+        block = (stream.engine.first_block or rest) if missing else 0.0
         whole = costs.real_time_factor(concurrency)
         work = min(whole, most)
         upfront = self._upfront(stream, missing) * work / whole if missing else 0.0
@@ -270,4 +270,4 @@ class Admission:
         tokens = first.segment.tokens if first else 0
         unread = stream.text.unread - tokens
         planned = sum(segment.length - segment.sealed for segment in stream.segments)
-        return (planned + costs.samples(tokens + max(unread, 0), stream.request.speed)) / SAMPLE_RATE
+        return (planned + costs.samples(tokens + max(unread, 0), stream.request.speed)) / stream.engine.sample_rate

@@ -35,7 +35,6 @@ from frontend.speech.sessions import OnBusy, Sessions, Turn
 from frontend.speech.speakable import HEADER, Pieces
 from frontend.timestamps.align import without_overlaps
 from shm import request_id
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from text.errors import TextError
 from text.isolation.mishap import Mishap
@@ -109,17 +108,21 @@ class Answers:
             # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
             sized = delivery.framing.bare and output.format is AudioFormat.WAV
             whole = not delivery.streamed or (sized and await stream.all_cached())
-            with closing(self._encoding(delivery, whole)) as encoding, services.metrics.speaking():
-                listening = Listening(services.metrics, request[STARTED], asked.stages, heard=delivery.heard)
+            rate = stream.engine.sample_rate
+            with (
+                closing(self._encoding(delivery, rate, whole)) as encoding,
+                services.metrics.speaking(),
+            ):
+                listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=delivery.heard)
                 delivery.framing.begin(asked)
                 yield _Answer(services, request, delivery, stream, encoding, listening, turn, whole)
 
-    def _encoding(self, delivery: Delivery, whole: bool) -> Encoding | Recording:
+    def _encoding(self, delivery: Delivery, engine_rate: int, whole: bool) -> Encoding | Recording:
         output = delivery.output
-        encoding = self._services.encoders.open(output, whole=whole)
+        encoding = self._services.encoders.open(output, engine_rate, whole=whole)
         if delivery.download is None:
             return encoding
-        return self.downloads.begin(encoding, delivery.download, output.sample_rate)
+        return self.downloads.begin(encoding, delivery.download, output.sample_rate, engine_rate)
 
 
 ANSWERS: web.AppKey[Answers] = web.AppKey("ANSWERS", Answers)
@@ -142,7 +145,8 @@ class _Answer:
         """Send the audio while it is being made; cut the connection if it can't be completed."""
         request, stream, framing, settings = self.request, self.stream, self.delivery.framing, self.services.settings
         response = AudioResponse(headers=self._headers(framing.content_type))
-        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing)
+        rate = stream.engine.sample_rate
+        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing, rate)
         try:
             with self.turn.interruptible():
                 primed = settings.prime_silence
@@ -199,15 +203,15 @@ class _Answer:
         pieces = Pieces(stream, self.delivery.volume)
         async for piece in pieces:
             words += stream.take_words()
-            for chunk in chunks(piece, self.services.settings.chunk_ms):
+            for chunk in chunks(piece, self.services.settings.chunk_ms, stream.engine.sample_rate):
                 listening.encoded(chunk)
                 parts.append(await self.encoding.encode(chunk))
-            if not self.delivery.streamed and listening.samples > limit * SAMPLE_RATE:
+            if not self.delivery.streamed and listening.seconds > limit:
                 message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
                 raise ApiError(400, message, param="stream", code="clip_too_long")
         words += stream.take_words()
         parts.append(await self.encoding.finish())
-        seconds = listening.samples / SAMPLE_RATE
+        seconds = listening.seconds
         listening.given(seconds)
         body = framing.whole(b"".join(parts), without_overlaps(words), seconds)
         headers = self._headers(framing.content_type)

@@ -48,17 +48,23 @@ class Downloads:
         max_seconds: longest audio that is kept.
         """
         self._encoders = encoders
-        self._max_samples = max_seconds * SAMPLE_RATE
+        self._max_seconds = max_seconds
         self._clock = clock
         self._kept: OrderedDict[str, Download] = OrderedDict()
 
-    def begin(self, encoding: Encoding, audio_format: AudioFormat, sample_rate: int) -> Recording:
+    def begin(
+        self, encoding: Encoding, audio_format: AudioFormat, sample_rate: int, engine_rate: int = SAMPLE_RATE
+    ) -> Recording:
         """A stream's encoding that also encodes a whole file, in that format, for a download afterwards."""
         name = f"{secrets.token_urlsafe(16)}.{audio_format}"
         output = OutputFormat(audio_format, sample_rate)
-        whole = self._encoders.open(output, whole=True)
+        whole = self._encoders.open(output, engine_rate, whole=True)
         return Recording(
-            name, encoding, whole, self._max_samples, lambda audio: self._keep(name, output.content_type, audio)
+            name,
+            encoding,
+            whole,
+            self._max_seconds * engine_rate,
+            lambda audio: self._keep(name, output.content_type, audio),
         )
 
     async def get(self, request: web.Request) -> web.Response:

@@ -39,7 +39,10 @@ class Sender:
         listening: Listening,
         chunk_ms: int,
         framing: Framing,
+        engine_rate: int,
     ) -> None:
+        """`engine_rate`: samples per second of the pieces."""
+        self._rate = engine_rate
         self._request = request
         self._response = response
         self._encoding = encoding
@@ -50,8 +53,8 @@ class Sender:
 
     async def prime(self, seconds: float) -> None:
         """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
-        silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
-        self._primed = len(silence) / SAMPLE_RATE
+        silence = np.zeros(round(seconds * self._rate), np.int16)
+        self._primed = len(silence) / self._rate
         await self.send_piece(silence)
 
     async def send_piece(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
@@ -61,14 +64,15 @@ class Sender:
         """
         if words:
             await self._write(self._framing.words([word.later(self._primed) for word in words]))
-        for chunk in chunks(piece, self._chunk_ms):
+        for chunk in chunks(piece, self._chunk_ms, self._rate):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
 
     async def begin(self, sentences: Sequence[SentenceTiming], real_time_factor: float | None) -> None:
         """Tell of sentences that begin in the next piece."""
         for sentence in sentences:
-            later = replace(sentence, start=sentence.start + round(self._primed * SAMPLE_RATE))
+            start = sentence.start / self._rate + self._primed
+            later = replace(sentence, start=round(start * SAMPLE_RATE))
             await self._write(self._framing.sentence(later, real_time_factor))
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
@@ -80,7 +84,8 @@ class Sender:
         if words:
             await self._write(self._framing.words([word.later(self._primed) for word in words]))
         await self._give(await self._encoding.finish())
-        await self._write(self._framing.done(input_tokens, self._listening.samples if speakable else 0))
+        samples = round(self._listening.seconds * SAMPLE_RATE) if speakable else 0
+        await self._write(self._framing.done(input_tokens, samples))
 
     async def fail(self, detail: ErrorDetail) -> None:
         """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look

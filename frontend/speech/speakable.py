@@ -13,7 +13,7 @@ import numpy as np
 
 from frontend.contract.errors import NothingToSpeak
 from frontend.contract.speaker import SpeechStream
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 
 # Amplification of samples by a factor that a request names.
 
@@ -59,4 +59,4 @@ class Pieces:
                 raise
         if not given:
             self.speakable = False
-            yield np.zeros(round(SILENCE_SECONDS * SAMPLE_RATE), np.int16)
+            yield np.zeros(round(SILENCE_SECONDS * self._stream.engine.sample_rate), np.int16)

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from text.words.segment import Cut
 
-LEAD = SAMPLE_RATE * 20 // 1000
-"""Samples of silence kept before the first audible one: the soft beginning of a consonant."""
+LEAD = 0.020
+"""Seconds of silence kept before the first audible sample: the soft beginning of a consonant."""
 
-LONGEST_LEAD = SAMPLE_RATE * 50 // 1000
-"""Samples of silence kept before the first audible one after a pause that has room for them: an f or h begins inaudibly
-for up to 50 ms."""
+LONGEST_LEAD = 0.050
+"""Seconds of silence kept before the first audible sample after a pause that has room for them: an f or h begins
+inaudibly for up to 50 ms."""
 
-TRAIL = SAMPLE_RATE * 40 // 1000
-"""Samples of silence kept after the last audible one, even in a shorter pause: a vowel dies away slowly."""
+TRAIL = 0.040
+"""Seconds of silence kept after the last audible sample, even in a shorter pause: a vowel dies away slowly."""
 
-FADE = SAMPLE_RATE * 5 // 1000
+FADE = 0.005
 
 PAUSES: Mapping[Cut, float] = {
     Cut.PARAGRAPH: 0.7,
@@ -47,7 +47,15 @@ class Joiner:
     samples are copies that share no memory with a ring.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sample_rate: int = SAMPLE_RATE) -> None:
+        """`sample_rate`: samples per second of the stream's engine."""
+        self.sample_rate = sample_rate
+        self._lead, self._longest_lead, self._trail = (
+            round(each * sample_rate) for each in (LEAD, LONGEST_LEAD, TRAIL)
+        )
+        self._fade = round(FADE * sample_rate)
+        self._rise: NDArray[np.float32] = np.linspace(0, 1, self._fade + 1, dtype=np.float32)[:-1]
+        """Factors on the first samples of a segment; backwards, on its last ones."""
         self.position = 0
         """Samples returned so far."""
         self.placed: tuple[int, int] | None = None
@@ -87,9 +95,9 @@ class Joiner:
         before: list[Pcm] = []
         if self.placed is None:
             if not len(audible):
-                self._held = held[-LONGEST_LEAD:]
+                self._held = held[-self._longest_lead :]
                 return []
-            begin = max(0, int(audible[0]) - min(max(LEAD, self._pause - TRAIL), LONGEST_LEAD))
+            begin = max(0, int(audible[0]) - min(max(self._lead, self._pause - self._trail), self._longest_lead))
             before = self._pause_before(margin=int(audible[0]) - begin)
             dropped = self._seen - len(held) + begin
             self._rising = 0
@@ -98,15 +106,15 @@ class Joiner:
             audible -= begin
         # The end of the speech, with enough samples to fade, is held until it is known if more speech follows.
         speech = int(audible[-1]) + 1 if len(audible) else -self._silent
-        stays = max(TRAIL, round(pause * SAMPLE_RATE) - LONGEST_LEAD) - FADE
-        sure = max(0, min(speech + stays, len(held) - FADE))
+        stays = max(self._trail, round(pause * self.sample_rate) - self._longest_lead) - self._fade
+        sure = max(0, min(speech + stays, len(held) - self._fade))
         self._silent = max(0, sure - speech)
         self._held = held[sure:]
         return [*before, *self._given(held[:sure])]
 
     def _faded(self, samples: Pcm) -> Pcm:
         """Fade in the current segment's next samples: the first of them rise from 0."""
-        rise = _RISE[self._rising : self._rising + len(samples)]
+        rise = self._rise[self._rising : self._rising + len(samples)]
         if not len(rise) or self.placed is None:
             return samples
         self._rising += len(rise)
@@ -115,13 +123,13 @@ class Joiner:
     def _pause_before(self, margin: int) -> list[Pcm]:
         """End of the previous segment, and the silence that its pause needs beyond that and the `margin` that
         follows."""
-        room = max(TRAIL, self._pause - margin) - self._drained
+        room = max(self._trail, self._pause - margin) - self._drained
         tail, self._last = self._last[: self._speech + max(room, 0)], _NOTHING
         zeros, self._pause = self._pause - self._drained, 0
         if len(tail) or self._drained:
             zeros -= len(tail) - self._speech + margin
         self._drained = 0
-        return self._given(_faded_out(tail)) + self._given(np.zeros(max(zeros, 0), np.int16))
+        return self._given(self._faded_out(tail)) + self._given(np.zeros(max(zeros, 0), np.int16))
 
     def end(self, cut: Cut, speed: float, pause: float | None = None) -> None:
         """End the current segment.
@@ -129,7 +137,7 @@ class Joiner:
         Args:
             cut, speed, pause: as for `pause_after`.
         """
-        wanted = round(pause_after(cut, speed, pause) * SAMPLE_RATE)
+        wanted = round(pause_after(cut, speed, pause) * self.sample_rate)
         if self.placed is None:
             self._pause = max(self._pause, wanted) if pause is None else self._pause + wanted
         else:
@@ -147,10 +155,10 @@ class Joiner:
         A next segment's pause is shortened by the silence that is given here.
         """
         last, self._last = self._last, _NOTHING
-        kept = last[: self._speech + max(0, max(TRAIL, self._pause - LONGEST_LEAD) - self._drained)]
+        kept = last[: self._speech + max(0, max(self._trail, self._pause - self._longest_lead) - self._drained)]
         self._drained += len(kept) - self._speech
         self._speech = 0
-        return self._given(_faded_out(kept))
+        return self._given(self._faded_out(kept))
 
     def finish(self) -> list[Pcm]:
         """The end of the last segment, with as much of its own silence as its pause has room for.
@@ -160,9 +168,15 @@ class Joiner:
         last, self._last = self._last, _NOTHING
         if not self.position + len(last):
             return self._given(np.zeros(self._pause, np.int16))
-        kept = last[: self._speech + max(0, max(TRAIL, self._pause) - self._drained)]
+        kept = last[: self._speech + max(0, max(self._trail, self._pause) - self._drained)]
         missing = self._speech + self._pause - self._drained - len(kept) if self._asked else 0
-        return self._given(_faded_out(kept)) + self._given(np.zeros(max(missing, 0), np.int16))
+        return self._given(self._faded_out(kept)) + self._given(np.zeros(max(missing, 0), np.int16))
+
+    def _faded_out(self, samples: Pcm) -> Pcm:
+        """Fade out the samples: the last of them fall to 0. Few samples get the last part of the fade."""
+        fall = self._rise[: len(samples)][::-1]
+        kept = len(samples) - len(fall)
+        return np.concatenate((samples[:kept], np.rint(samples[kept:] * fall).astype(np.int16)))
 
     def _given(self, samples: Pcm) -> list[Pcm]:
         self.position += len(samples)
@@ -182,15 +196,6 @@ def pause_after(cut: Cut, speed: float, pause: float | None = None) -> float:
 
 _NOTHING: Pcm = np.zeros(0, np.int16)
 
-_RISE: NDArray[np.float32] = np.linspace(0, 1, FADE + 1, dtype=np.float32)[:-1]
-
 
 def _audible(samples: Pcm) -> NDArray[np.intp]:
     return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
-
-
-def _faded_out(samples: Pcm) -> Pcm:
-    """Fade out the samples: the last of them fall to 0. Fewer than `FADE` samples get the last part of the fade."""
-    fall = _RISE[: len(samples)][::-1]
-    kept = len(samples) - len(fall)
-    return np.concatenate((samples[:kept], np.rint(samples[kept:] * fall).astype(np.int16)))

@@ -11,7 +11,6 @@ from enum import Enum, auto
 import msgspec
 
 from frontend.streams.rings import Lease, Rings
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
@@ -58,7 +57,7 @@ class Link:
         self.in_worker = 0
         """Segments that the worker was given and hasn't ended."""
         self.slot = connect.slot
-        self.ring_seconds = connect.ring_samples / SAMPLE_RATE
+        self.ring_seconds = connect.ring_samples / self.engine.sample_rate
         self.rings = Rings(Arena(memory, connect.rings, connect.ring_samples), self._forget_number)
         os.close(memory)  # the mapping stays after the descriptor is closed
         os.set_blocking(orders, False)

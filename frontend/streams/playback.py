@@ -18,8 +18,8 @@ class Playback(Joiner):
     The clock starts with the first sample, and stops while no samples are left to hear or the listener takes none.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, sample_rate: int = SAMPLE_RATE) -> None:
+        super().__init__(sample_rate)
         self.since: float | None = None
         """Monotonic seconds at which the first sample was heard, moved by each stop of the clock; None before the first
         sample."""
@@ -58,7 +58,7 @@ class Playback(Joiner):
 
     def _begun_to_have_heard(self) -> float:
         """The start time of a listener who has just heard all samples so far without a gap."""
-        return time.monotonic() - self.position / SAMPLE_RATE
+        return time.monotonic() - self.position / self.sample_rate
 
 
 class Timing:
@@ -98,8 +98,9 @@ class Timing:
     @property
     def dry_at(self) -> float:
         """Time at which its listener will have heard all samples that are made."""
-        return self.starts + (self._playback.position + self._segments.ready) / SAMPLE_RATE
+        return self.starts + (self._playback.position + self._segments.ready) / self._playback.sample_rate
 
     def deadline(self, segment: PlannedSegment) -> float:
         """Time at which the segment's sample 0 must exist: the moment at which the listener's buffer runs dry."""
-        return self.starts + (self._playback.position + self._segments.samples_before(segment)) / SAMPLE_RATE
+        before = self._playback.position + self._segments.samples_before(segment)
+        return self.starts + before / self._playback.sample_rate

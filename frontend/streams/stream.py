@@ -18,7 +18,7 @@ from frontend.streams.playback import Playback, Timing
 from frontend.streams.segments import PlannedSegment, SealedBlock, SegmentQueue, SegmentState
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.timestamps.align import align
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from text.errors import TextError
 
@@ -26,11 +26,11 @@ _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
 
 
-def word_timings(segment: PlannedSegment, own: int, stream: int) -> list[WordTiming]:
+def word_timings(segment: PlannedSegment, own: int, stream: int, sample_rate: int) -> list[WordTiming]:
     """The segment's words at the times at which its listener hears them: its sample `own` is the stream's sample
     `stream`, and no word begins before that."""
     marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
-    words = align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+    words = align(segment.segment.words, marks, lambda sample: (stream + max(sample - own, 0)) / sample_rate)
     performer = segment.segment.performer
     return [replace(word, voice=performer.name) for word in words] if performer else words
 
@@ -67,7 +67,7 @@ class Stream:
         self.text = text
         self.tokens = 0
         self.segments = SegmentQueue()
-        self.playback = Playback()
+        self.playback = Playback(engine.sample_rate)
         self.timing = Timing(request, self.segments, self.playback)
         self._words: list[WordTiming] = []
         self._worded = -1
@@ -89,7 +89,7 @@ class Stream:
         if not self.segments and not self.playback.begun:
             return self.timing.arrival - time.monotonic()
         planned = sum(segment.length - segment.taken for segment in self.segments)
-        return self.timing.starts + (self.playback.position + planned) / SAMPLE_RATE - time.monotonic()
+        return self.timing.starts + (self.playback.position + planned) / self.engine.sample_rate - time.monotonic()
 
     @property
     def failed(self) -> bool:
@@ -172,7 +172,7 @@ class Stream:
             self._sentences.append(SentenceTiming(begun.number, begun.text, start))
         if self.request.timestamps and head.index != self._worded:
             self._worded = head.index
-            self._words += word_timings(head, own, start)
+            self._words += word_timings(head, own, start, self.engine.sample_rate)
 
     def take_words(self) -> list[WordTiming]:
         words, self._words = self._words, []

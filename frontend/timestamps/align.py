@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 
 from frontend.contract.word_timing import WordTiming
-from shm.audio import SAMPLE_RATE
 from shm.marks import Mark
 from text.words.segment import SpokenWord
 
@@ -18,7 +17,7 @@ _DECIMALS = 4
 """A sample is 0.04 ms."""
 
 
-def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callable[[int], int]) -> list[WordTiming]:
+def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callable[[int], float]) -> list[WordTiming]:
     """A segment's words: starts don't fall, and a word ends at the next one's start or before.
 
     A word begins with the first mark inside it, and ends with the mark that is next after it. Without one of its own
@@ -29,7 +28,7 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
     Args:
         words: with ranges in the script that don't overlap, in order.
         marks: all of the segment's, as `shm.messages.Marks` has them.
-        to_stream: for a sample of the segment the sample of the stream at which it is heard; it must not fall.
+        to_stream: for a sample of the segment the seconds of the stream after which it is heard; they must not fall.
 
     Raises:
         ValueError: there are no marks.
@@ -47,7 +46,7 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
         start, end = next(times) if word.end > word.start else (place, place)
         place = end
         if word.written:
-            timing = WordTiming(word.written, word.said, _seconds(start), _seconds(end))
+            timing = WordTiming(word.written, word.said, round(start, _DECIMALS), round(end, _DECIMALS))
             if word.bookmarks or word.bookmarks_after:
                 timing = replace(timing, bookmarks=word.bookmarks, bookmarks_after=word.bookmarks_after)
             timings.append(timing)
@@ -95,7 +94,3 @@ class _Spans:
     def _at(self, place: int) -> int:
         """Between two marks: as if every character took the same time."""
         return round(float(np.interp(place, self._anchor_places, self._anchor_samples)))
-
-
-def _seconds(sample: int) -> float:
-    return round(sample / SAMPLE_RATE, _DECIMALS)

@@ -115,7 +115,7 @@ class Fronts:
         """Answers that ended in the middle because their front died."""
         self._drain_timeout = drain_timeout
         self._nursery = nursery
-        self._rings, self._samples = settings.rings, settings.ring_samples
+        self._settings = settings
 
     def exited(self, child: Incarnation, status: int) -> None:
         """Handle the end of a reaped front."""
@@ -156,9 +156,10 @@ class Fronts:
     def _join(self, front: Incarnation, worker: Incarnation) -> None:
         assert worker.load is not None
         front.channels[worker.generation] = False
-        with channel(self._rings, self._samples) as ends:
-            worker.send(Connect(worker.generation, self._rings, self._samples), ends.worker)
-            told = Connect(worker.generation, self._rings, self._samples, worker.engine, worker.load.slot)
+        rings, samples = self._settings.rings, self._settings.ring_samples(worker.engine.sample_rate)
+        with channel(rings, samples) as ends:
+            worker.send(Connect(worker.generation, rings, samples), ends.worker)
+            told = Connect(worker.generation, rings, samples, worker.engine, worker.load.slot)
             self.send_to_front(front, told, ends.front)
 
     def release(self, worker: Incarnation) -> bool:

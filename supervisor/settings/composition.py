@@ -15,7 +15,6 @@ from shm.setting import Group, setting
 from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from supervisor.settings.supervisor import SupervisorSettings
 from text.settings import TextSettings
-from worker.select import asked_rows
 from worker.settings import WorkerSettings
 
 
@@ -68,7 +67,10 @@ class Settings:
                 for part, kind in zip(fields(cls), KINDS, strict=True)
             }
         )
-        asked_rows(settings.worker)
+        if settings.worker.engine != "auto":
+            from worker.select import asked_rows  # commands without an engine load neither it nor msgspec
+
+            asked_rows(settings.worker)
         return settings
 
 

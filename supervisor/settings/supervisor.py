@@ -96,7 +96,6 @@ class SupervisorSettings:
         """The log settings of each process of the server."""
         return LogSettings(self.log_level, self.log_format)
 
-    @property
-    def ring_samples(self) -> int:
-        """A ring's capacity in samples."""
-        return int(self.ring_seconds * SAMPLE_RATE)
+    def ring_samples(self, sample_rate: int = SAMPLE_RATE) -> int:
+        """A ring's capacity in samples of an engine."""
+        return int(self.ring_seconds * sample_rate)

@@ -12,10 +12,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from shm.audio import SAMPLE_RATE
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
 if TYPE_CHECKING:
+    from frontend.audio.resample import Resampler
     from frontend.streams.joins import Joiner
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
@@ -87,6 +89,7 @@ class LocalSpeech:
             CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
                 sound, or it fails on a segment.
         """
+        from frontend.audio.resample import Resampler
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
@@ -101,7 +104,8 @@ class LocalSpeech:
                 "gives durations, or --engine espeak"
             )
         making: deque[_Making] = deque()
-        joiner = Joiner()
+        rate = self.engine.sample_rate
+        joiner, resampler = Joiner(rate), None if rate == SAMPLE_RATE else Resampler(rate, SAMPLE_RATE)
         pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
         try:
             notation = Notation.of(self.engine)
@@ -110,12 +114,14 @@ class LocalSpeech:
                 making.append(_making(segment, blend, language, speed, timestamps))
                 pool.submit(self._make, making[-1])
                 if len(making) > self._engine.concurrency:
-                    yield from _taken(making[0], joiner)
+                    yield from _taken(making[0], joiner, resampler)
                     making.popleft()
             while making:
-                yield from _taken(making[0], joiner)
+                yield from _taken(making[0], joiner, resampler)
                 making.popleft()
-            yield from _pieces(joiner.finish())
+            yield from _pieces(joiner.finish(), resampler)
+            if resampler:
+                yield from _pieces([resampler.rest()])
         except (EspeakUnavailable, LanguageUnavailable) as error:
             raise CannotSpeak(str(error)) from error
         finally:
@@ -175,7 +181,7 @@ def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: 
     return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
 
 
-def _taken(taken: _Making, joiner: Joiner) -> Generator[SpokenPiece, None, None]:
+def _taken(taken: _Making, joiner: Joiner, resampler: Resampler | None) -> Generator[SpokenPiece, None, None]:
     from frontend.streams.joins import pause_after
     from worker.engine import EngineError
 
@@ -188,7 +194,7 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[SpokenPiece, None, None]
         if isinstance(block, Exception):
             raise block
         marks += block.marks
-        yield from _pieces(joiner.push(block.samples, pause))
+        yield from _pieces(joiner.push(block.samples, pause), resampler)
     words = _words(segment, marks, joiner) if utterance.marks else ()
     joiner.end(segment.cut, utterance.speed, segment.pause)
     yield SpokenPiece(b"", len(segment.text), words)
@@ -199,13 +205,14 @@ def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[HeardWo
     from frontend.timestamps.align import align
 
     if joiner.placed is None:  # the segment doesn't sound
-        timed = align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position)
+        timed = align(segment.words, [(len(segment.script), 0)], lambda _: joiner.position / joiner.sample_rate)
     else:
         own, stream = joiner.placed
-        timed = align(segment.words, marks, lambda sample: stream + max(sample - own, 0))
+        timed = align(segment.words, marks, lambda sample: (stream + max(sample - own, 0)) / joiner.sample_rate)
     return tuple(HeardWord(word.word, word.start, word.end) for word in timed)
 
 
-def _pieces(samples: Iterable[Pcm]) -> Generator[SpokenPiece, None, None]:
+def _pieces(samples: Iterable[Pcm], resampler: Resampler | None = None) -> Generator[SpokenPiece, None, None]:
     for part in samples:
-        yield SpokenPiece(part.astype("<i2", copy=False).tobytes())
+        given = resampler.resampled(part) if resampler else part
+        yield SpokenPiece(given.astype("<i2", copy=False).tobytes())

@@ -120,7 +120,7 @@ def _placement(opening: Opening) -> str:
 
 def _arena(opening: Opening) -> str:
     own = opening.settings.supervisor
-    size = own.rings * own.ring_samples * SAMPLE_BYTES
+    size = own.rings * own.ring_samples() * SAMPLE_BYTES
     try:
         os.close(reserve(size))
     except NoMemory as error:

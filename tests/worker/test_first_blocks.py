@@ -118,7 +118,7 @@ def test_blocks_that_are_due_together_do_not_all_wait() -> None:
 
 def test_the_latest_starts_leave_time_for_what_is_due_sooner() -> None:
     orders = (an_order(stream, 0, "1x100", deadline) for stream, deadline in enumerate((9, 11, 12)))
-    soon, later, last = segments = [SegmentWork(order) for order in orders]
+    soon, later, last = segments = [SegmentWork(order, SAMPLE_RATE) for order in orders]
     for segment in segments:
         segment.block_seconds = 4.0
     starts = latest_starts(reversed(segments), 2)

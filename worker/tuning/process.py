@@ -19,7 +19,7 @@ from typing import NoReturn
 import numpy as np
 from setproctitle import setproctitle
 
-from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from shm.audio import AUDIBLE, Pcm
 from shm.lifeline import die_with_supervisor
 from shm.messages import Voice
 from worker.acceleration.decision import decide_providers
@@ -72,7 +72,7 @@ class EngineMeasurement:
         first = median(self._first() for _ in range(self._firsts))
         started = self._clock()
         samples = self._speak()
-        alone = samples / SAMPLE_RATE / (self._clock() - started)
+        alone = samples / self._engine.info.sample_rate / (self._clock() - started)
         return Round(first, alone, self._together())
 
     def _first(self) -> float:
@@ -91,7 +91,7 @@ class EngineMeasurement:
         with ThreadPoolExecutor(threads) as pool:
             started = self._clock()
             samples = sum(pool.map(lambda _: self._speak(), range(threads)))
-            return samples / SAMPLE_RATE / (self._clock() - started)
+            return samples / self._engine.info.sample_rate / (self._clock() - started)
 
     def _utterance(self) -> Utterance:
         return Utterance(self._script, "en-us", self._voice, 1.0)

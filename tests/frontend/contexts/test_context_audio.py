@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context_audio import SILENCE, ContextAudio
+from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
@@ -17,6 +17,7 @@ from frontend.contract.stages import Stages
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
+from shm.audio import SAMPLE_RATE
 from tests.frontend.http_fakes import FakeSpeaker, speech
 
 CHUNK = 240
@@ -27,7 +28,7 @@ WORDS = (WordTiming("Hi", "Hi", 0.0, 0.1),)
 @pytest.fixture
 async def audio() -> AsyncIterator[ContextAudio]:
     services = Services(FakeSpeaker(), FrontSettings(chunk_ms=10), Metrics())
-    made = ContextAudio(services, OutputFormat(), time.monotonic(), Stages())
+    made = ContextAudio(services, OutputFormat(), SAMPLE_RATE, time.monotonic(), Stages())
     yield made
     made.close()
     services.encoders.close()
@@ -53,7 +54,9 @@ async def test_words_without_audio_are_given_alone(audio: ContextAudio) -> None:
 
 
 async def test_a_text_without_a_sound_ends_in_silence(audio: ContextAudio) -> None:
-    assert b"".join(event.audio for event in await all_of(audio.finish())) == bytes(2 * SILENCE)
+    assert b"".join(event.audio for event in await all_of(audio.finish())) == bytes(
+        2 * round(SILENCE_SECONDS * SAMPLE_RATE)
+    )
 
 
 async def test_a_text_with_a_sound_ends_without_silence(audio: ContextAudio) -> None:

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner, pause_after
+from frontend.streams import joins
+from frontend.streams.joins import PAUSES, Joiner, pause_after
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from text.words.segment import Cut
 
 SECOND = SAMPLE_RATE
+FADE, LEAD, LONGEST_LEAD, TRAIL = (
+    round(each * SECOND) for each in (joins.FADE, joins.LEAD, joins.LONGEST_LEAD, joins.TRAIL)
+)
 
 
 def tone(samples: int, level: int = 8000) -> Pcm:

@@ -14,6 +14,8 @@ from frontend.streams import playback
 from frontend.streams.playback import Playback, Timing
 from shm.audio import SAMPLE_RATE, Pcm
 
+RATE = SAMPLE_RATE // 2
+
 
 class Time:
     now = 100.0
@@ -80,16 +82,17 @@ def test_nobody_hears_a_gap_before_the_first_piece(time: Time) -> None:
 
 
 def timing(position: int, before: dict[str, int], starts: float) -> Any:
-    """Make the deadlines of a listener who was given so many samples; `before`: samples waiting before each segment."""
+    """Make the deadlines of a listener who was given so many samples, of an engine at half the usual rate; `before`:
+    samples waiting before each segment."""
     made: Any = Timing
     return made(
         SimpleNamespace(urgency=Urgency.LISTENING),
         SimpleNamespace(samples_before=before.__getitem__),
-        SimpleNamespace(position=position, starts=lambda _expected: starts),
+        SimpleNamespace(position=position, starts=lambda _expected: starts, sample_rate=RATE),
     )
 
 
 def test_a_deadline_is_the_moment_at_which_the_listener_runs_dry() -> None:
-    found = timing(SAMPLE_RATE // 2, {"next": 0, "the one after": 3 * SAMPLE_RATE}, starts=100.0)
+    found = timing(RATE // 2, {"next": 0, "the one after": 3 * RATE}, starts=100.0)
     assert found.deadline("next") == 100.5
     assert found.deadline("the one after") == 103.5

@@ -29,7 +29,7 @@ def times(script: str | list[SpokenWord], marks: list[Mark], shift: float = 0.0)
     """Marks in seconds."""
     words = words_of(script) if isinstance(script, str) else script
     in_samples = [(place, round(seconds * SECOND)) for place, seconds in marks]
-    found = align(words, in_samples, lambda sample: sample + round(shift * SECOND))
+    found = align(words, in_samples, lambda sample: sample / SECOND + shift)
     return [(timing.word, timing.start, timing.end) for timing in found]
 
 
@@ -103,14 +103,15 @@ def test_the_rest_of_a_word_that_began_in_another_segment_is_not_told_again() ->
 
 
 def test_what_was_written_and_what_was_said() -> None:
-    [timing] = align([SpokenWord("2026", "twenty twenty-six", 0, 9)], [(0, 0), (9, SECOND)], lambda sample: sample)
+    word = SpokenWord("2026", "twenty twenty-six", 0, 9)
+    [timing] = align([word], [(0, 0), (9, SECOND)], lambda sample: sample / SECOND)
     assert timing == WordTiming("2026", "twenty twenty-six", 0.0, 1.0)
 
 
 def test_times_are_of_what_is_heard() -> None:
     """The segment lies later in the stream, and of its leading silence half a second was cut away."""
     marks = [(0, 12_000), (3, 36_000), (5, 48_000)]
-    found = align(words_of("ab cd"), marks, lambda sample: 10 * SECOND + max(sample - 12_000, 0))
+    found = align(words_of("ab cd"), marks, lambda sample: 10 + max(sample - 12_000, 0) / SECOND)
     assert [(timing.start, timing.end) for timing in found] == [(10.0, 11.0), (11.0, 11.5)]
 
 
@@ -136,8 +137,8 @@ def segments(draw: st.DrawFn) -> tuple[list[SpokenWord], list[Mark], tuple[int, 
 def test_starts_rise_and_no_word_reaches_into_the_next(segment: tuple) -> None:
     words, marks, (trimmed, length, before) = segment
 
-    def to_stream(sample: int) -> int:
-        return before + min(max(sample - trimmed, 0), length)
+    def to_stream(sample: int) -> float:
+        return (before + min(max(sample - trimmed, 0), length)) / SECOND
 
     found = align(words, marks, to_stream)
     assert [timing.word for timing in found] == [word.written for word in words]
@@ -150,7 +151,7 @@ def test_starts_rise_and_no_word_reaches_into_the_next(segment: tuple) -> None:
 def test_a_word_with_a_mark_at_its_start_begins_there(segment: tuple) -> None:
     words, marks, _ = segment
     where = dict(marks)
-    for word, timing in zip(words, align(words, marks, lambda sample: sample), strict=True):
+    for word, timing in zip(words, align(words, marks, lambda sample: sample / SECOND), strict=True):
         if word.start in where and word.end > word.start:
             assert timing.start == round(where[word.start] / SECOND, 4)
 

@@ -104,6 +104,8 @@ def test_marks_of_several_voices_stay_with_their_words() -> None:
 
 def test_a_mark_has_the_time_of_its_word() -> None:
     (segment,) = segments('ab <mark name="a"/>cd <mark name="b"/>')
-    first, second = align(segment.words, [(0, 2400), (2, 4800), (3, 7200), (5, 9600)], lambda sample: sample + 24_000)
+    first, second = align(
+        segment.words, [(0, 2400), (2, 4800), (3, 7200), (5, 9600)], lambda sample: sample / 24_000 + 1
+    )
     assert (first.bookmarks, first.start) == ((), 1.1)
     assert (second.bookmarks, second.start, second.bookmarks_after, second.end) == (("a",), 1.3, ("b",), 1.4)
