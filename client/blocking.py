@@ -1,7 +1,7 @@
 """A blocking client, for commands and for Speech Dispatcher's module.
 
-It is made of the standard library: importing aiohttp takes longer than such a program's whole start without it
-(`python -m benchmarks.late_loading`). A signal's exception that arrives while it waits ends the request.
+It is made of the standard library: importing aiohttp takes as long as all else that such a program does before it asks
+(`python -m benchmarks.late_loading`). An exception that a signal raises in the main thread ends the request.
 """
 
 from __future__ import annotations

@@ -16,7 +16,10 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 
 class PlayClient:
-    """The player of the server at one address."""
+    """The player of the server at one address.
+
+    Every method but `end` raises `CannotSpeak`: the server doesn't answer, has no player, or refuses.
+    """
 
     def __init__(self, url: str) -> None:
         self._server = BlockingClient(url)
@@ -27,19 +30,11 @@ class PlayClient:
         return urlsplit(self._server.url).hostname in _HERE
 
     def state(self) -> dict[str, Any]:
-        """The state, as `GET /v1/play` gives it.
-
-        Raises:
-            CannotSpeak: the server doesn't answer, or has no player.
-        """
+        """The state, as `GET /v1/play` gives it."""
         return self._ask("GET", "")
 
     def play(self, body: dict[str, Any]) -> str:
-        """Have a text played; its id. An interruption while the server answers ends the text.
-
-        Raises:
-            CannotSpeak: it isn't taken.
-        """
+        """Have a text played; its id. An interruption while the server answers ends the text."""
         pool = ThreadPoolExecutor(1)
         answer = pool.submit(self.ask_to_play, body)
         pool.shutdown(wait=False)
@@ -53,19 +48,11 @@ class PlayClient:
         return name
 
     def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Have a text played; its `id` and its `position_in_queue`, where 0 is played now.
-
-        Raises:
-            CannotSpeak: it isn't taken.
-        """
+        """Have a text played; its `id` and its `position_in_queue`, where 0 is played now."""
         return self._ask("POST", "", body)
 
     def steer(self, verb: str) -> dict[str, Any]:
-        """Give a command; the state afterwards.
-
-        Raises:
-            CannotSpeak: the server doesn't answer, or has no player.
-        """
+        """Give a command; the state afterwards."""
         return self._ask("POST", f"/{verb}")
 
     def end(self, name: str) -> None:
@@ -75,19 +62,11 @@ class PlayClient:
             self._ask("DELETE", f"/{quote(name)}")
 
     def change(self, **changes: float | str) -> dict[str, Any]:
-        """Change speed, voice, volume or place; the state afterwards.
-
-        Raises:
-            CannotSpeak: nothing was changed.
-        """
+        """Change speed, voice, volume or place; the state afterwards."""
         return self._ask("PATCH", "", changes)
 
     def follow(self) -> Generator[dict[str, Any], None, None]:
-        """The state now, and each change of it; a word is told as a change of `word` and `seconds`.
-
-        Raises:
-            CannotSpeak: the server is lost.
-        """
+        """The state now, and each change of it; a word is told as a change of `word` and `seconds`."""
         state: dict[str, Any] = {}
         with closing(self._server.events("GET", "/v1/play/events")) as received:
             for told in received:
@@ -96,11 +75,7 @@ class PlayClient:
         raise NoAnswer(f"the server at {self._server.url} was lost")
 
     def until_heard(self, name: str) -> Generator[dict[str, Any], None, None]:
-        """The states until the text of that id has been played, or was ended.
-
-        Raises:
-            CannotSpeak: the server is lost, or the text can't be played to its end.
-        """
+        """The states until the text of that id has been played, or was ended."""
         was_there = False
         with closing(self.follow()) as states:
             for state in states:

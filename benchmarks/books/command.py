@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from books.book import SpokenChapter
-from books.making.chapter import decode_timed
 from kokoro_live import own_command
 
 _ROOT = Path(__file__).parents[2]
@@ -65,7 +66,7 @@ class BookCommand:
     def chapters(self) -> Iterator[tuple[SpokenChapter, Path]]:
         """Finished chapters with their audio, in no order."""
         for text in self.folder.glob("cache/kokoro-live/books/*/chapters/*.json"):
-            yield decode_timed(text.read_bytes()), text.with_suffix(".m4a")
+            yield msgspec.json.decode(text.read_bytes(), type=SpokenChapter), text.with_suffix(".m4a")
 
     def until(self, reached: Callable[[], bool]) -> bool:
         """Wait until that is so, or the command has ended; true if it goes on."""

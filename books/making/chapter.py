@@ -8,12 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
 from books.book import SAMPLE_RATE, BookWord, Chapter, SpokenBlock, SpokenChapter, SpokenSentence
 from books.making.journal import SpeechJournal
-from books.making.passages import Passage, PassageSpeech, PassageTiming
+from books.making.passages import Passage, PassageTiming
 from books.writing.chapter_audio import BookAudioFormat, Pcm
 from books.writing.loudness import QUIETEST, levelled, measure
 
@@ -98,21 +97,8 @@ def _by_sentence(passage: Passage, words: Sequence[BookWord]) -> list[list[BookW
 
 def _plain(planned: PlannedChapter, journal: SpeechJournal) -> Iterator[Pcm]:
     for passage, key in zip(planned.passages, planned.keys, strict=True):
-        yield _read(journal, key).pcm
+        if (speech := journal.read(key)) is None:
+            raise MissingPassage(key)
+        yield speech.pcm
         if passage.pause:
             yield np.zeros(round(passage.pause * SAMPLE_RATE), np.int16)
-
-
-def _read(journal: SpeechJournal, key: str) -> PassageSpeech:
-    speech = journal.read(key)
-    if speech is None:
-        raise MissingPassage(key)
-    return speech
-
-
-def encode_timed(chapter: SpokenChapter) -> bytes:
-    return msgspec.json.encode(chapter)
-
-
-def decode_timed(data: bytes) -> SpokenChapter:
-    return msgspec.json.decode(data, type=SpokenChapter)

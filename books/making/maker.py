@@ -13,8 +13,8 @@ from typing import TypeVar
 import av
 import msgspec
 
-from books.book import SAMPLE_RATE, Book, Chapter
-from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
+from books.book import SAMPLE_RATE, Book, Chapter, SpokenChapter
+from books.making.chapter import MissingPassage, PlannedChapter, audio_of, timed
 from books.making.journal import SpeechJournal
 from books.making.outputs import BookOutput, FinishedChapter, write_output
 from books.making.passages import Passage, PassageRefused, PassageSpeaker, Postponed, passages_of
@@ -114,7 +114,7 @@ class BookMaker:
     def _kept(self, planned: PlannedChapter, audio: Path, text: Path) -> FinishedChapter | None:
         """The chapter as an earlier run has finished it; None if none has, or a disk has damaged it since."""
         try:
-            spoken = decode_timed(text.read_bytes())
+            spoken = msgspec.json.decode(text.read_bytes(), type=SpokenChapter)
             if Packets.of(audio).seconds >= spoken.seconds:
                 return FinishedChapter(spoken.title, spoken.seconds, audio, text)
         except FileNotFoundError:
@@ -129,7 +129,7 @@ class BookMaker:
         spoken = timed(planned, self._journal)
         audio.parent.mkdir(parents=True, exist_ok=True)
         encode_chapter(audio, audio_of(planned, self._journal, loudness), form)
-        write_whole(text, encode_timed(spoken))
+        write_whole(text, msgspec.json.encode(spoken))
         return FinishedChapter(spoken.title, spoken.seconds, audio, text)
 
     async def _speak(self, planned: PlannedChapter) -> None:
@@ -187,17 +187,8 @@ class BookMaker:
     def _report(self, waiting: str = "") -> None:
         number, title = self._current
         meter = self._meter
-        progress = BookProgress(
-            number,
-            len(self.order.chapters),
-            title,
-            meter.done,
-            meter.total,
-            meter.audio_seconds,
-            meter.seconds_left,
-            waiting,
-            meter.speed,
-        )
+        spoken = (meter.done, meter.total, meter.audio_seconds, meter.seconds_left)
+        progress = BookProgress(number, len(self.order.chapters), title, *spoken, waiting, meter.speed)
         self.tell(progress)
 
 

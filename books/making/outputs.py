@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from books.book import Book, SpokenChapter
-from books.making.chapter import decode_timed
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.captions import captions
-from books.writing.chapter_audio import BookAudioFormat
+from books.writing.chapter_audio import BookAudioFormat, audio_format
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from shm.atomic import replacing, write_whole
 
@@ -40,10 +41,10 @@ class FinishedChapter:
     seconds: float
     audio: Path
     text: Path
-    """The text in time, as `chapter.encode_timed` writes it."""
+    """The text in time, in JSON."""
 
     def spoken(self) -> SpokenChapter:
-        return decode_timed(self.text.read_bytes())
+        return msgspec.json.decode(self.text.read_bytes(), type=SpokenChapter)
 
 
 def write_output(output: BookOutput, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
@@ -110,8 +111,6 @@ def output_of(
     Raises:
         BookError: the suffix is no format.
     """
-    from books.writing.chapter_audio import audio_format
-
     if path.is_dir() or not path.suffix:
         return BookOutput(path, audio_format(form or "m4a"), True, captions, by_word)
     return BookOutput(path, audio_format(path.suffix), False, captions, by_word)

@@ -28,9 +28,6 @@ class BookAudioFormat:
     sample_rate: int
     bit_rate: int | None
     """Bits per second of mono speech; None where the format is lossless."""
-    media_type: str
-    joined: bool
-    """True if encoded chapters can follow each other in one file as they are."""
 
     @property
     def bytes_per_second(self) -> float:
@@ -38,10 +35,10 @@ class BookAudioFormat:
         return self.bit_rate / 8 if self.bit_rate else self.sample_rate
 
 
-AAC = BookAudioFormat("m4a", "mp4", "aac", "fltp", 24_000, 64_000, "audio/mp4", True)
-MP3 = BookAudioFormat("mp3", "mp3", "libmp3lame", "s16p", 24_000, 64_000, "audio/mpeg", True)
-OPUS = BookAudioFormat("opus", "ogg", "libopus", "s16", 48_000, 32_000, "audio/ogg", True)
-FLAC = BookAudioFormat("flac", "flac", "flac", "s16", 24_000, None, "audio/flac", False)
+AAC = BookAudioFormat("m4a", "mp4", "aac", "fltp", 24_000, 64_000)
+MP3 = BookAudioFormat("mp3", "mp3", "libmp3lame", "s16p", 24_000, 64_000)
+OPUS = BookAudioFormat("opus", "ogg", "libopus", "s16", 48_000, 32_000)
+FLAC = BookAudioFormat("flac", "flac", "flac", "s16", 24_000, None)
 
 BY_SUFFIX = {"m4b": AAC, "m4a": AAC, "mp3": MP3, "opus": OPUS, "flac": FLAC, "epub": AAC}
 """Audio in an output file of that suffix. An EPUB contains one file of AAC for each chapter."""
@@ -96,6 +93,13 @@ class Packets:
         return self.count * self.duration * self.base
 
 
+def frame_of(pcm: Pcm, position: int) -> av.AudioFrame:
+    """FFmpeg's frame of samples, of which the first has that number in its stream."""
+    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(pcm)[None, :], "s16", "mono")
+    frame.sample_rate, frame.pts, frame.time_base = SAMPLE_RATE, position, Fraction(1, SAMPLE_RATE)
+    return frame
+
+
 class ChapterEncoding:
     """Samples on their way through one encoder into a container."""
 
@@ -111,8 +115,7 @@ class ChapterEncoding:
 
     def add(self, pcm: Pcm) -> None:
         if len(pcm):
-            frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(pcm)[None, :], "s16", "mono")
-            frame.sample_rate, frame.pts, frame.time_base = SAMPLE_RATE, self.samples, Fraction(1, SAMPLE_RATE)
+            frame = frame_of(pcm, self.samples)
             self.samples += len(pcm)
             self._encode(frame)
 

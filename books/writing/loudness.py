@@ -10,7 +10,7 @@ import av
 import numpy as np
 
 from books.book import SAMPLE_RATE
-from books.writing.chapter_audio import Pcm
+from books.writing.chapter_audio import Pcm, frame_of
 
 CEILING_DB = -1.0
 """Highest true peak after a gain, in dBFS, as EBU R 128 asks."""
@@ -52,9 +52,9 @@ def levelled(audio: Iterable[Pcm], decibels: float) -> Iterator[Pcm]:
 
 def _filtered(audio: Iterable[Pcm], filters: Sequence[tuple[str, str]]) -> Iterator[av.AudioFrame]:
     graph = av.filter.Graph()
-    base = Fraction(1, SAMPLE_RATE)
-    source = graph.add_abuffer(sample_rate=SAMPLE_RATE, format="s16", layout="mono", time_base=base)
-    last = source
+    source = last = graph.add_abuffer(
+        sample_rate=SAMPLE_RATE, format="s16", layout="mono", time_base=Fraction(1, SAMPLE_RATE)
+    )
     for name, arguments in [*filters, ("abuffersink", "")]:
         following = graph.add(name, arguments)
         last.link_to(following)
@@ -63,10 +63,8 @@ def _filtered(audio: Iterable[Pcm], filters: Sequence[tuple[str, str]]) -> Itera
     position = 0
     for pcm in audio:
         if len(pcm):
-            frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(pcm)[None, :], "s16", "mono")
-            frame.sample_rate, frame.pts, frame.time_base = SAMPLE_RATE, position, base
+            source.push(frame_of(pcm, position))
             position += len(pcm)
-            source.push(frame)
             yield from _ready(last)
     source.push(None)
     yield from _ready(last)

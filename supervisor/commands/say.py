@@ -35,7 +35,7 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
     "-o",
     "--output",
     metavar="FILE",
-    help="The file: .wav, .mp3, .opus, .aac or .flac, or bare samples in .pcm or .raw; - is standard output.",
+    help="The file, whose suffix is a format of the server's or .raw (bare samples); - is standard output.",
 )
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
 @click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="The pace, 0.25 to 4.")

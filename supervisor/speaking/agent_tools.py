@@ -127,7 +127,7 @@ class AgentTools:
     def render(
         self,
         text: Text,
-        path: Annotated[str, Field(description="The file, absolute or from ~: .wav, .mp3, .opus, .aac or .flac.")],
+        path: Annotated[str, Field(description="The file, absolute or from ~: x.wav, x.mp3 or another format.")],
         voice: Voice = None,
         speed: Speed = 1.0,
         overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,

@@ -72,8 +72,8 @@ def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
 
 Write = Callable[[bytes], None]
 
-_ENCODED = {".mp3": "mp3", ".opus": "opus", ".ogg": "opus", ".aac": "aac", ".flac": "flac"}
-"""Formats that need an encoder, by a file's suffix."""
+_OTHER_SUFFIXES = {"raw": "pcm", "ogg": "opus"}
+"""Suffixes that aren't their format's name."""
 
 
 def sink_for(output: str | None) -> AbstractContextManager[Write]:
@@ -89,14 +89,20 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
         return playing(find_player())
     if output == "-":
         return _standard_output()
-    suffix = Path(output).suffix.lower()
-    writer = {".wav": _wav, ".pcm": _raw, ".raw": _raw}.get(suffix)
-    if writer is None and suffix in _ENCODED:
-        writer = partial(_encoded, _ENCODED[suffix])
-    if writer is None:
-        named = ", ".join((".wav", *_ENCODED))
-        raise CannotSpeak(f"{output}: name a {named} file, or .pcm or .raw for samples without a header.")
-    return _file(_destination(output), writer)
+    return _file(_destination(output), _writer(output))
+
+
+def _writer(output: str) -> Callable[[Path], AbstractContextManager[Write]]:
+    suffix = Path(output).suffix.lower().removeprefix(".")
+    name = _OTHER_SUFFIXES.get(suffix, suffix)
+    if name in ("wav", "pcm"):
+        return _wav if name == "wav" else _raw
+    from frontend.audio.formats import AudioFormat
+
+    if name not in set(AudioFormat):
+        others = ", ".join(f".{each}" for each in AudioFormat if each != "wav")
+        raise CannotSpeak(f"{output}: name a .wav, {others} file; .pcm and .raw are samples without a header.")
+    return partial(_encoded, name)
 
 
 def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
