@@ -1,21 +1,19 @@
 """The control socket between the supervisor and a child: control messages, and the file descriptors that some of them
-carry."""
+carry. A frame's payload is the number of its descriptors (one byte) and the message."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import socket
-import struct
 from collections import deque
 from collections.abc import Sequence
 
 import msgspec
 
-from shm.frames import MAX_FRAME_BYTES, BrokenChannel
+from shm.frames import BrokenChannel, Frames, framed
 from shm.messages import ControlMessage, decode_control, encode
 
-_HEADER = struct.Struct("!IB")  # payload's length, number of descriptors
 _MAX_FDS = 16
 _READ_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 18
@@ -28,7 +26,7 @@ class ControlSocket:
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
-        self._buffer = bytearray()
+        self._frames = Frames()
         self._fds: deque[int] = deque()
 
     def fileno(self) -> int:
@@ -40,8 +38,7 @@ class ControlSocket:
         Raises:
             BrokenChannel: the other end is gone, or hasn't read for so long that the socket is full.
         """
-        payload = encode(message)
-        frame = _HEADER.pack(len(payload), len(fds)) + payload
+        frame = framed(bytes([len(fds)]) + encode(message))
         try:
             sent = socket.send_fds(self.socket, [frame], fds) if fds else self.socket.send(frame)
             if sent != len(frame):
@@ -71,25 +68,10 @@ class ControlSocket:
             raise BrokenChannel("descriptors were lost on the way: raise the limit on open files (ulimit -n)")
         if not data:
             raise BrokenChannel("the other end closed")
-        self._buffer += data
-        return self._whole_messages()
-
-    def _whole_messages(self) -> list[tuple[ControlMessage, list[int]]]:
-        messages: list[tuple[ControlMessage, int]] = []
-        at = 0
-        while len(self._buffer) - at >= _HEADER.size:
-            length, count = _HEADER.unpack_from(self._buffer, at)
-            if length > MAX_FRAME_BYTES:
-                raise BrokenChannel(f"a control message of {length} bytes")
-            end = at + _HEADER.size + length
-            if len(self._buffer) < end:
-                break
-            try:
-                messages.append((decode_control(bytes(self._buffer[at + _HEADER.size : end])), count))
-            except msgspec.MsgspecError as error:
-                raise BrokenChannel(f"a control message that makes no sense: {error}") from error
-            at = end
-        del self._buffer[:at]
+        try:
+            messages = [(decode_control(frame[1:]), frame[0]) for frame in self._frames.take(data)]
+        except (msgspec.MsgspecError, IndexError) as error:
+            raise BrokenChannel(f"a control message that makes no sense: {error}") from error
         # Descriptors travel with a message's first byte: they are here before its last one.
         if sum(count for _, count in messages) > len(self._fds):
             raise BrokenChannel("a control message without the descriptors that it announces")

@@ -1,8 +1,9 @@
-"""Frames: length-prefixed records over a pipe, whole or not at all.
+"""Frames: length-prefixed records over a pipe or a socket, whole or not at all.
 
 A frame is its payload's length (4 bytes, big-endian, as `multiprocess.Connection` writes it) and the payload. The
 reader keeps an incomplete frame until the rest arrives, so a writer that is killed or stopped inside one causes neither
-a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
+a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it. The control socket (`shm.control`) and
+the player's channel (`shm.duplex`) carry the same frames.
 """
 
 from __future__ import annotations
@@ -25,6 +26,40 @@ class BrokenChannel(Exception):
     """The other end of a channel is gone, or sends invalid data."""
 
 
+def framed(payload: bytes) -> bytes:
+    return _LENGTH.pack(len(payload)) + payload
+
+
+class Frames:
+    """Cuts the bytes that arrive into payloads."""
+
+    def __init__(self, longest: int = MAX_FRAME_BYTES) -> None:
+        """`longest`: longest valid payload in bytes."""
+        self._longest = longest
+        self._buffer = bytearray()
+
+    def take(self, data: bytes) -> list[bytes]:
+        """Payloads of the frames that are complete with `data`.
+
+        Raises:
+            BrokenChannel: a length is absurd.
+        """
+        self._buffer += data
+        frames: list[bytes] = []
+        at = 0
+        while len(self._buffer) - at >= HEADER_BYTES:
+            (length,) = _LENGTH.unpack_from(self._buffer, at)
+            if length > self._longest:
+                raise BrokenChannel(f"a frame of {length} bytes")
+            end = at + HEADER_BYTES + length
+            if len(self._buffer) < end:
+                break
+            frames.append(bytes(self._buffer[at + HEADER_BYTES : end]))
+            at = end
+        del self._buffer[:at]
+        return frames
+
+
 class FrameWriter:
     """Sending end of a pipe; a pipe has one writer."""
 
@@ -44,7 +79,7 @@ class FrameWriter:
         Raises:
             BrokenChannel: the reader is gone.
         """
-        self._backlog.append(memoryview(_LENGTH.pack(len(payload)) + payload))
+        self._backlog.append(memoryview(framed(payload)))
         self.flush()
 
     def flush(self) -> None:
@@ -71,7 +106,6 @@ class FrameWriter:
         os.write(self.fd, self._backlog[0][: len(self._backlog[0]) // 2])
 
     def close(self) -> None:
-        """Close the pipe's write end."""
         os.close(self.fd)
 
 
@@ -81,8 +115,7 @@ class FrameReader:
     def __init__(self, fd: int, longest: int = MAX_FRAME_BYTES) -> None:
         """`longest`: longest valid frame in bytes."""
         self.fd = fd
-        self._longest = longest
-        self._buffer = bytearray()
+        self._frames = Frames(longest)
 
     def receive(self) -> list[bytes]:
         """Payloads of the frames that are complete after one `read`; empty if only part of a frame has arrived.
@@ -100,24 +133,7 @@ class FrameReader:
             raise BrokenChannel(str(error)) from error
         if not data:
             raise BrokenChannel("the other end closed")
-        self._buffer += data
-        return self._whole_frames()
-
-    def _whole_frames(self) -> list[bytes]:
-        frames: list[bytes] = []
-        at = 0
-        while len(self._buffer) - at >= HEADER_BYTES:
-            (length,) = _LENGTH.unpack_from(self._buffer, at)
-            if length > self._longest:
-                raise BrokenChannel(f"a frame of {length} bytes")
-            end = at + HEADER_BYTES + length
-            if len(self._buffer) < end:
-                break
-            frames.append(bytes(self._buffer[at + HEADER_BYTES : end]))
-            at = end
-        del self._buffer[:at]
-        return frames
+        return self._frames.take(data)
 
     def close(self) -> None:
-        """Close the pipe's read end."""
         os.close(self.fd)

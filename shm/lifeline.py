@@ -19,6 +19,17 @@ _PR_SET_PDEATHSIG = 1
 ORPHANED = 70
 """Exit status of a child whose supervisor died; only the log is left to read it."""
 
+# Exit statuses of errands: processes that the supervisor starts alongside the server and that end by themselves.
+
+DONE = 0
+"""The errand succeeded; a new worker should use its result."""
+
+FAILED = 1
+"""The errand reached no result for an unrelated reason, so it may be tried again."""
+
+NOTHING_NEW = 3
+"""The errand succeeded, and its result changes nothing."""
+
 
 def become_child(lifeline: int) -> None:
     """Tie this process to its supervisor: end with it, leave signals to it, and dump stacks when it asks.

@@ -76,20 +76,21 @@ class Forget(msgspec.Struct, frozen=True, tag="forget"):
 OrderMessage = SegmentOrder | Release | Forget
 
 
-class Began(msgspec.Struct, frozen=True, tag="began"):
+class _Record(msgspec.Struct, frozen=True):
+    """A record of a worker about a segment."""
+
+    generation: int
+    stream: int
+    segment: int
+
+
+class Began(_Record, frozen=True, tag="began"):
     """Worker -> front: an inference thread has started a segment's next block (a heartbeat, which reveals a hang)."""
 
-    generation: int
-    stream: int
-    segment: int
 
-
-class Commit(msgspec.Struct, frozen=True, tag="commit"):
+class Commit(_Record, frozen=True, tag="commit"):
     """Worker -> front: a complete block is in the ring. The front uses it after checking generation and CRC."""
 
-    generation: int
-    stream: int
-    segment: int
     offset: int
     """Offset of the block's first sample within its segment."""
     position: int
@@ -99,28 +100,22 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """Checksum of the block's bytes, by `zlib.crc32`."""
 
 
-class Marks(msgspec.Struct, frozen=True, tag="marks"):
+class Marks(_Record, frozen=True, tag="marks"):
     """Worker -> front: times at which parts of the script sound. Records are sent in order, each before the commit of
     the first sample that it mentions.
 
     A segment has as many of these records as it needs.
     """
 
-    generation: int
-    stream: int
-    segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
     increasing, as `shm.marks.pack_marks` writes them. A segment's last pair has the script's length and the end of its
     sound."""
 
 
-class Done(msgspec.Struct, frozen=True, tag="done"):
+class Done(_Record, frozen=True, tag="done"):
     """Worker -> front: the segment's last block was committed."""
 
-    generation: int
-    stream: int
-    segment: int
     samples: int
     """Whole length of the segment, counted from its sample 0."""
     seconds: float
@@ -129,12 +124,9 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     """The part of `seconds` before vocoding could begin; 0 from an engine that doesn't report it."""
 
 
-class Failed(msgspec.Struct, frozen=True, tag="failed"):
+class Failed(_Record, frozen=True, tag="failed"):
     """Worker -> front: the engine can't make this segment; the worker itself continues."""
 
-    generation: int
-    stream: int
-    segment: int
     reason: str
 
 

@@ -25,8 +25,7 @@ from books.making.settings import BookPauses, BookSettings, chosen
 from books.reading.open import read_book
 from books.writing.chapter_audio import audio_format
 from shm.atomic import replacing
-from shm.book_jobs import Job, JobOptions, JobState
-from shm.hours import Hours
+from shm.book_jobs import Hours, Job, JobOptions, JobState
 from shm.job_folder import SOURCE, WORK, JobFolder
 
 # The finished file of a job, made from the options that the front has checked.

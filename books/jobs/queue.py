@@ -13,8 +13,7 @@ import msgspec
 from books.jobs.making import JobDelayed, JobMaking
 from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
-from shm.book_jobs import Job, JobState
-from shm.hours import Hours
+from shm.book_jobs import Hours, Job, JobState
 from shm.job_folder import JobFolder
 
 log = logging.getLogger(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from shm.book_jobs import Hours
 from shm.folders import state_folder
-from shm.hours import Hours
 from shm.setting import Group, check_bounds, setting
 
 LONGEST_FILE = 100 * 1024 * 1024

@@ -200,7 +200,7 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
 
 async def _make(context: click.Context, order: Order, between: str | None) -> None:
     """Make the book, or end the process with 130 if the user ends it."""
-    from shm.hours import Hours
+    from shm.book_jobs import Hours
     from supervisor.speaking.progress_bars import book_progress
 
     try:

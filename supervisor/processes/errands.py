@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shm.errand_status import DONE, FAILED, NOTHING_NEW
+from shm.lifeline import DONE, FAILED, NOTHING_NEW
 from supervisor.processes.children import Incarnation, Nursery, ended
 from supervisor.processes.timers import Timers
 

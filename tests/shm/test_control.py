@@ -70,7 +70,7 @@ def taken(messages: list[tuple[ControlMessage, list[int]]]) -> list[tuple[Contro
 
 def frame(message: ControlMessage, descriptors: int = 0) -> bytes:
     payload = encode(message)
-    return struct.pack("!IB", len(payload), descriptors) + payload
+    return struct.pack("!IB", 1 + len(payload), descriptors) + payload
 
 
 def everything(end: ControlSocket, count: int) -> list[tuple[ControlMessage, list[int]]]:
@@ -253,7 +253,7 @@ def test_an_absurd_length_breaks_the_channel(length: int) -> None:
 @pytest.mark.parametrize("payload", [b"\xc1", b"", b"\x81\xa4type\xa5dream", b"\x81\xa4type\xa2\xff\xfe"])
 def test_a_message_that_makes_no_sense_breaks_the_channel(payload: bytes) -> None:
     with pair() as (ours, theirs):
-        ours.socket.send(struct.pack("!IB", len(payload), 0) + payload)
+        ours.socket.send(struct.pack("!IB", 1 + len(payload), 0) + payload)
         with pytest.raises(BrokenChannel, match="makes no sense"):
             theirs.receive()
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from shm.hours import Hours
+from shm.book_jobs import Hours
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import NoReturn
 import aiohttp
 from setproctitle import setproctitle
 
-from shm.errand_status import DONE, FAILED
+from shm.lifeline import DONE, FAILED
 from worker.models.assembly import FetchError, PartFile, assemble, complete
 from worker.models.sources import (
     DEFAULT,

@@ -19,7 +19,7 @@ import multiprocess
 import psutil
 from setproctitle import setproctitle
 
-from shm.errand_status import DONE, FAILED, NOTHING_NEW
+from shm.lifeline import DONE, FAILED, NOTHING_NEW
 from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable
@@ -37,7 +37,7 @@ NICENESS = 10
 
 
 def run(settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run) -> NoReturn:
-    """Try `provider` (onnxruntime's name), keep the verdict, and exit with a status of `shm.errand_status`."""
+    """Try `provider` (onnxruntime's name), keep the verdict, and exit with a status of `shm.lifeline`."""
     setproctitle("kokoro-live: trial")
     # The supervisor ends a trial at `compile_timeout`, so the verdict has to be stored before that.
     spent = time.time() - psutil.Process().create_time()

@@ -11,9 +11,8 @@ from msgspec import Meta
 from frontend.contract.errors import ApiError
 from frontend.contract.voices import checked_language, checked_voice
 from frontend.serving.json_body import of_validation
-from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
+from shm.book_jobs import BookFormat, CastFile, ChapterFormat, Hours, JobOptions, Pause
 from shm.engine_info import EngineInfo
-from shm.hours import Hours
 from text.errors import TextError
 
 _RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"

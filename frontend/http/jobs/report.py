@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from shm.book_jobs import BookFormat, Job, JobOptions
-from shm.hours import Hours
+from shm.book_jobs import BookFormat, Hours, Job, JobOptions
 
 MEDIA_TYPES: dict[BookFormat, str] = {
     "m4b": "audio/mp4",

@@ -17,8 +17,7 @@ from books.making.journal import SpeechJournal
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
-from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
-from shm.hours import Hours
+from shm.book_jobs import Hours, Job, JobJournal, JobOptions, JobOrder, JobState
 from shm.job_folder import JobFolder
 from tests.books.making.made_speaker import made_speech
 

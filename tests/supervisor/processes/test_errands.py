@@ -8,7 +8,7 @@ import signal
 import msgspec
 import pytest
 
-from shm.errand_status import DONE, FAILED, NOTHING_NEW
+from shm.lifeline import DONE, FAILED, NOTHING_NEW
 from shm.messages import ChildReady, Started
 from supervisor.commands.serve import errands
 from supervisor.processes import heartbeats

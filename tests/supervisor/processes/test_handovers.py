@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from shm.engine_info import Priority
-from shm.errand_status import DONE
+from shm.lifeline import DONE
 from shm.messages import (
     BooksNews,
     ChildReady,

@@ -12,7 +12,7 @@ import multiprocess
 import numpy as np
 import pytest
 
-from shm.errand_status import FAILED, NOTHING_NEW
+from shm.lifeline import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined
 from tests.worker.trials import actors
