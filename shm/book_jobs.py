@@ -120,8 +120,6 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One job."""
-
     order: JobOrder
     journal: JobJournal
     unreadable: bool = False

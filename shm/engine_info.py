@@ -13,8 +13,6 @@ Speaks = Literal["phonemes", "text"]
 
 
 class ModelFile(msgspec.Struct, frozen=True):
-    """A file that an engine has loaded."""
-
     name: str
     bytes: int
     sha256: str = ""

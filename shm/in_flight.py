@@ -83,7 +83,6 @@ class Board:
         return TextsInFlight(working, waiting - working, sum(bool(place[0] & _BEGUN) for place in places))
 
     def close(self) -> None:
-        """Unmap the memory."""
         self._memory.close()
 
 

@@ -18,7 +18,6 @@ class Listeners:
     """None if the server doesn't answer Wyoming's clients."""
 
     def close(self) -> None:
-        """Close this process's copies."""
         self.http.close()
         if self.wyoming is not None:
             self.wyoming.close()

@@ -29,8 +29,6 @@ class WhenBusy(StrEnum):
 
 
 class Playing(StrEnum):
-    """The player's state."""
-
     IDLE = "idle"
     """There is nothing to play."""
     BUFFERING = "buffering"
@@ -74,8 +72,6 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueuedItem(msgspec.Struct, frozen=True):
-    """An item that waits."""
-
     id: str
     title: str
     source: str

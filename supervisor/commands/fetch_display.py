@@ -43,8 +43,6 @@ def display() -> Iterator[Callable[[FileProgress], None]]:
 
 
 class Bars:
-    """One bar for each file."""
-
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}

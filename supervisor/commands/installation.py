@@ -54,7 +54,6 @@ class Leaving:
     """
 
     def size(self) -> int:
-        """Bytes in the files."""
         files = [file for path in self.paths for file in ([path] if not path.is_dir() else path.rglob("*"))]
         return sum(file.lstat().st_size for file in files if not file.is_dir())
 

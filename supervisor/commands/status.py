@@ -140,7 +140,6 @@ _REQUEST_ID = 12
 
 
 def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
-    """The whole answer."""
     ready = answer.get("ready")
     state = ("ready", "bold green") if ready else ("can't speak", "bold red")
     parts: list[RenderableType] = [Text.assemble((url, "bold"), "  ", state)]
@@ -158,7 +157,6 @@ def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
 
 
 def lost(url: str, why: str) -> RenderableType:
-    """The display of a server that doesn't answer."""
     return Group(Text(url, "bold"), Text(why, "red"))
 
 

@@ -66,7 +66,6 @@ class Incarnation(ABC):
 
     @property
     def engine(self) -> EngineInfo:
-        """The engine of a worker that is ready."""
         assert self.ready is not None
         return self.ready.engine
 
@@ -158,5 +157,4 @@ class Nursery:
 
 
 def ended(status: int) -> str:
-    """A description of an exit status."""
     return signal.Signals(-status).name if status < 0 else f"status {status}"

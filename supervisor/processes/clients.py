@@ -26,7 +26,6 @@ class Players:
         """The front and the player that share a channel."""
 
     def reconcile(self) -> None:
-        """Start the player if it is wanted or died; link it with the front that serves."""
         role, front = self.role, self._fronts.role
         role.start_if_due()
         if role.state is RoleState.RUNNING and front.state is RoleState.RUNNING and role.process and front.process:
@@ -82,7 +81,6 @@ class BookMakers:
             self._nursery.end(self.role.process)
 
     def reconcile(self) -> None:
-        """Start the process if it is wanted or died, and pass the news on to it."""
         role, news = self.role, self._news
         role.start_if_due()
         if role.state is RoleState.RUNNING and role.process and news:

@@ -23,8 +23,6 @@ FIRST_RETRY, LAST_RETRY = 3600.0, 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A process that is to run once."""
-
     role: str
     """The process's role: fetcher or trial."""
     why: str

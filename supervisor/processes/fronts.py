@@ -67,7 +67,6 @@ class SuspectTexts:
 
     @property
     def message(self) -> Suspects:
-        """The suspects message for fronts."""
         now = self._clock()
         current = {digest: found for digest, found in self._suspicions.items() if found.until > now}
         return Suspects(
@@ -118,7 +117,6 @@ class Fronts:
         self._settings = settings
 
     def exited(self, child: Incarnation, status: int) -> None:
-        """Handle the end of a reaped front."""
         self.streams_cut += child.in_flight.begun
         if status and not child.ending:
             self.suspects.front_died(child.in_flight, status)
@@ -128,7 +126,7 @@ class Fronts:
         """Start the front if it is due, and its successor on the same socket if it is outdated."""
         self.role.start_if_due()
         if self.role.outdated and self.role.state is RoleState.RUNNING:
-            self.role.replace()
+            self.role.start_successor()
 
     def end_predecessors(self) -> None:
         """Let fronts that another one has replaced finish their streams and end."""

@@ -87,8 +87,7 @@ class Outside:
         """The state of tuning's profile; None for a program without tuning."""
         return None
 
-    def announce(self, ready: ChildReady) -> None:
-        """Announce a newly speaking engine."""
+    def announce(self, ready: ChildReady) -> None: ...
 
     def stands(self, standing: Standing) -> None:
         """Note a change of the server's overall standing."""
@@ -96,21 +95,17 @@ class Outside:
     def situation(self, situation: Situation) -> None:
         """Note a change in the processes' situation."""
 
-    def stop_listening(self) -> None:
-        """Close the listening socket."""
+    def stop_listening(self) -> None: ...
 
     def reload(self) -> Changes:
         """Read the settings again; children started from now on get the new ones."""
         return Changes(False, False)
 
     def drain_timeout(self) -> float:
-        """Seconds that streams have to finish."""
         return 30.0
 
 
 class Lifecycle:
-    """The supervisor's decision logic."""
-
     def __init__(
         self, settings: SupervisorSettings, spawn: Spawner, clock: Callable[[], float], outside: Outside
     ) -> None:
@@ -146,11 +141,9 @@ class Lifecycle:
     # -- events
 
     def start(self) -> None:
-        """Start the first processes."""
         self._reconcile()
 
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
-        """Handle a child's message."""
         if not sender.attentive or isinstance(message, Heartbeat):
             sender.attentive = True
             self._heartbeats.heard(sender)
@@ -203,7 +196,6 @@ class Lifecycle:
             self._clients.get(child.role, self._fronts.role).condemn(child, reason)
 
     def exited(self, child: Incarnation) -> None:
-        """Handle the end of a child's process."""
         status = self._nursery.reap(child)
         if child.role == "front":
             self._fronts.exited(child, status)
@@ -232,7 +224,6 @@ class Lifecycle:
         self._reconcile()
 
     def tick(self) -> None:
-        """Do all work that has become due."""
         self._timers.run_due()
         self._reconcile()
 

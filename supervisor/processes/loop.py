@@ -58,7 +58,6 @@ class Loop:
         return child
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
-        """Run until the lifecycle ends."""
         for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(handled, self._enqueue)
         try:
@@ -191,8 +190,6 @@ class ChildProcess(Incarnation):
 
 
 class ProcessSpawner:
-    """Starts the children of one server."""
-
     def __init__(self, settings: Settings, listeners: Listeners, metrics: Path | None = None) -> None:
         """`metrics`: the folder for the children's counts."""
         self.settings = settings

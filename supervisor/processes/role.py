@@ -1,7 +1,7 @@
 """One role of the server, such as the front or one of the workers: the process that serves, its successor, and its
 draining predecessors.
 
-A role records the events of its processes. `start_if_due` and `replace`, called after each event, start the processes.
+A role records the events of its processes. `start_if_due` and `start_successor`, called after each event, start them.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class Role:
         if self.successor is None and self.state in _ALIVE:
             self.outdated = why
 
-    def replace(self) -> None:
+    def start_successor(self) -> None:
         """Start a successor for the outdated process."""
         log.info("bringing up another %s: %s", self.name, self.outdated)
         self.outdated = ""

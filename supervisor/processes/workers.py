@@ -140,7 +140,7 @@ class Workers:
             role.start_if_due()
         self.supply.divide_cores()
         while outdated := self._next_outdated():
-            outdated.replace()
+            outdated.start_successor()
             self.supply.divide_cores()  # a loaded standby has taken over at once, and the next one is outdated
         at_rest = bool(resting(self.roles))
         if (at_rest or speaking(self.roles)) and not coming_up(self.roles) and not self._stopping:

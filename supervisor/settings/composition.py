@@ -20,8 +20,6 @@ from worker.settings import WorkerSettings
 
 @dataclass(frozen=True, slots=True)
 class TuningSettings:
-    """The use of tuning profiles."""
-
     tuned: bool = setting(
         Group.MACHINE,
         "Apply the profile of `kokoro-live tune`, unless --threads or --concurrency is given.",

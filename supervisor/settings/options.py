@@ -28,8 +28,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class SettingOption(click.Option):
-    """The option of a setting."""
-
     def __init__(self, *names: Any, group: Group, **attributes: Any) -> None:
         super().__init__(*names, **attributes)
         self.group = group
@@ -77,7 +75,6 @@ def settings_options(*kinds: type[Any], reads: Collection[str] | None = None) ->
 
 
 def settings_of(kind: type[Any]) -> Iterator[Field[Any]]:
-    """The fields of a dataclass that are settings."""
     return (field for field in fields(kind) if "help" in field.metadata)
 
 
@@ -88,7 +85,6 @@ def removed_settings(context: click.Context) -> list[str]:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
     return f"{_PREFIX}{name.upper()}"
 
 

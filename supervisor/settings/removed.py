@@ -13,7 +13,6 @@ _OF_TODAY = ("normalize_without", "normalize_emoji_names")
 
 
 def is_removed(name: str) -> bool:
-    """True for a setting that there was once."""
     return _replacement(name) is not None
 
 

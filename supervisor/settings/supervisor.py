@@ -93,7 +93,6 @@ class SupervisorSettings:
 
     @property
     def logs(self) -> LogSettings:
-        """The log settings of each process of the server."""
         return LogSettings(self.log_level, self.log_format)
 
     def ring_samples(self, sample_rate: int = SAMPLE_RATE) -> int:

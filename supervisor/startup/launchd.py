@@ -24,8 +24,6 @@ PROGRAMS = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 class Launchd:
-    """macOS's service manager."""
-
     def __init__(self, home: Path, uid: int) -> None:
         self._agents = home / "Library" / "LaunchAgents"
         self._logs = home / "Library" / "Logs"

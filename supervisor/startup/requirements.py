@@ -40,12 +40,10 @@ class Opening:
 
     @property
     def listeners(self) -> Listeners:
-        """The opened sockets."""
         assert self.http is not None
         return Listeners(self.http, self.wyoming)
 
     def close(self) -> None:
-        """Close the sockets."""
         for opened in (self.http, self.wyoming):
             if opened is not None:
                 opened.close()

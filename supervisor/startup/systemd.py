@@ -35,8 +35,6 @@ time."""
 
 
 class Systemd:
-    """The user's systemd."""
-
     def __init__(self, config_home: Path) -> None:
         self._units = config_home / "systemd" / "user"
 

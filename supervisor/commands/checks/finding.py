@@ -13,8 +13,6 @@ from supervisor.tuning.profile import Applied
 
 
 class Severity(StrEnum):
-    """The severity of a finding."""
-
     OK = "ok"
     WARNING = "warning"
     """The server runs, but not as well as it could."""
@@ -24,8 +22,6 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check."""
-
     verdict: Severity
     found: str
     cure: str = ""

@@ -30,8 +30,6 @@ def config(circumstances: Circumstances) -> Finding:
 
 
 def requirement(wanted: Requirement) -> Check:
-    """The check of something without which `serve` ends."""
-
     def check(circumstances: Circumstances) -> Finding:
         opening = circumstances.opening or Opening(circumstances.settings)
         try:

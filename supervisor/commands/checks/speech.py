@@ -171,7 +171,6 @@ def providers(circumstances: Circumstances) -> Finding:
 
 
 def tuning(circumstances: Circumstances) -> Finding:
-    """Report the profile that would be applied."""
     applied = circumstances.applied
     if applied is None:
         return ok("the settings can't be read, so no profile was looked for")

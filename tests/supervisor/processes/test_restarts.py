@@ -91,7 +91,7 @@ def test_a_wait_that_a_successor_made_needless_does_not_shorten_the_next_one() -
         clock.passes(wait)
         clock.serves()
     clock.role.outdate("another model")
-    clock.role.replace()
+    clock.role.start_successor()
     clock.dies()  # to be started again in 2 * FIRST_BACKOFF
     clock.serves()
     clock.dies()  # to be started again in 4 * FIRST_BACKOFF
