@@ -16,7 +16,8 @@ from tests.player.fakes import FakeFetcher
 
 def test_a_fast_engine_needs_a_tenth_of_a_second() -> None:
     assert needed(None, 1e6, False) == needed(0.5, 1e6, False) == AT_LEAST == 2400
-    assert needed(0.5, 1e6, True) == AFTER_A_GAP
+    assert needed(0.5, 1e6, True) == needed(None, 1e6, True) == AFTER_A_GAP == 12_000, "after a gap, half a second"
+    assert needed(2.0, 1e6, True) == needed(2.0, 1e6, False) > AFTER_A_GAP, "a slow engine needs more anyway"
 
 
 @pytest.mark.parametrize("factor", [1.2, 2.0, 5.0])
@@ -77,9 +78,3 @@ def test_only_sleep_counts_as_sleep() -> None:
     asleep = iter([5.0, 5.0, 5.01, 65.0, 65.0])
     watch = SleepWatch(lambda: next(asleep))
     assert [watch.slept() for _ in range(4)] == [False, False, True, False]
-
-
-def test_after_a_gap_half_a_second_is_there_before_playback_goes_on() -> None:
-    for factor in (None, 0.1, 0.9):
-        assert needed(factor, 1e6, True) == SAMPLE_RATE // 2 > needed(factor, 1e6, False)
-    assert needed(2.0, 1e6, True) == needed(2.0, 1e6, False) > SAMPLE_RATE // 2, "a slow engine needs more anyway"

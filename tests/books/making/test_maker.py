@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 from books.book import SAMPLE_RATE, BlockKind, Book, Chapter, TextBlock
-from books.making import journal
 from books.making.maker import BookMaker, Order
 from books.making.outputs import output_of
 from books.making.passages import LONGEST_SENTENCE, Passage, PassageRefused, Postponed, passages_of
@@ -305,17 +304,3 @@ def test_a_word_too_short_for_a_loudness_keeps_its_own(tmp_path: Path) -> None:
         make(folder, MadeSpeaker(), book, settings=BookSettings(pauses=pauses, loudness=loudness))
     one, other = (np.concatenate(list(decode_file(folder / "book.flac"))) for folder in (plain, levelled))
     assert np.max(np.abs(one.astype(int) - other)) <= 2
-
-
-def test_a_passage_is_decoded_once_for_its_chapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded: list[bytes] = []
-    decode = journal._pcm
-
-    def noted(audio: bytes) -> Any:
-        decoded.append(audio)
-        return decode(audio)
-
-    monkeypatch.setattr(journal, "_pcm", noted)
-    speaker = MadeSpeaker()
-    make(tmp_path, speaker, made_book())
-    assert len(decoded) == len(speaker.asked)

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from aiohttp import web
@@ -45,7 +46,7 @@ class MadeServer:
     async def list_voices(self, _: web.Request) -> web.Response:
         return web.json_response(
             {
-                "voices": [described(kokoro_voice(name), "kokoro") for name in self.voices],
+                "voices": [msgspec.to_builtins(described(kokoro_voice(name), "kokoro")) for name in self.voices],
                 "default_voice": self.voices[0],
             }
         )

@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from frontend.speech.voice_description import described
 from supervisor.speechd.config import ModuleConfig
 from tests.followed_output import FollowedOutput
@@ -247,7 +249,7 @@ class Scripted:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 body = json.dumps(
-                    {"voices": [described(kokoro_voice(name), "kokoro") for name in scripted.voices]}
+                    {"voices": [asdict(described(kokoro_voice(name), "kokoro")) for name in scripted.voices]}
                 ).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
