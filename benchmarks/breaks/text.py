@@ -64,8 +64,8 @@ BREAKS = (
     Mutation(
         "plans-settle-first",
         "frontend/planning/costs.py",
-        "if self._lone >= _SETTLED else profile",
-        "if self._lone else profile",
+        " and self._lone >= _SETTLED:",
+        ":",
         ("tests/frontend/planning/test_costs.py", "tests/frontend/scheduling/test_plan_profiles.py"),
     ),
     Mutation(

@@ -12,9 +12,8 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.playback import FirstAudible
-from frontend.planning.costs import Account
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import CostProfile
+from frontend.planning.profile import CostProfile, guess
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.words.language import language_of
@@ -59,7 +58,7 @@ class Alone:
 
     def plan(self, text: str, profile: CostProfile | None) -> list[Segment]:
         """The segments that a server with that profile makes of a text."""
-        chosen = profile or Account(self.engine.info).profile
+        chosen = profile or guess(self.engine.info.first_block)
         notation = Notation.of(self.engine.info)
         sentences = self._pipeline.sentences(text, self._language, notation)
         return list(plan(sentences, chosen, 1.0, notation, Limits()))

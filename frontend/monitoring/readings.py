@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client.core import GaugeMetricFamily
 
-from frontend.planning.costs import Account
+from frontend.planning.costs import CostModel
 from shm.engine_info import EngineInfo
 
 Reading = tuple[str, tuple[str, ...], float]
@@ -88,10 +88,10 @@ def demand_readings(ratio: float | None) -> Iterator[Reading]:
         yield "demand_ratio", (), ratio
 
 
-def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:
+def cost_readings(models: Mapping[str, CostModel]) -> Iterator[Reading]:
     """Costs fitted to measurements, by engine."""
-    for name, account in accounts.items():
-        for figure, value in account.costs.as_dict().items() if account.measured else ():
+    for name, costs in models.items():
+        for figure, value in costs.as_dict().items() if costs.measured else ():
             if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):
                 yield gauge, (name,), value
 

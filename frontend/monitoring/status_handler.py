@@ -29,7 +29,7 @@ from frontend.monitoring.report import (
     Totals,
 )
 from frontend.monitoring.selfcheck import SelfChecker
-from frontend.planning.costs import Account
+from frontend.planning.costs import CostModel
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
@@ -51,8 +51,8 @@ class Snapshot:
     queue_depth: int
     quarantined: int
     """Number of quarantined segments."""
-    costs: Mapping[str, Account]
-    """Cost accounts by engine."""
+    costs: Mapping[str, CostModel]
+    """Cost models by engine."""
     cache: SegmentCache
 
 
@@ -131,7 +131,7 @@ class StatusHandler:
             contexts=self._sources.open.contexts,
             queue_depth=now.queue_depth,
             quarantined_segments=now.quarantined,
-            costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
+            costs={name: _costs(costs) for name, costs in now.costs.items() if costs.measured},
             cache=self._cache(now),
             english_tagger=tagger_name(),
             words_by_source=dict(self._sources.pronounced),
@@ -177,9 +177,9 @@ class StatusHandler:
         )
 
 
-def _costs(account: Account) -> dict[str, Any]:
+def _costs(costs: CostModel) -> dict[str, Any]:
     """Measured costs, and the figures from which plans are made."""
-    return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
+    return costs.as_dict() | {"plans_are_made_for": costs.profile.as_dict()}
 
 
 def _stream(stream: Stream) -> StreamStatus:

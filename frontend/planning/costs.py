@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
 from math import log2
 
 import msgspec
@@ -20,6 +19,9 @@ _SETTLED = 8
 
 _LONE = 1.25
 """Mean number of concurrent runs below which a segment counts as made alone."""
+
+_FOLLOWED = 4
+"""Number of segments between two looks at the measurements: a look takes half a millisecond."""
 
 _MOST = 8
 """Largest number of concurrent runs that has a load factor of its own; larger numbers share this one's."""
@@ -40,15 +42,19 @@ class CostModel:
     measured.
     """
 
-    def __init__(self, first_block: float = 0.0, sample_rate: int = SAMPLE_RATE) -> None:
+    def __init__(self, first_block: float = 0.0, sample_rate: int = SAMPLE_RATE, adapts: bool = True) -> None:
         """
         Args:
             first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
             sample_rate: samples per second of the engine.
+            adapts: whether plans follow measurements.
         """
         self._rate = sample_rate
         self._first_block = first_block
-        profile = guess(first_block)
+        self._adapts = adapts
+        self._observed = 0
+        self.profile = profile = guess(first_block)
+        """CostProfile for the next plans: the same one until enough measurements contradict it."""
         self._work = Line(profile.fixed, profile.per_token)
         """Work of a whole segment, or of its prosody if the engine vocodes in windows."""
         self._vocoder = Middle(profile.per_audio)
@@ -77,6 +83,14 @@ class CostModel:
         """
         if tokens <= 0 or samples <= 0 or seconds <= 0:
             return
+        self._learn(tokens, speed, samples, seconds, prosody_seconds, load)
+        self._observed += 1
+        if self._adapts and self._observed % _FOLLOWED == 0 and self._lone >= _SETTLED:
+            self.profile = self.profile.follow(self.fitted())
+
+    def _learn(
+        self, tokens: int, speed: float, samples: int, seconds: float, prosody_seconds: float, load: float
+    ) -> None:
         audio = samples / self._rate
         self._audio.add(tokens, audio * speed)
         if bucket := _speed_bucket(speed):
@@ -100,6 +114,11 @@ class CostModel:
         prosody = min(prosody_seconds or self._work(tokens), seconds)
         self._vocoder.add((seconds - prosody) / audio)
 
+    @property
+    def measured(self) -> bool:
+        """True if at least one segment has been measured: until then the figures are a guess."""
+        return self._observed > 0
+
     def samples(self, tokens: int, speed: float) -> int:
         """Expected length of a script's audio, in samples."""
         correction = self._at_speed[bucket].figure if (bucket := _speed_bucket(speed)) in self._at_speed else 1.0
@@ -107,22 +126,22 @@ class CostModel:
 
     def seconds(self, tokens: int, speed: float, load: float = 1.0) -> float:
         """Expected seconds to make the whole script with `load` concurrent runs."""
-        return self._predicted(CostProfile.seconds, tokens, speed) * self._factor(load)
+        return self.fitted().seconds(tokens, speed) * self._factor(load)
 
     def first_audio(self, tokens: int, speed: float, load: float = 1.0) -> float:
         """Expected seconds until the script's first block is made, with `load` concurrent runs."""
-        return self._predicted(CostProfile.first_audio, tokens, speed) * self._factor(load)
+        return self.fitted().first_audio(tokens, speed) * self._factor(load)
 
     def prosody(self, tokens: int, load: float = 1.0) -> float:
         """Expected seconds before a script's first window, with `load` concurrent runs; 0 for an engine without
         windows."""
-        return self.profile().prosody(tokens) * self._factor(load)
+        return self.fitted().prosody(tokens) * self._factor(load)
 
     def real_time_factor(self, load: float = 1.0) -> float:
         """Seconds of work per second of audio for a segment of 100 tokens."""
-        return self.profile().real_time_factor() * self._factor(load)
+        return self.fitted().real_time_factor() * self._factor(load)
 
-    def profile(self) -> CostProfile:
+    def fitted(self) -> CostProfile:
         """Current figures; guessed ones stand where nothing has been measured."""
         (fixed, per_token), (audio_fixed, audio_per_token) = self._work.figures, self._audio.figures
         return CostProfile(
@@ -133,10 +152,6 @@ class CostModel:
             per_audio=self._vocoder.figure if self._first_block else 0.0,
             first_block=self._first_block,
         )
-
-    def stored(self, profile: CostProfile) -> CostProfile:
-        """CostProfile for the next plans: the given one, until enough measurements contradict it."""
-        return profile.follow(self.profile()) if self._lone >= _SETTLED else profile
 
     def as_dict(self) -> dict[str, object]:
         """Measured figures only, for `/status`."""
@@ -153,9 +168,6 @@ class CostModel:
         if self._crowding:
             shown["load_factors"] = {str(runs): round(self._factor(runs), 3) for runs in sorted(self._crowding)}
         return shown
-
-    def _predicted(self, figure: Callable[[CostProfile, int, float], float], tokens: int, speed: float) -> float:
-        return figure(self.profile(), tokens, speed)
 
     def _factor(self, load: float) -> float:
         """Factor by which a run takes longer with `load` concurrent runs, from the nearest number that was measured."""
@@ -176,75 +188,42 @@ def _runs(load: float) -> int:
     return min(max(2, round(load)), _MOST)
 
 
-_FOLLOWED = 4
-"""Number of segments between two looks at the measurements: a look takes half a millisecond."""
-
-
-class Account:
-    """Cost account of one engine."""
-
-    def __init__(self, engine: EngineInfo, adapts: bool = True) -> None:
-        """`adapts`: whether plans follow measurements."""
-        self._adapts = adapts
-        self._observed = 0
-        self.label = f"{engine.name} {engine.model} {engine.provider}"
-        self.costs = CostModel(engine.first_block, engine.sample_rate)
-        self.profile = guess(engine.first_block)
-        self.measured = False
-        """True if at least one segment has been measured: until then the figures are a guess."""
-
-    def observe(
-        self, tokens: int, speed: float, samples: int, seconds: float, prosody_seconds: float, load: float
-    ) -> None:
-        """Learn from one segment; arguments as for `CostModel.observe`."""
-        self.costs.observe(tokens, speed, samples, seconds, prosody_seconds, load)
-        self.measured = True
-        self._observed += 1
-        if self._adapts and self._observed % _FOLLOWED == 0:
-            self.profile = self.costs.stored(self.profile)
-
-
-class Ledger:
-    """Cost accounts by engine, model and provider."""
-
-    def __init__(self, adapts: bool = True) -> None:
-        """`adapts`: whether plans follow measurements."""
-        self._adapts = adapts
-        self._accounts: dict[tuple[str, str, str], Account] = {}
-
-    def of(self, engine: EngineInfo) -> Account:
-        """The engine's account; a new one starts from a guess."""
-        key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
-        if key not in self._accounts:
-            self._accounts[key] = Account(engine, self._adapts)
-        return self._accounts[key]
-
-    def by_engine(self) -> dict[str, Account]:
-        """All accounts by label, for `/status`."""
-        return {account.label: account for account in self._accounts.values()}
-
-
 MOST_TEXTS = 10_000
 """Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
 
 
-class PlanProfiles:
-    """The profile of each text's first plan, by engine and text; kept in memory, as long as this front lives.
+class Ledger:
+    """Cost models by engine, model and provider; and the profile of each text's first plan, as long as this front
+    lives.
 
     A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: it would last
     longer or shorter than before, and nothing of it would be found in the cache. If the first profile is wrong by so
     much that a listener would run dry, the rest is planned again anyway (`frontend.scheduling.dispatcher`).
     """
 
-    def __init__(self, most: int = MOST_TEXTS) -> None:
-        self._most = most
-        self._profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
+    def __init__(self, adapts: bool = True, most_texts: int = MOST_TEXTS) -> None:
+        """`adapts`: whether plans follow measurements."""
+        self._adapts = adapts
+        self._most_texts = most_texts
+        self._models: dict[tuple[str, str, str], CostModel] = {}
+        self._first_profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
+        self.by_label: dict[str, CostModel] = {}
+        """All cost models by the engine's name, model file and provider, for `/status`."""
 
-    def of(self, account: Account, request: SpeechRequest) -> CostProfile:
-        """The profile for the request's plan: the profile of the same text's first plan, or the account's present
+    def of(self, engine: EngineInfo) -> CostModel:
+        """The engine's cost model; a new one starts from a guess."""
+        key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
+        if key not in self._models:
+            self._models[key] = self.by_label[_label(engine)] = CostModel(
+                engine.first_block, engine.sample_rate, self._adapts
+            )
+        return self._models[key]
+
+    def profile_for(self, engine: EngineInfo, request: SpeechRequest) -> CostProfile:
+        """The profile for the request's plan: the profile of the same text's first plan, or the engine's present
         one."""
         spoken = (
-            account.label,
+            _label(engine),
             request.text,
             request.turns,
             request.language,
@@ -256,8 +235,12 @@ class PlanProfiles:
             request.rules_off,
         )
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
-        profile = self._profiles.setdefault(key, account.profile)
-        self._profiles.move_to_end(key)
-        if len(self._profiles) > self._most:
-            self._profiles.popitem(last=False)
+        profile = self._first_profiles.setdefault(key, self.of(engine).profile)
+        self._first_profiles.move_to_end(key)
+        if len(self._first_profiles) > self._most_texts:
+            self._first_profiles.popitem(last=False)
         return profile
+
+
+def _label(engine: EngineInfo) -> str:
+    return f"{engine.name} {engine.model} {engine.provider}"

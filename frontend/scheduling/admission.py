@@ -196,7 +196,7 @@ class Admission:
         """Seconds until the stream's last sample has left: until it was made, on a machine that `together` streams
         share, and if its listener takes no more than they play, until that listener has played it."""
         audio = self._audio_left(stream)
-        made = together * audio * self._shared.ledger.of(stream.engine).costs.real_time_factor()
+        made = together * audio * self._shared.ledger.of(stream.engine).real_time_factor()
         played = audio + stream.segments.ready / stream.engine.sample_rate if stream.playback.held_back else 0.0
         return max(made, played)
 
@@ -223,7 +223,7 @@ class Admission:
         The newcomer may wait for a segment in the making and for its own: a machine that needs longer than the target
         even when idle still rejects nobody for that.
         """
-        costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
+        costs, concurrency = self._shared.ledger.of(stream.engine), stream.engine.concurrency
         tokens = first.segment.tokens
         own = costs.first_audio(tokens, first.speed, concurrency)
         block = stream.engine.first_block or costs.samples(tokens, first.speed) / stream.engine.sample_rate
@@ -235,7 +235,7 @@ class Admission:
 
     def _demand(self, stream: Stream, now: float, share: float = LARGEST_SHARE) -> Demand:
         """An admitted stream's demand, of which at most a `share` of the machine counts."""
-        costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
+        costs, concurrency = self._shared.ledger.of(stream.engine), stream.engine.concurrency
         most = share * self._threads(stream.engine)
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         rest = (missing.length - missing.sealed) / stream.engine.sample_rate if missing else 0.0
@@ -250,7 +250,7 @@ class Admission:
         """Seconds of work of one inference thread before the segment's first window can be made."""
         if segment.sealed:
             return 0.0
-        costs = self._shared.ledger.of(stream.engine).costs
+        costs = self._shared.ledger.of(stream.engine)
         return costs.prosody(segment.segment.tokens, stream.engine.concurrency)
 
     def _threads(self, engine: EngineInfo) -> float:
@@ -258,15 +258,15 @@ class Admission:
 
         A worker of another speed counts by its measured speed; an unmeasured worker isn't counted.
         """
-        one = self._shared.ledger.of(engine).costs.real_time_factor(engine.concurrency)
+        one = self._shared.ledger.of(engine).real_time_factor(engine.concurrency)
         workers = [link.engine for link in self._shared.links.that_sound_like(engine)]
-        accounts = [(each.concurrency, self._shared.ledger.of(each)) for each in workers]
-        each = [n * one / account.costs.real_time_factor(n) for n, account in accounts if account.measured]
+        models = [(each.concurrency, self._shared.ledger.of(each)) for each in workers]
+        each = [n * one / costs.real_time_factor(n) for n, costs in models if costs.measured]
         return sum(each) or engine.concurrency
 
     def _audio_left(self, stream: Stream, first: PlannedSegment | None = None) -> float:
         """Seconds of audio that are still to be made. Unread text counts as one token per character."""
-        costs = self._shared.ledger.of(stream.engine).costs
+        costs = self._shared.ledger.of(stream.engine)
         tokens = first.segment.tokens if first else 0
         unread = stream.text.unread - tokens
         planned = sum(segment.length - segment.sealed for segment in stream.segments)

@@ -14,7 +14,7 @@ import msgspec
 from frontend.contract.errors import Broken, Unavailable
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event
-from frontend.planning.costs import Account, Ledger
+from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.planner import Limits, replan
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import EngineStanding
@@ -93,8 +93,8 @@ class Dispatcher:
             if not alike:
                 continue
             engine = self._placement.choose(alike, stream).engine
-            account = self._shared.ledger.of(engine)
-            if change := plan_again(stream, time.monotonic(), account, engine.concurrency, self._limits):
+            costs = self._shared.ledger.of(engine)
+            if change := plan_again(stream, time.monotonic(), costs, engine.concurrency, self._limits):
                 replaced, segments = change
                 plans = [planned_segment(stream, segment, self._shared.ledger) for segment in segments]
                 stream.segments.replace(replaced, plans)
@@ -172,7 +172,7 @@ def planned_segment(stream: Stream, segment: Segment, ledger: Ledger) -> Planned
         segment,
         performer,
         speed,
-        estimate=ledger.of(stream.engine).costs.samples(segment.tokens, speed),
+        estimate=ledger.of(stream.engine).samples(segment.tokens, speed),
         key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed),
         kept=None if request.fresh else [],
     )
@@ -193,7 +193,7 @@ def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, sp
 
 
 def plan_again(
-    stream: Stream, now: float, account: Account, concurrency: int, limits: Limits
+    stream: Stream, now: float, costs: CostModel, concurrency: int, limits: Limits
 ) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
     """The stream's undispatched segments and their replacements, if its listener is about to run out of audio; None if
     the present cuts are right.
@@ -203,22 +203,22 @@ def plan_again(
 
     Args:
         now: monotonic seconds.
-        account: the costs of the engine that would make them; a guess is no reason to plan again.
+        costs: those of the engine that would make them; a guess is no reason to plan again.
         concurrency: segments that this engine makes at once.
     """
     listened_to = stream.timing.sounds and stream.request.urgency is Urgency.LISTENING
     due = stream.segments.next
-    if not (listened_to and account.measured and due) or due.index <= stream.segments.replaced_at:
+    if not (listened_to and costs.measured and due) or due.index <= stream.segments.replaced_at:
         return None
     slack = stream.timing.deadline(due) - now
-    if account.costs.first_audio(due.segment.tokens, due.speed, concurrency) <= slack:
+    if costs.first_audio(due.segment.tokens, due.speed, concurrency) <= slack:
         return None
     rest = stream.segments.unbegun()[:REPLANNED_AT_ONCE]
     units = [unit for segment in rest for unit in segment.segment.units]
     if not units or rest[0] is not due:
         return None
-    crowd = account.costs.seconds(100, due.speed, concurrency) / account.costs.seconds(100, due.speed)
-    alone = account.costs.profile()
+    crowd = costs.seconds(100, due.speed, concurrency) / costs.seconds(100, due.speed)
+    alone = costs.fitted()
     crowded = replace(
         alone, fixed=alone.fixed * crowd, per_token=alone.per_token * crowd, per_audio=alone.per_audio * crowd
     )
@@ -356,7 +356,7 @@ class Placement:
 
     def _left(self, link: Link, segment: PlannedSegment, load: int) -> float:
         """Seconds of work that remain for the segment at that worker's speed."""
-        whole = self._ledger.of(link.engine).costs.seconds(segment.segment.tokens, segment.speed, load)
+        whole = self._ledger.of(link.engine).seconds(segment.segment.tokens, segment.speed, load)
         return whole * (1 - segment.sealed / segment.length) if segment.length else whole
 
 

@@ -153,8 +153,9 @@ class Generations:
         if not planned.resumed:  # else another worker made a part of the segment, and the seconds cover only the rest
             load = planned.load(self._running(link))
             tokens, speed = planned.segment.tokens, planned.speed
-            account = self._shared.ledger.of(link.engine)
-            account.observe(tokens, speed, done.samples, done.seconds, done.prosody_seconds, load)
+            self._shared.ledger.of(link.engine).observe(
+                tokens, speed, done.samples, done.seconds, done.prosody_seconds, load
+            )
             self._shared.metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)

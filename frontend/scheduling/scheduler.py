@@ -15,7 +15,7 @@ from frontend.contract.speaker import engine_in_use
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status_handler import Snapshot
-from frontend.planning.costs import Ledger, PlanProfiles
+from frontend.planning.costs import Ledger
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, planned_segment
@@ -66,7 +66,6 @@ class Scheduler:
         """
         self._expected_voices = expected_voices
         self._reader = reader
-        self._profiles = PlanProfiles()
         self._numbers = itertools.count(1)
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
         self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
@@ -103,7 +102,7 @@ class Scheduler:
     def open(self, request: SpeechRequest) -> Stream:
         engine = engine_in_use(self)
         self._admission.make_room(request)
-        profile = self._profiles.of(self._shared.ledger.of(engine), request)
+        profile = self._shared.ledger.profile_for(engine, request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request, self._patient)
         stream = Stream(
@@ -199,11 +198,11 @@ class Scheduler:
     def _real_time_factor(self, stream: Stream) -> float | None:
         """Predicted seconds of work per second of the stream's audio; None before the engine was measured. The engine's
         inference threads share the streams that are open."""
-        account = self._shared.ledger.of(stream.engine)
-        if not account.measured:
+        costs = self._shared.ledger.of(stream.engine)
+        if not costs.measured:
             return None
         threads = max(stream.engine.concurrency, 1)
-        return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
+        return costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
 
     def _forget(self, stream: Stream) -> None:
         if self._shared.streams.pop(stream.number, None) is not None:
@@ -254,7 +253,7 @@ class Scheduler:
             tuple(self._shared.streams.values()),
             self.queue_depth,
             len(self._shared.quarantine),
-            self._shared.ledger.by_engine(),
+            self._shared.ledger.by_label,
             self._shared.cache,
         )
 

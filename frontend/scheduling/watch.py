@@ -186,7 +186,7 @@ class Watch:
 
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
         """The segment of each stream whose blocks the worker writes next, with the seconds that it should take."""
-        costs = self._shared.ledger.of(link.engine).costs
+        costs = self._shared.ledger.of(link.engine)
         for stream in self._shared.streams.values():
             if head := next(stream.segments.at(link), None):
                 yield head, costs.seconds(head.segment.tokens, head.speed, link.engine.concurrency)

@@ -21,7 +21,7 @@ from msgspec import structs
 from frontend.monitoring.metrics import Event, Metrics, RecentErrors
 from frontend.monitoring.report import Status
 from frontend.monitoring.status_handler import Snapshot, Sources, StatusHandler
-from frontend.planning.costs import Account
+from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.scheduling.scheduler import Scheduler
@@ -93,14 +93,14 @@ async def test_an_engine_that_is_being_restarted_is_shown_and_not_ready() -> Non
 
 
 async def test_costs_are_shown_as_far_as_they_were_measured() -> None:
-    account = Account(ENGINE)
-    assert (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"] == {}
+    costs = CostModel()
+    assert (await shown(replace(NOTHING, costs={"kokoro": costs})))["costs"] == {}
     for tokens in range(20, 60):
-        account.observe(tokens, 1.0, tokens * 1680, tokens * 0.027, 0.0, 1.0)
-    costs = (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"]["kokoro"]
-    assert costs["seconds_per_100_tokens"] == pytest.approx(2.7, rel=0.02)
-    assert costs["audio_seconds_per_token"] == pytest.approx(0.07, rel=0.02)
-    assert costs["plans_are_made_for"]["per_token"] == pytest.approx(0.027, rel=0.25)
+        costs.observe(tokens, 1.0, tokens * 1680, tokens * 0.027, 0.0, 1.0)
+    told = (await shown(replace(NOTHING, costs={"kokoro": costs})))["costs"]["kokoro"]
+    assert told["seconds_per_100_tokens"] == pytest.approx(2.7, rel=0.02)
+    assert told["audio_seconds_per_token"] == pytest.approx(0.07, rel=0.02)
+    assert told["plans_are_made_for"]["per_token"] == pytest.approx(0.027, rel=0.25)
 
 
 async def test_the_cache_is_shown() -> None:

@@ -36,7 +36,7 @@ def ordinary(count: int, seed: int = 1) -> list[int]:
 def test_nothing_is_shown_before_it_was_measured_but_something_is_expected() -> None:
     costs = CostModel()
     assert costs.as_dict() == {}
-    assert costs.profile() == GUESS
+    assert costs.fitted() == GUESS
     assert costs.seconds(100, 1.0) == pytest.approx(4.0)
     assert costs.samples(100, 2.0) == 3.25 * SAMPLE_RATE
 
@@ -66,7 +66,7 @@ def test_what_is_fixed_is_found_from_segments_of_different_lengths() -> None:
     costs = CostModel()
     for tokens in ordinary(40):
         costs.observe(tokens, 1.0, int((0.14 + C * tokens) * SAMPLE_RATE), 0.3 + 0.01 * tokens)
-    profile = costs.profile()
+    profile = costs.fitted()
     assert (profile.fixed, profile.per_token) == pytest.approx((0.3, 0.01), rel=0.02)
     assert costs.samples(30, 1.0) == pytest.approx((0.14 + C * 30) * SAMPLE_RATE, rel=0.02)
     assert costs.samples(110, 1.0) == pytest.approx((0.14 + C * 110) * SAMPLE_RATE, rel=0.02)
@@ -167,28 +167,23 @@ def test_a_speed_at_which_audio_is_longer_than_it_should_be_is_learnt() -> None:
 def test_plans_keep_their_profile_while_measurements_jitter() -> None:
     costs = CostModel()
     jitter = random.Random(3)
-    profile = costs.profile()
     taken: list[CostProfile] = []
     for length in ordinary(300):
         made(costs, length, seconds=(0.02 + 0.027 * length) * jitter.choice([0.85, 0.95, 1.0, 1.1, 1.2]))
-        profile = costs.stored(profile)
-        taken.append(profile)
+        taken.append(costs.profile)
     assert len(set(taken[50:])) == 1
     assert len(set(taken)) <= 3, "the guess, and when more was known perhaps a better one"
-    assert profile.seconds(60, 1.0) == pytest.approx(1.64, rel=0.25)
+    assert costs.profile.seconds(60, 1.0) == pytest.approx(1.64, rel=0.25)
 
 
 def test_few_segments_do_not_change_plans_and_a_new_pace_does() -> None:
     costs = CostModel()
-    profile = guess()
     for length in ordinary(7):
         made(costs, length, pace=0.001)
-        profile = costs.stored(profile)
-    assert profile == guess()
+    assert costs.profile == guess()
     for length in ordinary(40):
         made(costs, length, pace=0.001)
-        profile = costs.stored(profile)
-    assert profile.seconds(100, 1.0) == pytest.approx(0.12, rel=0.25)
+    assert costs.profile.seconds(100, 1.0) == pytest.approx(0.12, rel=0.25)
 
 
 def test_measured_figures_that_are_nearly_alike_are_stored_alike() -> None:

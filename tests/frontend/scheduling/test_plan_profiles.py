@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from frontend.contract.request import SpeechRequest
-from frontend.planning.costs import Account, PlanProfiles
+from frontend.planning.costs import Ledger
 from frontend.planning.profile import CostProfile
 from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, planned
@@ -43,28 +43,33 @@ async def test_a_text_that_comes_again_after_the_costs_changed_has_the_same_plan
     reader = desk.scheduler._reader
     assert isinstance(reader, ListeningReader)
     await planned(desk.open("again"))
-    account = desk.scheduler._shared.ledger.of(ENGINE)
-    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
+    later = double_the_work(desk.scheduler._shared.ledger)
     await planned(desk.open("again"))
     await planned(desk.open("new"))
     first, again, new = reader.profiles
-    assert again == first != new == account.profile
+    assert again == first != new == later
+
+
+def double_the_work(ledger: Ledger) -> CostProfile:
+    costs = ledger.of(ENGINE)
+    costs.profile = replace(costs.profile, per_token=2 * costs.profile.per_token)
+    return costs.profile
 
 
 def test_another_speed_is_another_plan() -> None:
-    profiles, account = PlanProfiles(), Account(ENGINE)
-    first = profiles.of(account, request("text"))
-    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
-    assert profiles.of(account, request("text", speed=2.0)) == account.profile
-    assert profiles.of(account, request("text")) == first
+    ledger = Ledger()
+    first = ledger.profile_for(ENGINE, request("text"))
+    later = double_the_work(ledger)
+    assert ledger.profile_for(ENGINE, request("text", speed=2.0)) == later
+    assert ledger.profile_for(ENGINE, request("text")) == first
 
 
 def test_the_text_that_was_asked_for_longest_ago_is_forgotten_first() -> None:
-    profiles, account = PlanProfiles(most=2), Account(ENGINE)
-    first = profiles.of(account, request("kept"))
-    profiles.of(account, request("forgotten"))
-    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
-    profiles.of(account, request("kept"))
-    profiles.of(account, request("third"))
-    assert profiles.of(account, request("kept")) == first
-    assert profiles.of(account, request("forgotten")) == account.profile != first
+    ledger = Ledger(most_texts=2)
+    first = ledger.profile_for(ENGINE, request("kept"))
+    ledger.profile_for(ENGINE, request("forgotten"))
+    later = double_the_work(ledger)
+    ledger.profile_for(ENGINE, request("kept"))
+    ledger.profile_for(ENGINE, request("third"))
+    assert ledger.profile_for(ENGINE, request("kept")) == first
+    assert ledger.profile_for(ENGINE, request("forgotten")) == later != first

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from frontend.contract.urgency import Urgency
-from frontend.planning.costs import Account
+from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
 from frontend.scheduling.dispatcher import plan_again
 from frontend.streams.segments import PlannedSegment, SegmentQueue
@@ -76,7 +76,7 @@ def waiting(segment: Segment) -> PlannedSegment:
 
 def test_a_rest_that_was_just_cut_again_is_left_alone_until_its_first_segment_is_sent() -> None:
     """Each wake of the dispatcher would cut a rest again, smaller and smaller, while its listener waits."""
-    account = Account(KOKORO)
+    account = CostModel()
     account.observe(tokens=30, speed=1.0, samples=2 * SAMPLE_RATE, seconds=1.8, prosody_seconds=1.8, load=1.0)
     queue = SegmentQueue()
     for spec in ("6a", "40b"):
