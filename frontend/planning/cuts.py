@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate, pairwise, takewhile
 
 from frontend.planning.profile import CostProfile
@@ -36,6 +35,8 @@ EVENNESS_PRICE = 0.02
 """Price of a segment as long as the limit; it grows with the square of the length. Among otherwise equal plans the more
 even one wins, and a segment goes past a sentence's end only for a reason."""
 
+_EVENNESS_COSTS = {Cut.WORD: WORD_COST, Cut.PHRASE: WORD_COST, Cut.INSIDE: INSIDE_COST}
+
 SHORT_PRICE = 100.0
 """Price of a segment below the minimum, higher than that of any other fault."""
 
@@ -51,50 +52,25 @@ Cuts = list[tuple[int, float]]
 """Ends of segments (indices of the units after them), each with the slack after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost figures of a segment at one pace."""
-
-    prosody_fixed: float
-    prosody: float
-    audio_fixed: float
-    audio: float
-    vocoder: float
-    """Seconds of vocoder work per second of audio."""
-    first_block: float
-    """Seconds of audio in the first block."""
-    limit: int
-    """Longest segment in tokens."""
-
-    @classmethod
-    def of(cls, profile: CostProfile, speed: float, limit: int) -> Cost:
-        """Cost figures at `speed`, from a profile for speed 1."""
-        return cls(
-            prosody_fixed=profile.fixed,
-            prosody=profile.per_token if profile.first_block else profile.per_token / speed,
-            audio_fixed=profile.audio_fixed / speed,
-            audio=profile.audio_per_token / speed,
-            vocoder=profile.per_audio,
-            first_block=profile.first_block,
-            limit=limit,
-        )
-
-
 class Row:
     """Units, and the price of each way to cut them into segments.
 
     Slack is the time from the moment the worker is free until the listener's audio ends; None if nothing was sent yet.
     """
 
-    def __init__(self, units: Sequence[Unit], cost_at: Callable[[float], Cost], minimum: int) -> None:
+    def __init__(
+        self, units: Sequence[Unit], costs_at: Callable[[float], tuple[CostProfile, int]], minimum: int
+    ) -> None:
         """
         Args:
-            cost_at: cost figures by `Unit.rate`.
+            costs_at: by `Unit.rate`, the costs at that pace, and the longest segment in tokens.
             minimum: shortest segment in tokens, where the text allows it.
         """
         self.units = units
         self.minimum = minimum
-        self.costs = [cost_at(unit.rate) for unit in units]
+        figures = [costs_at(unit.rate) for unit in units]
+        self.costs = [costs for costs, _ in figures]
+        self.limits = [limit for _, limit in figures]
         self.leads = [len(unit.lead) for unit in units]
         self.before = [0, *accumulate(len(unit.lead) + len(unit.script) for unit in units)]
         """Number of tokens before each unit, from the row's start."""
@@ -115,7 +91,7 @@ class Row:
 
     def holds(self, start: int, end: int) -> bool:
         """True if the units from `start` to `end` may be one segment. A unit over the limit is a segment of its own."""
-        return end <= self.walls[start] and (end == start + 1 or self.tokens(start, end) <= self.costs[start].limit)
+        return end <= self.walls[start] and (end == start + 1 or self.tokens(start, end) <= self.limits[start])
 
     def places(self) -> list[int]:
         """Places to consider for a cut, from 0 to the row's end: all places, unless the units are tiny.
@@ -145,11 +121,11 @@ class Row:
         """
         cost = self.costs[start]
         tokens = self.tokens(start, end)
-        audio = cost.audio_fixed + cost.audio * tokens
-        prosody = cost.prosody_fixed + cost.prosody * tokens
-        ready = prosody + cost.vocoder * min(cost.first_block or audio, audio)
-        work = prosody + cost.vocoder * audio
-        price = self.prices[end] + EVENNESS_PRICE * (tokens / cost.limit) ** 2
+        audio = cost.audio_fixed + cost.audio_per_token * tokens
+        prosody = cost.fixed + cost.per_token * tokens
+        ready = prosody + cost.per_audio * min(cost.first_block or audio, audio)
+        work = prosody + cost.per_audio * audio
+        price = self.prices[end] + EVENNESS_PRICE * (tokens / self.limits[start]) ** 2
         if tokens < self.minimum:
             price += SHORT_PRICE * (2 - tokens / self.minimum)
         if slack is None:
@@ -183,10 +159,10 @@ class Row:
 
     def _even_ends(self, start: int, end: int) -> list[int]:
         lengths = [len(unit.script) for unit in self.units[start:end]]
-        limit = max(self.costs[start].limit, *lengths)
-        costs = [_evenness_cost(unit.cut) for unit in self.units[start:end]]
+        limit = max(self.limits[start], *lengths)
+        costs = [_EVENNESS_COSTS.get(unit.cut, CLAUSE_COST) for unit in self.units[start:end]]
         found = balanced_ends(lengths, self.leads[start:end], costs, limit)
-        return found if limit == self.costs[start].limit else self._held_to_limit(start, found)
+        return found if limit == self.limits[start] else self._held_to_limit(start, found)
 
     def _held_to_limit(self, start: int, ends: list[int]) -> list[int]:
         """The given ends, with more cuts where a unit over the limit let others join its segment."""
@@ -220,19 +196,12 @@ def _cut_price(unit: Unit, following: Unit) -> float:
     return CUT_PRICES[unit.cut]
 
 
-@cache
-def _evenness_cost(cut: Cut) -> float:
-    match cut:
-        case Cut.WORD | Cut.PHRASE:
-            return WORD_COST
-        case Cut.INSIDE:
-            return INSIDE_COST
-        case _:
-            return CLAUSE_COST
-
-
 _LABELS = 6
 """Number of ways to reach a place that the search keeps."""
+
+_Way = tuple[float, float, int, int, tuple[int, ...]]
+"""A way to a place: price, negated slack (at most `_plenty`), previous place, number of the way to that place, and all
+ends so far."""
 
 
 def best_cuts(row: Row, slack: float | None) -> Cuts:
@@ -253,34 +222,24 @@ def best_cuts(row: Row, slack: float | None) -> Cuts:
     count = len(row.units)
     bound, cuts = row.price(row.sentence_ends(), slack)
     plenty = _plenty(row)
-    reached: list[list[tuple[float, float, int, int]]] = [[] for _ in range(count + 1)]
-    """Ways to each place: price, negated slack (at most `plenty`), previous place, index of the way to that place."""
-    kept: list[list[tuple[float, float, int, int]]] = [[] for _ in range(count + 1)]
-    starting = 0.0 if slack is None else -min(slack, plenty)
-    reached[0] = [(0.0, starting, 0, 0)]
+    reached: list[list[_Way]] = [[] for _ in range(count + 1)]
+    reached[0] = [(0.0, 0.0 if slack is None else -min(slack, plenty), 0, 0, ())]
     places = row.places()
     for index, start in enumerate(places):
-        kept[start] = ways = _undominated(reached[start])
+        ways = _undominated(reached[start])
         for end in takewhile(partial(row.holds, start), places[index + 1 :] if ways else ()):
-            for number, (price, owed, _, _) in enumerate(ways):
+            for number, (price, owed, _, _, ends) in enumerate(ways):
                 first = slack is None and start == 0
                 more, after = row.step(start, end, None if first else -owed)
                 if price + more < bound:
-                    reached[end].append((price + more, -min(after, plenty), start, number))
+                    reached[end].append((price + more, -min(after, plenty), start, number, (*ends, end)))
     if reached[count]:
-        ends: list[int] = []
-        place, (_, _, start, number) = count, min(reached[count])
-        while place:
-            ends.append(place)
-            place = start
-            if place:
-                _, _, start, number = kept[place][number]
-        _, cuts = row.price(ends[::-1], slack)
+        _, cuts = row.price(min(reached[count])[-1], slack)
     return cuts
 
 
-def _undominated(ways: list[tuple[float, float, int, int]]) -> list[tuple[float, float, int, int]]:
-    found: list[tuple[float, float, int, int]] = []
+def _undominated(ways: list[_Way]) -> list[_Way]:
+    found: list[_Way] = []
     for way in sorted(ways):
         if not found or way[1] < found[-1][1]:
             found.append(way)
@@ -292,6 +251,6 @@ def _undominated(ways: list[tuple[float, float, int, int]]) -> list[tuple[float,
 def _plenty(row: Row) -> float:
     """Slack in seconds beyond which more makes no difference: twice the work on the whole row."""
     tokens = row.before[-1]
-    dearest = max(cost.prosody + cost.vocoder * cost.audio for cost in row.costs)
-    fixed = max(cost.prosody_fixed + cost.vocoder * cost.audio_fixed for cost in row.costs)
+    dearest = max(cost.per_token + cost.per_audio * cost.audio_per_token for cost in row.costs)
+    fixed = max(cost.fixed + cost.per_audio * cost.audio_fixed for cost in row.costs)
     return 2 * (tokens * dearest + len(row.units) * fixed)

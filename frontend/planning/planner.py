@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
-from frontend.planning.cuts import Cost, Cuts, Row, best_cuts, parts
+from frontend.planning.cuts import Cuts, Row, best_cuts, parts
 from frontend.planning.profile import CostProfile
 from text.units.segmentation import add_word
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
@@ -165,14 +165,14 @@ class _Planner:
         self._minimum = min(limits.min_first_tokens, most // 2)
 
         @cache
-        def cost_at(rate: float) -> Cost:
+        def costs_at(rate: float) -> tuple[CostProfile, int]:
             limit = most
             if profile.per_token and not (profile.first_block or self._speaks_text):
                 work = (limits.max_segment_seconds - profile.fixed) / profile.per_token * speed * rate
                 limit = min(most, max(int(work), 2 * limits.min_first_tokens))
-            return Cost.of(profile, speed * rate, limit)
+            return profile.at_speed(speed * rate), limit
 
-        self._cost_at = cost_at
+        self._costs_at = costs_at
         self._room = 0
         """Tokens that short sentences may add to the row at hand."""
 
@@ -196,9 +196,9 @@ class _Planner:
                 continue
             cuts: Cuts
             if self._speaks_text:
-                cuts = [(end, 0.0) for end in Row(units, self._cost_at, self._minimum).sentence_ends()]
+                cuts = [(end, 0.0) for end in Row(units, self._costs_at, self._minimum).sentence_ends()]
             else:
-                row = Row(units[: self._reach(units)], self._cost_at, self._minimum)
+                row = Row(units[: self._reach(units)], self._costs_at, self._minimum)
                 cuts = best_cuts(row, slack)
                 if len(row.units) < len(units):
                     cuts = cuts[:-1] or cuts
@@ -252,7 +252,7 @@ class _Planner:
     def _reach(self, units: list[Unit]) -> int:
         """Number of units that are planned together."""
         length = 0
-        most = max(2 * self._cost_at(units[0].rate).limit, _AT_ONCE)
+        most = max(2 * self._costs_at(units[0].rate)[1], _AT_ONCE)
         for place, unit in enumerate(units):
             length += _length(unit)
             if length > most and place:

@@ -39,6 +39,15 @@ class CostProfile:
         """Figures by field name."""
         return asdict(self)
 
+    def at_speed(self, speed: float) -> CostProfile:
+        """The costs of a segment that is spoken at `speed`, as those of one at speed 1."""
+        return replace(
+            self,
+            per_token=self.per_token if self.first_block else self.per_token / speed,
+            audio_per_token=self.audio_per_token / speed,
+            audio_fixed=self.audio_fixed / speed,
+        )
+
     def audio(self, tokens: int, speed: float) -> float:
         """Length of a segment's audio in seconds."""
         return (self.audio_fixed + self.audio_per_token * tokens) / speed

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.planning.cuts import Cost, Row, best_cuts
+from frontend.planning.cuts import Row, best_cuts
 from frontend.planning.planner import MIN_FIRST_TOKENS, plan
 from frontend.planning.profile import GUESS, CostProfile
 from tests.frontend.plans import (
@@ -30,7 +30,7 @@ from text.words.segment import Cut, Sentence, Unit
 
 
 def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:
-    return Row(units, lambda rate: Cost.of(profile, rate, limit), MIN_FIRST_TOKENS)
+    return Row(units, lambda rate: (profile.at_speed(rate), limit), MIN_FIRST_TOKENS)
 
 
 @settings(max_examples=60, deadline=None)
