@@ -153,5 +153,5 @@ async def test_a_silence_is_given_as_far_as_the_segments_pause_has_room(
     desk.scheduler._shared.cache.keep(fingerprint(ENGINE, "a", "en-us", voice, speed), CachedSegment(sound))
     stream = desk.scheduler.open(SpeechRequest("id", "a", voice, "en-us", speed))
     piece = await anext(aiter(stream))
-    assert len(piece) == SAMPLE_RATE + round(seconds * SAMPLE_RATE) - LONGEST_LEAD - FADE
+    assert len(piece) == round((1 + seconds - LONGEST_LEAD - FADE) * SAMPLE_RATE)
     desk.close()
