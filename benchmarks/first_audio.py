@@ -28,10 +28,9 @@ from benchmarks.measuring.figures import median
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
 from shm.audio import SAMPLE_RATE
-from worker.engine import Block, Engine, Utterance
+from worker.engine import Block, Engine, RunControl, Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.providers.nodes_run import graph_name
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage
 

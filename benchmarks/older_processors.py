@@ -33,8 +33,8 @@ from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
 from worker.engines.kokoro import SAMPLE_SENTENCES
-from worker.fidelity import log_mel_distance
 from worker.graph.float_model import float_path, write_float
+from worker.pcm import log_mel_distance
 from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

@@ -19,9 +19,9 @@ import msgspec
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import inputs
+from worker.engine import RunControl
 from worker.providers.nodes_run import profiling
 from worker.providers.targets import StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR

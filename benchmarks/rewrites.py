@@ -24,9 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measuring.machine import machine
-from worker.fidelity import snr
+from worker.engine import RunControl
+from worker.pcm import snr
 from worker.providers.targets import StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.choice import Rewrite

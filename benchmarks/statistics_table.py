@@ -29,11 +29,9 @@ from benchmarks.measuring.report import Cell, Table
 from benchmarks.training.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
 from shm.messages import Voice
-from worker.engine import EngineUnavailable
-from worker.fidelity import log_mel_distance
-from worker.pcm import to_pcm
+from worker.engine import EngineUnavailable, RunControl
+from worker.pcm import log_mel_distance, to_pcm
 from worker.providers.targets import StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR, WEIGHTED_GENERATOR

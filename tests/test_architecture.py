@@ -157,9 +157,9 @@ def test_an_import_by_name_is_seen(tmp_path: Path) -> None:
         "import importlib\n"
         'importlib.import_module("frontend.http.app")\n'
         'import_module(f"tests.{x}")\n'
-        'TABLE = ("worker.process:run", "no.module")\n'
+        'TABLE = ("worker.loop.process:run", "no.module")\n'
     )
-    assert {name for name, _ in imports(file)} == {"importlib", "frontend.http.app", "tests.", "worker.process"}
+    assert {name for name, _ in imports(file)} == {"importlib", "frontend.http.app", "tests.", "worker.loop.process"}
 
 
 def test_only_the_worker_knows_the_accelerator() -> None:
@@ -179,7 +179,7 @@ def test_only_the_worker_knows_the_accelerator() -> None:
         ("supervisor.commands.serve", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
         ("supervisor.processes.roles", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
         ("frontend.process", {"onnxruntime", "kokoro_onnx", "misaki", "spacy", "av", "soxr"}),
-        ("worker.process", {"aiohttp", "misaki", "onnxruntime"}),
+        ("worker.loop.process", {"aiohttp", "misaki", "onnxruntime"}),
     ],
 )
 def test_a_process_imports_nothing_that_it_does_not_need(module: str, heavy: set[str]) -> None:

@@ -12,11 +12,10 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from worker.engine import Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable
+from worker.engine import Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable, RunControl
 from worker.providers.nodes_run import current
 from worker.providers.options import BadOption, given_to
 from worker.providers.targets import CPU, StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256

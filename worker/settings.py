@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,8 +10,37 @@ from typing import Literal
 import platformdirs
 
 from shm.setting import Group, check_bounds, setting
-from worker.model_dir import default_model_dir
-from worker.processors import processors
+
+VARIABLE = "KOKORO_LIVE_MODEL_DIR"
+
+
+def default_model_dir() -> Path:
+    """Path from `KOKORO_LIVE_MODEL_DIR`, or else `models` in the platform's data directory for the user."""
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen).expanduser()
+    return platformdirs.user_data_path("kokoro-live", appauthor=False) / "models"
+
+
+_MOST_DIGITS = 5
+"""Digits of a processor's number. A set of all numbers up to one that was mistyped would fill the memory."""
+
+
+def processors(text: str) -> set[int]:
+    """Processor numbers from a list like `0-3,6`, the notation of taskset and of Linux's cpusets.
+
+    Raises:
+        ValueError: the text isn't such a list.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        numbers = [first, last] if dash else [first]
+        written = all(number.isdecimal() and len(number) <= _MOST_DIGITS for number in numbers)
+        if not written or int(numbers[-1]) < int(first):
+            raise ValueError(f"worker_cpus is written like 0-3,6, not {text!r}")
+        found |= set(range(int(first), int(numbers[-1]) + 1))
+    return found
+
 
 MOST_THREADS = 1024
 """Threads that no machine of today has use for: more is a slip of the pen, and each takes memory."""

@@ -11,10 +11,9 @@ from kokoro_onnx import Kokoro
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
-from worker.engine import EngineError
+from worker.engine import EngineError, RunControl
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
-from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

@@ -13,7 +13,7 @@ from benchmarks.quality.pitch import pitch_before
 from benchmarks.quality.renderings import Rendering
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
-from worker.fidelity import log_mel_distance
+from worker.pcm import log_mel_distance
 
 SAME_PITCH = 1.15
 """Times a sentence's last pitch: a cut inside a sentence that falls lower than that falls like a sentence's end."""

@@ -9,7 +9,7 @@ from benchmarks.measuring.hearing.gate import length_class
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.renderings import Rendering
 from benchmarks.quality.ways import Way
-from worker.fidelity import log_mel_distance
+from worker.pcm import log_mel_distance
 
 
 def listening_pairs(spoken: Mapping[Way, Sequence[Rendering]], folder: Path) -> str:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from benchmarks.measuring.evaluation.sentences import calibration, foreign
 from shm.audio import Pcm
 from shm.messages import Voice
+from worker.engine import RunControl
 from worker.pcm import to_pcm
 from worker.providers.targets import StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE

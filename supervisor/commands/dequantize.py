@@ -21,7 +21,7 @@ def dequantize(model: Path | None, model_dir: Path | None, out: Path | None) -> 
     Take it for a GPU or another accelerator, which have no code for the int8 model's integers. On a CPU the int8 model
     is smaller and faster: docs/variants.md has the figures.
     """
-    from worker.model_dir import default_model_dir
+    from worker.settings import default_model_dir
 
     model = model or (model_dir or default_model_dir()) / "kokoro-v1.0.int8.onnx"
     # The import is slow (`python -m benchmarks.late_loading`), and a mistaken option needn't wait for it.

@@ -16,8 +16,8 @@ from supervisor.settings.options import settings_options
 from supervisor.tuning.profile import Case, TuningProfile, Unusable, ago, profile_file, read, write
 from worker.engine import EngineUnavailable
 from worker.machine.machine import cores
-from worker.processors import processors
 from worker.select import asked_rows
+from worker.settings import processors
 
 if TYPE_CHECKING:
     from supervisor.tuning.comparison import ComparisonResult, Open

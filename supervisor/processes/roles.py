@@ -88,7 +88,7 @@ def worker(
 
     metric_files(metrics, "worker")
     with imports():
-        from worker.process import run
+        from worker.loop.process import run
 
     run(control, generation, settings.worker)
 

@@ -34,7 +34,7 @@ def _environment(folder: Path, at_first: str, more: str = "") -> dict[str, str]:
         "import os, signal, sys, time\n"
         "class Change:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'worker.channel':\n"
+        "        if name == 'worker.loop.process':\n"
         "            import worker.engines.kokoro as engine\n"
         "            begin = engine.KokoroEngine.begin\n"
         "            def changed(self, utterance):\n"

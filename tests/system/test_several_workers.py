@@ -59,7 +59,7 @@ def holding_back(held: Path) -> str:
         "import os, sys, time\n"
         "class Hold:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        f"        while name == 'worker.workbench' and os.path.exists({str(held)!r}):\n"
+        f"        while name == 'worker.loop.workbench' and os.path.exists({str(held)!r}):\n"
         "            time.sleep(0.02)\n"
         "        return None\n"
         "sys.meta_path.insert(0, Hold())\n"

@@ -14,8 +14,8 @@ from shm.messages import Began, Commit, CommitMessage, SegmentOrder
 from shm.ring import Arena, RingReader
 from tests.engine_infos import kokoro
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
-from worker.segment_work import SegmentWork
-from worker.workbench import Workbench
+from worker.loop.segments import SegmentWork
+from worker.loop.workbench import Workbench
 
 RING = 1000
 """Samples."""

@@ -12,19 +12,18 @@ import msgspec
 import numpy as np
 import pytest
 
-import worker.first_blocks
-import worker.run_control
-import worker.segment_work
-import worker.workbench
+import worker.engine
+import worker.loop.segments
+import worker.loop.workbench
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from shm.memory import reserve
 from shm.messages import Commit, CommitMessage, Done, Release
 from shm.ring import Arena
 from tests.worker.bench_desk import ScriptedEngine, an_order
 from worker.engine import Block
-from worker.segment_work import SegmentWork
+from worker.loop.segments import SegmentWork
+from worker.loop.workbench import Workbench
 from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Window, WindowShape, windows
-from worker.workbench import Workbench
 
 PROCESSORS = 2
 PROSODY = 0.0023 / 0.061
@@ -109,7 +108,7 @@ class Machine:
 
     def __init__(self, patch: pytest.MonkeyPatch, listeners: Sequence[Listener]) -> None:
         self.clock = FakeClock()
-        for module in (worker.workbench, worker.first_blocks, worker.segment_work, worker.run_control):
+        for module in (worker.loop.workbench, worker.loop.segments, worker.engine):
             patch.setattr(module, "time", self.clock)
         self._listeners = listeners
         for listener in listeners:

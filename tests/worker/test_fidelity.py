@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shm.audio import SAMPLE_RATE
-from worker.fidelity import log_mel_distance, snr
+from worker.pcm import log_mel_distance, snr
 
 
 def tone(frequency: float, seconds: float = 0.5, level: float = 8000) -> np.ndarray:

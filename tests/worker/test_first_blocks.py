@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from shm.audio import SAMPLE_RATE
 from shm.messages import FIRST_BLOCK_GRACE, Done, Forget
 from tests.worker.bench_desk import Desk, ScriptedEngine, an_order, samples_of
-from worker.engine import Block, Utterance
-from worker.first_blocks import latest_starts
-from worker.run_control import RunControl
-from worker.segment_work import HEARD_SOONER, SegmentWork
+from worker.engine import Block, RunControl, Utterance
+from worker.loop.segments import HEARD_SOONER, SegmentWork
+from worker.loop.workbench import latest_starts
 
 MINUTE = 60.0
 

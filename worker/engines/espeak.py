@@ -17,12 +17,11 @@ from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from shm.marks import Mark
 from shm.messages import Voice
-from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, Utterance
+from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance
 from worker.espeak.espeak_library import SEEDS
 from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
-from worker.run_control import RunControl
 from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES
 
 # Marks for espeak-ng's speech: word starts as the library reports them, and word ends before pauses as measured in the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state
 
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
+from shm.marks import Mark
 from shm.messages import Voice
 from worker.acceleration.chain import Choice
 from worker.acceleration.decision import ProviderDecision, decide_providers, first
@@ -23,14 +24,16 @@ from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavail
 from worker.machine.machine import cores
 from worker.models.checksums import cached_sha256_of
 from worker.models.choice import kokoro_files
+from worker.pcm import to_pcm
 from worker.providers.options import BadOption
-from worker.providers.targets import CPU, Assignment
+from worker.providers.targets import CPU, Assignment, StageTarget
+from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
+from worker.split.segments.windows import marks_of
 from worker.split.speech import SplitSpeech
 from worker.voices.kokoro_voices import EMBEDDED, default_among, kokoro_voice
 from worker.voices.voice_bank import VoiceBank
-from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)
 
@@ -250,3 +253,48 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
         if prepared.is_complete:
             remember_unloadable(prepared, reason)
         raise Unprepared(reason) from error
+
+
+class WholeSpeech:
+    """Speech from one session, which all threads share; each run has one thread unless the settings say otherwise. A
+    second session with more threads would have weights of its own."""
+
+    def __init__(self, model: Path, settings: WorkerSettings, target: StageTarget) -> None:
+        """Load the model.
+
+        Raises:
+            EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and tells the
+                user how to fix it.
+            ProviderUnavailable: the execution provider doesn't work here.
+        """
+        self.provider = target.provider
+        self.session = open_session(model, settings, target)
+        check_signature(self.session, model)
+        names = [output.name for output in self.session.get_outputs()]
+        self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
+        self.marks = self._durations is not None
+        self.first_block = 0.0
+        self.rendering = "whole"
+
+    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
+        """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: the errors of `worker.session.run_session`.
+        """
+        feeds = {
+            given.name: np.asarray(inputs[_ORDER.get(given.name, 0)], NUMPY_TYPES[given.type])
+            for given in self.session.get_inputs()
+        }
+        outputs = run_session(self.session, feeds, utterance.control)
+        samples = to_pcm(outputs[0].ravel())[utterance.from_sample :]
+        if len(samples):
+            marks: tuple[Mark, ...] = ()
+            if utterance.marks and self._durations is not None:
+                marks = marks_of(outputs[self._durations].ravel())
+            here = tuple(mark for mark in marks if mark[1] >= utterance.from_sample)
+            yield Block(utterance.from_sample, samples, last=True, marks=here)
+
+
+_ORDER = {"style": 1, "speed": 2}
+"""Index of each named input among `blocks`' inputs; the tokens, whatever their name, have index 0."""

@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +27,9 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.espeak_installation import DamagedInstallation, cure, data_path, library_path
+from shm.espeak_installation import DamagedInstallation, EspeakData, cure, data_path, library_path, quiet
 from worker.engine import EngineError, EngineUnavailable
-from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest
+from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest, EspeakResult, decode_speech, encode
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -212,3 +212,32 @@ def _copy(original: Path) -> Iterator[str]:
     else:
         with tempfile.TemporaryDirectory(prefix="kokoro-live-") as folder:
             yield shutil.copy(original, folder)
+
+
+def answering() -> Callable[[bytes], bytes]:
+    """Make the function for `shm.expendable` that turns an encoded `EspeakRequest` into an encoded `EspeakResult`, and
+    one without texts into espeak-ng's version.
+
+    The function raises `EngineUnavailable` or `DamagedInstallation` if the library can't be loaded or the voice's data
+    is damaged, and `EngineError` if the voice doesn't exist or the library fails.
+
+    Raises:
+        DamagedInstallation: data is damaged that every voice needs.
+    """
+    quiet()
+    data = EspeakData()
+
+    def answer(request: bytes) -> bytes:
+        wanted = decode_speech(request)
+        data.check(wanted.voice.partition("+")[0])
+        with EspeakLibrary() as library:
+            if not wanted.texts:
+                return library.version.encode()
+            samples = library.speak(wanted)
+            own_length = len(samples)
+            if wanted.stretched_speed < 1.0:
+                samples = library.stretch(samples, wanted.stretched_speed)
+            words = [(word.text, word.place, word.sample) for word in library.words]
+            return encode(EspeakResult(samples.tobytes(), own_length, words))
+
+    return answer

@@ -7,7 +7,7 @@ import msgspec
 LIBRARY_RATE = 22_050
 """Sampling rate of espeak-ng 1.52, in samples per second."""
 
-SPEAKING = "worker.espeak.espeak_synthesis:answering"
+SPEAKING = "worker.espeak.espeak_library:answering"
 """The target for `shm.expendable` that turns an encoded `EspeakRequest` into an encoded `EspeakResult`."""
 
 

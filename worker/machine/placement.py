@@ -23,8 +23,7 @@ from shm.engine_info import Priority
 from shm.messages import Load
 from worker.engine import EngineUnavailable
 from worker.machine.machine import cores
-from worker.processors import processors
-from worker.settings import WorkerSettings
+from worker.settings import WorkerSettings, processors
 
 QOS_CLASSES = {
     "user-interactive": 0x21,

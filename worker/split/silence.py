@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.run_control import RunControl
+from worker.engine import RunControl
 from worker.split.segments.segment import Array, Prosody
 from worker.split.segments.source import HARMONICS, HarmonicSource
 from worker.split.segments.stage import LoadedStage

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
-from worker.engine import Block, Paused, Utterance
+from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.providers.targets import Assignment, StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, in_one_run

@@ -18,7 +18,7 @@ from shm.audio import Pcm
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.engines.kokoro import SAMPLE_SENTENCES, KokoroEngine
-from worker.fidelity import snr
+from worker.pcm import snr
 from worker.providers.nodes_run import profiling
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings

@@ -54,6 +54,6 @@ def test_without_the_extra_levels_are_all_that_is_heard(monkeypatch, hum):
 
 
 def test_the_gate_costs_a_server_nothing():
-    code = "import sys, worker.process, worker.engines.kokoro; print(*sys.modules)"
+    code = "import sys, worker.loop.process, worker.engines.kokoro; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"faster_whisper", "ctranslate2", "speechmos", "benchmarks.measuring.hearing.ears"} & set(loaded)

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.worker.espeak_speech import FOX, one, spoken
-from worker.engine import Cancelled, Utterance
+from worker.engine import Cancelled, RunControl, Utterance
 from worker.engines.espeak import EspeakEngine
-from worker.run_control import RunControl
 
 
 @pytest.fixture(scope="module")

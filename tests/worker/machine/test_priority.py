@@ -10,8 +10,7 @@ import pytest
 
 from worker.engine import EngineUnavailable
 from worker.machine.placement import QOS_CLASSES, place_process, read_back
-from worker.processors import processors
-from worker.settings import WorkerSettings
+from worker.settings import WorkerSettings, processors
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
 

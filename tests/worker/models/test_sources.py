@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from worker.engine import EngineUnavailable
-from worker.model_dir import default_model_dir
 from worker.models.checksums import sha256_of, sha256_of_arrays
 from worker.models.sources import (
     DEFAULT,
@@ -25,6 +24,7 @@ from worker.models.sources import (
     part_of,
     state_of,
 )
+from worker.settings import default_model_dir
 
 MODEL = b"model " * 1000
 VOICES = {"af_heart": np.arange(2 * 256, dtype=np.float32).reshape(2, 1, 256), "bm_lewis": np.ones((2, 1, 256), "f4")}

@@ -11,9 +11,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from worker.engine import RunControl
 from worker.providers.nodes_run import nodes_by_provider, profiling
 from worker.providers.targets import CPU, StageTarget
-from worker.run_control import RunControl
 from worker.session import open_session, run_session
 from worker.settings import WorkerSettings
 

@@ -14,12 +14,11 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.made_once import made_once
 from tests.split_model import make_split_model, make_split_voices, stages_of
-from worker.engine import Block, Utterance
+from worker.engine import Block, RunControl, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.fidelity import snr
 from worker.graph.graph import Graph
+from worker.pcm import snr
 from worker.providers.targets import CPU, Assignment, StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split import optimized
 from worker.split.prepared import Prepared

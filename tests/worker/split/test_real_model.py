@@ -12,7 +12,7 @@ from shm.audio import AUDIBLE
 from worker.acceleration.chain import window_frames
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.fidelity import log_mel_distance, snr
+from worker.pcm import log_mel_distance, snr
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage

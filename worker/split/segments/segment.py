@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.run_control import RunControl
+from worker.engine import RunControl
 from worker.split.segments.source import HarmonicSource
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.run_control import RunControl
+from worker.engine import RunControl
 from worker.split.segments.stage import LoadedStage
 
 HARMONICS = 60

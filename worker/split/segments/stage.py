@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.engine import EngineUnavailable
+from worker.engine import EngineUnavailable, RunControl
 from worker.providers.targets import CPU, StageTarget
-from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.segments.windows import Window

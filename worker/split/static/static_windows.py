@@ -18,10 +18,9 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
-from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable
+from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, RunControl
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.providers.targets import StageTarget
-from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
 from worker.split.rewrites.norm_statistics import STATISTICS

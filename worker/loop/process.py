@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import NoReturn
 
 import msgspec
@@ -14,26 +16,35 @@ import psutil
 from setproctitle import setproctitle
 
 from shm.control import ControlSocket
-from shm.frames import BrokenChannel
+from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
+from shm.killpoint import killpoint
 from shm.messages import (
+    MAX_COMMIT_BYTES,
     BootFailure,
     ChildProgress,
     ChildReady,
+    Commit,
+    CommitMessage,
     Connect,
     ControlMessage,
     Drain,
+    Forget,
     Load,
     Loading,
     Placed,
     ProviderFailure,
+    Quit,
     Recycle,
     Started,
     clipped,
+    decode_order,
+    encode,
 )
-from worker.channel import Channel
+from shm.ring import Arena
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
+from worker.loop.metrics import MeteredEngine, WorkerMetrics
+from worker.loop.workbench import Workbench
 from worker.machine.placement import MachineShare, place_process, read_back, return_free_memory
-from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 
@@ -128,7 +139,7 @@ class Worker:
             self._control.send(ChildReady(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
-        """Report the failed provider and end this process (`ChannelHost`). If several inference threads report it at
+        """Report the failed provider and end this process. If several inference threads report it at
         once, the first ends the process."""
         with self._failing:
             for channel in self._channels:
@@ -157,6 +168,67 @@ class Worker:
         if megabytes and (size := psutil.Process().memory_info().rss / 1e6) > megabytes:
             return f"the worker has grown to {size:.0f} MB"
         return ""
+
+
+class Channel:
+    """One front's conversation with this worker. The channel ends with that front; the worker keeps its model for the
+    next one.
+
+    The channel is kept alive by its own threads: the thread that reads orders ends it when the front is gone.
+    """
+
+    def __init__(self, connect: Connect, fds: list[int], engine: Engine, worker: Worker) -> None:
+        """Take over the descriptors (orders pipe's read end, commits pipe's write end, arena) and start work."""
+        orders, commits, memory = fds
+        self.open = True
+        self._generation = connect.generation
+        self._worker = worker
+        self._orders = FrameReader(orders)
+        self._commits = FrameWriter(commits)
+        arena = Arena(memory, connect.rings, connect.ring_samples)
+        os.close(memory)  # the mapping stays
+        self._bench = Workbench(engine, connect.generation, arena, self._send, worker.provider_failed)
+        self._start(self._read_orders, "orders")
+        for thread in range(self._bench.threads):
+            self._start(self._bench.run_inference, f"inference-{thread}")
+
+    def quit(self) -> None:
+        """Tell the front that this worker ends and that no segment is to blame."""
+        self._bench.close()
+        self._send(Quit(self._generation))
+
+    def _start(self, target: Callable[[], None], name: str) -> None:
+        threading.Thread(target=target, name=name, daemon=True).start()
+
+    def _send(self, message: CommitMessage) -> None:
+        payload = encode(message)
+        assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
+        # A front that is gone has also closed the orders pipe, whose reader closes the workbench.
+        with contextlib.suppress(BrokenChannel):
+            self._commits.write_frame(payload)
+            if isinstance(message, Commit):
+                self._worker.sealed()
+
+    def _read_orders(self) -> None:
+        try:
+            while True:
+                for payload in self._orders.receive():
+                    message = decode_order(payload)
+                    killpoint(f"{message.__struct_config__.tag}-read")
+                    self._bench.handle(message)
+                    if isinstance(message, Forget):
+                        self._worker.stream_ended()
+        except BrokenChannel as end:
+            log.info("the front's channel ended: %s", end)
+        except (msgspec.MsgspecError, ValueError):
+            # The front notices that a worker closed its channel, and asks the supervisor for another one.
+            log.exception("the front sent nonsense")
+        finally:
+            self.open = False
+            self._bench.close()
+            # A closed workbench sends nothing more, so no thread can write into a reused descriptor.
+            self._orders.close()
+            self._commits.close()
 
 
 def _end(status: int) -> NoReturn:

@@ -1,0 +1,1 @@
+"""The engines, a file each; `worker.select` has a row for each."""
