@@ -8,8 +8,9 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -71,35 +72,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Configuration(Protocol):
-    """The parts of a server's settings that its front reads."""
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The parts of a server's settings that its front reads, and the voices of the engines that they allow."""
 
-    @property
-    def front(self) -> FrontSettings: ...
-
-    @property
-    def text(self) -> TextSettings: ...
-
-    @property
-    def jobs(self) -> JobSettings: ...
+    front: FrontSettings
+    text: TextSettings
+    jobs: JobSettings
+    voices: Sequence[VoiceInfo]
 
 
-def run(
-    listeners: Listeners,
-    control_end: socket.socket,
-    settings: Configuration,
-    files: MetricFiles | None,
-    voices: Sequence[VoiceInfo],
-) -> None:
-    """Run the front until the supervisor sends `Drain` or ends.
-
-    Args:
-        files: the folder of its counts; None counts in memory.
-        voices: of the engines that the settings allow.
-    """
+def run(listeners: Listeners, control_end: socket.socket, settings: Configuration, files: MetricFiles | None) -> None:
+    """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
+    memory."""
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files, voices).serve())
+    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -115,7 +103,6 @@ class Front:
         control: ControlSocket,
         configured: Configuration,
         files: MetricFiles | None,
-        voices: Sequence[VoiceInfo],
     ) -> None:
         settings, text = configured.front, configured.text
         self._listeners = listeners
@@ -131,7 +118,7 @@ class Front:
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(), text.max_pause_seconds)
-        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, voices)
+        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until

@@ -191,7 +191,8 @@ class Program(Outside):
             logging.warning("the supervisor's own settings take effect at the next start")
         self._spawner.settings = replace(new, supervisor=old.supervisor)
         self._tuning = status_of(applied)
-        return Changes(front=(new.front, new.jobs) != (old.front, old.jobs), worker=new.worker != old.worker)
+        front = (new.front, new.text, new.jobs) != (old.front, old.text, old.jobs)
+        return Changes(front=front, worker=new.worker != old.worker)
 
 
 def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:

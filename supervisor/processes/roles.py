@@ -73,11 +73,12 @@ def front(
     # opens no TLS connection.
     os.environ["SSL_CERT_FILE"] = os.devnull
     with imports():
-        from frontend.process import run
+        from frontend.process import Configuration, run
         from worker.select import asked_rows
 
     voices = {voice.name: voice for row in asked_rows(settings.worker) for voice in row.voices}
-    run(listeners, control, settings, files, tuple(voices.values()))
+    configured = Configuration(settings.front, settings.text, settings.jobs, tuple(voices.values()))
+    run(listeners, control, configured, files)
 
 
 def worker(

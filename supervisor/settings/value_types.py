@@ -104,8 +104,8 @@ class Pairs(click.ParamType[tuple[str, ...]]):
             value = _BETWEEN_PAIRS.split(value)
         elif isinstance(value, dict):
             # The text of a bool would be a guess: some providers want True, some true, some 1.
-            if wrong := [key for key, each in value.items() if type(each) not in (str, int)]:
-                self.fail(f"{', '.join(wrong)}: give a text or a whole number", param, ctx)
+            if wrong := [key for key, each in value.items() if type(each) not in (str, int, float)]:
+                self.fail(f"{', '.join(wrong)}: give a text or a number", param, ctx)
             value = [f"{key}={each}" for key, each in value.items()]
         if not isinstance(value, list | tuple) or not all(isinstance(pair, str) for pair in value):
             self.fail("give KEY=VALUE, with commas between, or a table", param, ctx)

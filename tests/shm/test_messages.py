@@ -124,19 +124,17 @@ LARGEST_VALUES = {
 DECODERS: list[Callable[[bytes], object]] = [decode_order, decode_commit, decode_control]
 
 
-@pytest.mark.parametrize("message", ORDERS, ids=lambda message: type(message).__name__)
-def test_an_order_message_comes_back_as_it_was(message: OrderMessage) -> None:
-    assert decode_order(encode(message)) == message
-
-
-@pytest.mark.parametrize("message", COMMITS, ids=lambda message: type(message).__name__)
-def test_a_commit_message_comes_back_as_it_was(message: CommitMessage) -> None:
-    assert decode_commit(encode(message)) == message
-
-
-@pytest.mark.parametrize("message", CONTROLS, ids=lambda message: type(message).__name__)
-def test_a_control_message_comes_back_as_it_was(message: ControlMessage) -> None:
-    assert decode_control(encode(message)) == message
+@pytest.mark.parametrize(
+    ("decode", "message"),
+    [
+        *((decode_order, order) for order in ORDERS),
+        *((decode_commit, commit) for commit in COMMITS),
+        *((decode_control, control) for control in CONTROLS),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_message_comes_back_as_it_was(decode: Callable[[bytes], object], message: object) -> None:
+    assert decode(encode(message)) == message
 
 
 def test_no_message_is_missing_here() -> None:

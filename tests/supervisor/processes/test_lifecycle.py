@@ -50,21 +50,6 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
 
 
-def test_a_worker_that_dies_again_and_again_waits_longer_and_then_for_minutes() -> None:
-    house = House()
-    front, _ = house.up()
-    for _ in range(MAX_DEATHS):
-        house.dies(house.newest("worker"))
-        house.passes(APART)
-    started = house.count("worker")
-    assert started == MAX_DEATHS
-    assert front.situation.worker_state == "fatal"
-    assert "keeps dying" in front.situation.reason
-    house.passes(RETRIES[0] - APART - 1.0)
-    assert house.count("worker") == started
-    assert house.lifecycle.exit_code is None, "the front still answers, with 503 and the reason"
-
-
 def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
     house = House()
     front, worker = house.up()

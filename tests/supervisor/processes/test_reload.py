@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pytest
 
 from shm.listeners import Listeners
@@ -21,8 +21,6 @@ from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.fakes import ESPEAK
 from tests.supervisor.profiles import make_profile
 from worker.settings import WorkerSettings
-
-FIGURES: dict[str, Any] = {"per_token": 0.002, "audio_per_token": 0.07}
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +54,27 @@ def flags(folder: Path) -> tuple[str, ...]:
     return "--model-dir", str(folder), "--cache-dir", str(folder / "cache")
 
 
+@pytest.mark.parametrize(
+    ("written", "changes"),
+    [
+        ("", Changes(front=False, worker=False)),
+        ("max_streams = 7", Changes(front=True, worker=False)),
+        ("pauses = {dash = 0.3}", Changes(front=True, worker=False)),
+        ("max_jobs = 7", Changes(front=True, worker=False)),
+        ("window = 0.9", Changes(front=False, worker=True)),
+    ],
+)
+def test_the_processes_that_read_a_changed_setting_are_replaced(
+    folder: Path, program: Callable[..., Program], written: str, changes: Changes
+) -> None:
+    config = folder / "config.toml"
+    config.write_text("")
+    serving = program("--config", str(config), *flags(folder))
+    config.write_text(written)
+    assert serving.reload() == changes
+    assert serving.reload() == Changes(front=False, worker=False), "it has it now"
+
+
 def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Callable[..., Program]) -> None:
     serving = program(*flags(folder))
     assert "kokoro-live tune" in serving.tuning().reason
@@ -69,7 +88,8 @@ def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Call
     assert "stale" in serving.tuning().reason
 
 
-def test_the_model_is_fetched_unless_one_was_named() -> None:
-    assert [errand.role for errand in errands(Settings(), ChildReady(ESPEAK, 0.1))] == ["fetcher"]
-    named = Settings(worker=WorkerSettings(model=Path("gone.onnx")))
-    assert not errands(named, ChildReady(ESPEAK, 0.1))
+def test_the_model_is_fetched_if_another_engine_speaks_for_lack_of_it() -> None:
+    ready = ChildReady(msgspec.structs.replace(ESPEAK, stands_in=True), 0.1)
+    assert [errand.role for errand in errands(Settings(), ready)] == ["fetcher"]
+    asked_for = Settings(worker=WorkerSettings(engine="espeak"))
+    assert not errands(asked_for, ready) and not errands(Settings(), ChildReady(ESPEAK, 0.1))

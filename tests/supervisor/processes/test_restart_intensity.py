@@ -12,30 +12,23 @@ MAX_DEATHS = SupervisorSettings().max_deaths
 WINDOW = SupervisorSettings().death_window
 
 
-def test_a_worker_that_dies_after_each_block_is_started_again_at_once_for_ever() -> None:
+@pytest.mark.parametrize("role", ["worker", "front"])
+def test_a_process_that_dies_after_each_piece_of_work_is_started_again_at_once_for_ever(role: str) -> None:
     house = House()
-    front, worker = house.up()
+    house.up()
     for _ in range(20 * MAX_DEATHS):
-        house.lifecycle.message(worker, ChildProgress())
-        house.dies(worker)
+        child = house.newest(role)
+        house.lifecycle.message(child, ChildProgress())
+        house.dies(child)
         house.passes(0.05)
-        assert house.newest("worker") is not worker, "no wait"
-        worker = house.newest("worker")
-        house.ready(worker)
+        assert house.newest(role) is not child, "no wait"
+        if role == "worker":
+            house.ready(house.newest(role))
+        else:
+            house.lifecycle.message(house.newest(role), Started())
+    front, worker = house.newest("front"), house.newest("worker")
     assert front.heard_of(Connect)[-1].generation == worker.generation
     assert front.situation.worker_state == "running"
-
-
-def test_a_front_that_answers_and_dies_is_started_again_at_once_for_ever() -> None:
-    house = House()
-    front, _ = house.up()
-    for _ in range(20 * MAX_DEATHS):
-        house.lifecycle.message(front, ChildProgress())
-        house.dies(front)
-        house.passes(0.05)
-        assert house.newest("front") is not front, "no wait"
-        front = house.newest("front")
-        house.lifecycle.message(front, Started())
     assert house.listening and house.lifecycle.exit_code is None
 
 

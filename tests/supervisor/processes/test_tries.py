@@ -12,7 +12,6 @@ from shm.messages import BooksNews, BootFailure, ChildProgress, PlayerWanted, St
 from shm.situation import ProcessReport
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
-from supervisor.processes.roles import RETRIES
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -95,10 +94,6 @@ def test_it_is_tried_after_one_two_five_and_ten_minutes_for_ever(
         end(patient)
     assert patient.house.lifecycle.exit_code is None
     assert not any(child.reaped for child in patient.well), "nobody else is concerned"
-
-
-def test_the_waits_are_the_documented_ones() -> None:
-    assert [seconds / 60 for seconds in RETRIES] == MINUTES[: len(RETRIES)]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
