@@ -14,8 +14,7 @@ import av
 import msgspec
 
 from books.book import SAMPLE_RATE, Book, Chapter, SpokenChapter
-from books.making.chapter import MissingPassage, PlannedChapter, audio_of, timed
-from books.making.journal import SpeechJournal
+from books.making.chapter import MissingPassage, PlannedChapter, SpeechJournal, audio_of, timed
 from books.making.outputs import BookOutput, FinishedChapter, write_output
 from books.making.passages import Passage, PassageRefused, PassageSpeaker, Postponed, passages_of
 from books.making.progress import BookProgress, Meter

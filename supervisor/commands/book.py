@@ -248,7 +248,7 @@ async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
                 raise CannotSpeak(f"{error}; {cure}") from error
             yield server
         return
-    from supervisor.speaking.book_speaker import LocalBookSpeaker
+    from supervisor.speaking.local_speech import LocalBookSpeaker
 
     yield LocalBookSpeaker(local_speech(context))
 

@@ -19,11 +19,9 @@ from shm.engine_info import VoiceInfo
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
 from supervisor.speechd.espeak import Espeak, EspeakAudio
-from supervisor.speechd.manner import Manner
-from supervisor.speechd.playout import Ended, Playout
+from supervisor.speechd.manner import Manner, VoiceList
 from supervisor.speechd.signs import named
-from supervisor.speechd.voices import VoiceList
-from supervisor.speechd.wire import Wire, leave
+from supervisor.speechd.wire import Ended, Playout, Wire, leave
 
 VOICES_AGAIN = 5.0
 """Seconds after which a server that didn't list its voices is asked again: no key typed meanwhile waits for it."""

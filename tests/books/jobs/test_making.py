@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
-from books.jobs.queue import JobQueue, StuckThread
-from books.making.journal import SpeechJournal
+from books.jobs.process import JobQueue, StuckThread
+from books.making.chapter import SpeechJournal
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
@@ -175,7 +175,7 @@ def test_a_thread_that_outlives_its_removed_job_ends_the_process(
         go.wait(60)
 
     monkeypatch.setattr(JobMaking, "_read", stuck)
-    monkeypatch.setattr("books.jobs.queue._LONGEST_THREAD", 0.01)
+    monkeypatch.setattr("books.jobs.process._LONGEST_THREAD", 0.01)
     queue = JobQueue(JobSettings(jobs_dir=tmp_path), shelf.front, lambda: None)
 
     async def run() -> None:

@@ -15,8 +15,18 @@ import pytest
 
 from books.book import SAMPLE_RATE, BookError, Picture
 from books.writing.audiobook import ChapterFile, write_audiobook
-from books.writing.chapter_audio import AAC, FLAC, MP3, OPUS, BookAudioFormat, audio_format, decode_file, encode_chapter
-from books.writing.loudness import levelled, measure
+from books.writing.chapter_audio import (
+    AAC,
+    FLAC,
+    MP3,
+    OPUS,
+    BookAudioFormat,
+    audio_format,
+    decode_file,
+    encode_chapter,
+    levelled,
+    measure,
+)
 from tests.books.tones import book, tone
 
 LENGTHS = (2.0, 3.1, 0.7)

@@ -14,8 +14,8 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from books.book import SAMPLE_RATE, BlockKind, BookWord, Picture, SpokenBlock, SpokenChapter, SpokenSentence, TextBlock
+from books.making.outputs import LONGEST_LINE, _divided, captions
 from books.reading.open import read_book
-from books.writing.captions import LONGEST_LINE, _divided, captions
 from books.writing.chapter_audio import AAC, encode_chapter
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from tests.books.tones import book, spoken, tone
