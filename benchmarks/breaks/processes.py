@@ -107,14 +107,14 @@ BREAKS = (
     ),
     Mutation(
         "one-crash-is-no-provider-s-fault",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/children.py",
         "MANY = 2",
         "MANY = 1",
         ("tests/supervisor/processes/test_generations.py",),
     ),
     Mutation(
         "providers-are-given-up",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/children.py",
         "MANY = 2",
         "MANY = 200",
         ("tests/supervisor/processes/test_generations.py",),
@@ -135,7 +135,7 @@ BREAKS = (
     ),
     Mutation(
         "standby-rests",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/workers.py",
         "self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF",
         "self._no_standby_before = self._timers.clock()",
         (
@@ -146,14 +146,14 @@ BREAKS = (
     ),
     Mutation(
         "load-deadline",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/workers.py",
         "if child.ready is None and child in self._nursery.children:",
         "if False:",
         ("tests/supervisor/processes/test_load_deadline.py",),
     ),
     Mutation(
         "cores-are-divided",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/workers.py",
         "        accelerated = _provider(first) in ACCELERATORS\n",
         "        accelerated = False\n",
         ("tests/supervisor/processes/test_worker_slots.py",),
@@ -209,14 +209,14 @@ BREAKS = (
     ),
     Mutation(
         "an-order-has-a-limit",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/workers.py",
         "        self._timers.after(ORDER_LIMIT, look)\n",
         "        pass\n",
         ("tests/supervisor/processes/test_handovers.py",),
     ),
     Mutation(
         "an-order-s-limit-is-its-own",
-        "supervisor/processes/supply.py",
+        "supervisor/processes/workers.py",
         "child.load is not order",
         "False",
         ("tests/supervisor/processes/test_handovers.py",),

@@ -150,7 +150,7 @@ class Lifecycle:
         match message:
             case Started():
                 if sender.role == "worker":
-                    self._workers.supply.attends(sender)
+                    self._workers.attends(sender)
                 else:
                     self._clients.get(sender.role, self._fronts.role).serves(sender)
             case ChildProgress():
@@ -343,7 +343,7 @@ class Lifecycle:
 
     def _spares(self) -> Iterator[Spare]:
         """The processes that are no front and fill no worker's slot."""
-        if standby := self._workers.supply.standby:
+        if standby := self._workers.standby:
             yield standby, "standby", "loaded" if standby.ready else "imported"
         if errand := self._errands.running:
             yield errand[1], errand[0].role, RoleState.RUNNING

@@ -135,7 +135,7 @@ ROLES: dict[str, RoleRow] = {
     "fetcher": RoleRow(fetcher),
     "trial": RoleRow(trial, ("subject",)),
 }
-"""All roles, by name. A standby is a worker that waits for another one's death (`supply.py`)."""
+"""All roles, by name. A standby is a worker that waits for another one's death (`workers.py`)."""
 
 
 def start_arguments(role: str, **values: Any) -> tuple[Any, ...]:

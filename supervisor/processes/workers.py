@@ -1,14 +1,16 @@
-"""The workers: one role for each slot, and the handling of their events."""
+"""The workers: one role for each slot, their events, and their processes: the standby or a new one, each told what to
+load."""
 
 from __future__ import annotations
 
 import logging
 
-from shm.messages import ChildReady
-from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, ended
+import msgspec
+
+from shm.messages import ChildReady, Load
+from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, ProviderFailures, ended
 from supervisor.processes.role import Role, RoleState
 from supervisor.processes.standing import coming_up, hopeless, resting, speaking
-from supervisor.processes.supply import ORDER_LIMIT, Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 from worker.providers.targets import CPU
@@ -18,17 +20,34 @@ log = logging.getLogger(__name__)
 FIRST_ALONE = 10.0
 """Most seconds that the other slots wait for the first one, which may hang while it loads."""
 
+ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
+"""Execution providers that leave the cores to others. OpenVINO by default runs on the cores."""
+
+ORDER_LIMIT = 3.0
+"""Seconds within which a worker that handles messages must have answered its `Load`."""
+
+STANDBY_BACKOFF = 5.0
+"""Seconds after which a standby that failed is replaced."""
+
 
 class Workers:
-    """Event handlers record events; `reconcile` starts the missing processes."""
+    """The slots' roles, and the standby that they share: one worker that waits for another one's death.
+
+    An imported standby has imported its libraries and fits any slot; a loaded one has loaded the model too, as slot 0
+    would. Event handlers record events; `reconcile` starts the missing processes.
+    """
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
-        self.supply = Supply(settings, nursery, timers, self._overdue, self._ignores)
-        self.roles = self.supply.roles
-        self.failures = self.supply.failures
+        self.roles = [Role("worker", settings, nursery, timers, slot, self._take) for slot in range(settings.workers)]
+        self.failures = ProviderFailures()
+        self.standby: Incarnation | None = None
         self.needed = True
         """False while the workers are to rest, because no stream has waited for one for `--idle-unload`."""
         self._load_timeout = settings.load_timeout
+        self._standby_mode = settings.standby
+        self._no_standby_before = 0.0
+        self._divided_for: Incarnation | None = None
+        """The process of slot 0 for which the cores were divided last."""
         self._nursery = nursery
         self._timers = timers
         self._others_from = timers.clock() + FIRST_ALONE
@@ -56,7 +75,7 @@ class Workers:
 
     def replace_all(self, why: str) -> None:
         """Have every worker replaced: it was started under other settings, or before the model's files existed."""
-        self.supply.drop_standby()
+        self.drop_standby()
         self.needed = True  # a resting engine may not be the one that speaks next: the fronts must learn of it
         for role in self.roles:
             role.outdate(why)
@@ -78,8 +97,8 @@ class Workers:
     def provider_failure(self, child: Incarnation, provider: str, reason: str) -> None:
         """Handle an execution provider's failure: the next generation starts without it, at once."""
         self.failures.give_up(provider, reason)
-        self.supply.standby_fails(child, reason)
-        self.supply.drop_loaded_standby()
+        self.standby_fails(child, reason)
+        self.drop_loaded_standby()
         if role := self.role_of(child):
             role.gives_way(child, f"{provider} doesn't work; going on without it")
 
@@ -108,7 +127,7 @@ class Workers:
             role.condemn(child, reason)
         else:
             child.dump_stacks()
-            self.supply.standby_fails(child, reason)
+            self.standby_fails(child, reason)
 
     def distrusted(self, generation: int, reason: str) -> None:
         """Handle a front's report that this worker hangs or broke the protocol."""
@@ -119,13 +138,13 @@ class Workers:
 
     def exited(self, child: Incarnation, status: int) -> None:
         """Handle the end of a reaped worker."""
-        self.supply.standby_fails(child, ended(status))
+        self.standby_fails(child, ended(status))
         if role := self.role_of(child):
             if child is role.successor:
-                self.supply.delay_standby()
+                self.delay_standby()
             role.exited(child, status)
         if self.failures.crashed(child.engine.provider if child.ready else child.loading, status):
-            self.supply.drop_loaded_standby()
+            self.drop_loaded_standby()
 
     # -- consequences of events
 
@@ -138,13 +157,13 @@ class Workers:
             role.start_due |= role.state is RoleState.STOPPED
         for role in self.roles:
             role.start_if_due()
-        self.supply.divide_cores()
+        self.divide_cores()
         while outdated := self._next_outdated():
             outdated.start_successor()
-            self.supply.divide_cores()  # a loaded standby has taken over at once, and the next one is outdated
+            self.divide_cores()  # a loaded standby has taken over at once, and the next one is outdated
         at_rest = bool(resting(self.roles))
         if (at_rest or speaking(self.roles)) and not coming_up(self.roles) and not self._stopping:
-            self.supply.refill_standby(at_rest)
+            self.refill_standby(at_rest)
 
     def _rest_or_wake(self) -> None:
         for role in self.roles:
@@ -153,7 +172,7 @@ class Workers:
             elif role.state is RoleState.RUNNING:
                 log.info("worker slot %s may rest: nobody has asked for speech for a while", role.slot)
                 role.rest()
-                self.supply.drop_loaded_standby()
+                self.drop_loaded_standby()
 
     def _next_outdated(self) -> Role | None:
         """The role whose process is to be replaced next. At most one additional worker loads at a time."""
@@ -161,12 +180,119 @@ class Workers:
             return None
         return next((role for role in self.roles if role.outdated and role.state is RoleState.RUNNING), None)
 
+    # -- processes for the slots
+
+    def _take(self, role: Role) -> Incarnation:
+        """A process for that role that has loaded or was told to load."""
+        first = self.roles[0]
+        like_first = role is first or bool(role.ready and first.ready and _provider(role) == _provider(first))
+        child = self.standby
+        if child is None or (child.load and not like_first):
+            child = self._nursery.start("worker")
+        else:
+            self.standby = None
+        self._tell(child, self._load(role))
+        if child.attentive:
+            self._expect_answer(child, was_standby=True)
+        return child
+
+    def attends(self, child: Incarnation) -> None:
+        """Note that a worker handles messages: its order must be answered soon."""
+        if child.order_open:
+            self._expect_answer(child)
+
+    def _expect_answer(self, child: Incarnation, was_standby: bool = False) -> None:
+        order = child.load
+
+        def look() -> None:
+            if not child.order_open or child.load is not order or child not in self._nursery.children:
+                return  # it was answered, and perhaps another one was given since
+            found = None if was_standby else child.activity()
+            if found and found.waits == "processor":
+                self._timers.after(ORDER_LIMIT, look)  # the machine is busy: `overdue` is its limit
+            else:
+                self._ignores(child, was_standby)
+
+        self._timers.after(ORDER_LIMIT, look)
+
+    def _load(self, role: Role) -> Load:
+        """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
+        none."""
+        assert role.slot is not None
+        accelerated = role.slot > 0 and _provider(self.roles[0]) in ACCELERATORS
+        return Load(tuple(self.failures.reasons), slot=role.slot, slots=len(self.roles), accelerated=accelerated)
+
+    def _tell(self, child: Incarnation, load: Load) -> None:
+        """Have the child load within the time limit: an execution provider without its compiled files may compile for
+        ever."""
+        child.load = load
+        child.order_open = True
+        child.send(load)
+
+        def look() -> None:
+            if child.ready is None and child in self._nursery.children:
+                self._overdue(child)
+
+        self._timers.after(self._load_timeout, look)
+
+    def divide_cores(self) -> None:
+        """Divide the cores by slot 0's engine, and outdate the processes that have a wrong share of them since."""
+        first = self.roles[0]
+        if first.process is None or first.process.ready is None or first.process is self._divided_for:
+            return
+        self._divided_for = first.process
+        accelerated = _provider(first) in ACCELERATORS
+        if accelerated and len(self.roles) > 1:
+            first.process.send(msgspec.structs.replace(self._load(first), accelerated=True))
+        for role in self.roles[1:]:
+            latest = role.successor or role.process
+            if latest and latest.load and latest.load.accelerated is not accelerated:
+                role.outdate("the cores are divided again")
+
+    # -- the standby
+
+    def refill_standby(self, at_rest: bool) -> None:
+        """Start a standby if there is none and its time has come. `at_rest`: the workers rest, so it holds no model
+        either."""
+        if self._standby_mode == "off" or self.standby or self._timers.clock() < self._no_standby_before:
+            return
+        self.standby = self._nursery.start("worker")
+        if self._standby_mode == "loaded" and not at_rest:
+            self._tell(self.standby, msgspec.structs.replace(self._load(self.roles[0]), standby=True))
+
+    def drop_standby(self) -> None:
+        """End the standby, because its settings are out of date."""
+        if self.standby:
+            self._nursery.kill_after(self.standby)
+            self.standby = None
+
+    def drop_loaded_standby(self) -> None:
+        """End a standby that has loaded, because its provider doesn't work or its memory is to be given back."""
+        if self.standby and self.standby.load:
+            self.drop_standby()
+
+    def standby_fails(self, child: Incarnation, reason: str) -> None:
+        """Note that the child, if it is the standby, is of no use; the next one is started after a while."""
+        if child is self.standby:
+            log.error("the standby worker[%d] has failed: %s", child.generation, reason)
+            self.drop_standby()
+            self.delay_standby()
+
+    def delay_standby(self) -> None:
+        """Start no standby for a while, after a process died that was not needed yet."""
+        self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF
+        self._timers.wake(STANDBY_BACKOFF)
+
     # -- ending
 
     def stop_spares(self) -> None:
         """Stop starting spare processes, because the server is about to stop."""
         self._stopping = True
-        self.supply.stop()
+        if self.standby:
+            self.standby.kill()
+            self.standby = None
+        for role in self.roles:
+            role.drop_successor()
 
     def stop(self) -> None:
         """End all workers, because no front is left. Idempotent."""
@@ -174,3 +300,8 @@ class Workers:
             role.stop(KILL_GRACE)
             for child in role.draining:
                 self._nursery.end(child)
+
+
+def _provider(role: Role) -> str:
+    """The execution provider of the role's last engine; empty before the first."""
+    return role.ready.engine.provider if role.ready else ""

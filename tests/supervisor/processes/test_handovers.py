@@ -31,7 +31,7 @@ from supervisor.processes.children import DUMP_GRACE
 from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.role import FIRST_BACKOFF
-from supervisor.processes.supply import ORDER_LIMIT
+from supervisor.processes.workers import ORDER_LIMIT
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
 LOAD_TIMEOUT, ERRAND_TIMEOUT = 20.0, 20.0
