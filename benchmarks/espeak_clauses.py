@@ -100,7 +100,7 @@ def compare(language: str, limit: int, shown: int) -> None:
 
 
 def _misakis_own() -> Any:
-    """`misaki.espeak` with phonemizer, which the server replaces (`text.espeak.misaki_import`)."""
+    """`misaki.espeak` with phonemizer, which the server replaces (`text.espeak.misaki`)."""
     spec = importlib.util.find_spec("misaki.espeak")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

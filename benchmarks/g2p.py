@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measuring.options import Options
 from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from text.east_asian import missing
-from text.english.taggers import spacy_model, tagger_name
+from text.english.tagger import spacy_model, tagger_name
 from text.espeak import espeak
 from text.g2p import G2P
 from text.normalization.normalize import normalize

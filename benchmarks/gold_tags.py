@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from benchmarks.measuring.archived import archived
 from text.english.english import English
-from text.english.taggers import aligned, tagger_name
+from text.english.tagger import aligned, tagger_name
 from text.english.tokenizer import Token
 
 WALL_STREET_JOURNAL = (

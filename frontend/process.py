@@ -59,10 +59,10 @@ from shm.messages import (
 )
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
+from text.apart import apart
 from text.espeak import espeak
 from text.g2p import G2P
-from text.isolation.apart import apart
-from text.lexicon.lexicon import LexiconFile
+from text.lexicon import LexiconFile
 from text.pipeline import configured_pipeline
 from text.settings import TextSettings
 

@@ -10,11 +10,15 @@ import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
 from typing import Protocol
 
 from shm.espeak_languages import LANGUAGE_FILES
+from text.east_asian import missing
 from text.espeak import espeak
-from text.words.language import EAST_ASIAN
+from text.espeak.ipa import adapted
+from text.words.language import EAST_ASIAN, languages
 from text.words.word import PhonemeSource, Word
 
 Key = tuple[str, str, str]
@@ -162,7 +166,7 @@ class G2P:
 
 
 def _version() -> str:
-    from text.english.taggers import tagger_name
+    from text.english.tagger import tagger_name
 
     try:
         espeak_version = espeak.version()
@@ -183,3 +187,30 @@ def _load(code: str) -> _Language:
     from text.espeak.espeak_g2p import EspeakG2P
 
     return EspeakG2P(code)
+
+
+class MixedG2P:
+    """Pronounces sentences with `G2P`, obviously foreign words in their own language (`languages`)."""
+
+    def __init__(self, g2p: G2P) -> None:
+        self._g2p = g2p
+
+    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
+        """Pronounced words, one for each of `sentence.split()`, in order; errors as of `G2P.words`."""
+        texts = sentence.split()
+        spoken_in = languages(texts, language)
+        found = self._g2p.words(sentence, language)
+        if all(code == language for code in spoken_in):
+            return found
+        words = list(found)
+        for code, run in groupby(range(len(texts)), key=lambda place: spoken_in[place]):
+            places = list(run)
+            if code == language:
+                continue
+            if code in EAST_ASIAN and missing(code):
+                code = "en-us"  # reads ideographs and kana with espeak-ng's voices of their languages
+            foreign = self._g2p.words(" ".join(texts[place] for place in places), code)
+            for place, word in zip(places, foreign, strict=True):
+                if word.source is not PhonemeSource.NONE:
+                    words[place] = replace(word, phonemes=adapted(word.phonemes, language))
+        return tuple(words)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
+from text.apart import apart
+from text.errors import Mishaps
 from text.espeak.espeak_g2p import by_rule, spelled
-from text.g2p import G2P
-from text.isolation.apart import apart
-from text.isolation.mishap import Mishaps
-from text.isolation.passages import ReadPassage, read_passages
-from text.lexicon.given import Given
-from text.lexicon.lexicon import Lexicon, LexiconFile
-from text.markup.bookmarks import Bookmarks
-from text.markup.marked import Marked, SentenceEnd
-from text.mixed import MixedG2P
+from text.g2p import G2P, MixedG2P
+from text.given import Given
+from text.lexicon import Lexicon, LexiconFile
+from text.markup.marked import Bookmark, Marked, SentenceEnd
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
+from text.passages import ReadPassage, read_passages
+from text.sentences.sentences import ends_sentence
 from text.settings import TextSettings
-from text.units.paced import Pacing, SourcedWords, paced_units
-from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
-from text.units.segmentation import pronounceable, units_of
+from text.units.pacing import Reading, SourcedWords, paced
+from text.units.prosody import Pauses
+from text.units.segmentation import pronounceable
+from text.words.performer import Performer
 from text.words.punctuation import is_unpronounceable
 from text.words.segment import Continuation, Cut, Notation, Sentence
 from text.words.word import PhonemeSource, Word
@@ -50,20 +49,17 @@ _LOOK_AHEAD = 400
 Words = tuple[Word, ...]
 
 
-class Pronouncer(Protocol):
-    """Interface of `text.g2p.G2P` that the pipeline uses."""
-
-    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
-        """Pronounced words, one for each token between spaces."""
-        ...
-
-
 class TextPipeline:
-    """Converts texts to sentences of units, and counts characters and phonemes that could not be spoken."""
+    """Converts texts to sentences of units, and counts characters and phonemes that could not be spoken.
+
+    A text passes through a chain of steps, each of which takes what the one before gives: it is sanitised and its
+    markup read (`text.markup`), split and normalised into passages (`text.passages`), these are pronounced, gathered to
+    sentences that sound, and paced (`text.units.pacing`).
+    """
 
     def __init__(
         self,
-        g2p: Pronouncer,
+        g2p: G2P | MixedG2P,
         normalization: Normalization | None = None,
         lexicon: Callable[[], Lexicon] = Lexicon,
         pauses: Pauses | None = None,
@@ -115,131 +111,73 @@ class TextPipeline:
             then: the boundary to a text that is spoken next; None: the speech ends with this text. A text that another
                 one follows gives no sentence if it has no sound. A paragraph ends after it if a blank line ends it.
         """
-        marked = text if isinstance(text, Marked) else Marked.plain(text)
-        lexicon = self._lexicon()
+        reading = self._reading(text, language, notation, speed, then)
         can_speak = False
-        reading = _Reading(language, notation, speed, then, Mishaps(self._misread))
-        for sentence in self._sentences(marked, lexicon, reading, self._normalization):
+        for sentence in self._read(reading, self._normalization):
             can_speak = True
             yield sentence
-        if not can_speak and then is None and self._is_rewritten(marked, lexicon, language):
+        if not can_speak and then is None and self._is_rewritten(reading):
             # The text consists of markup only, which normalisation removes: read it unnormalised. Emoji stay out:
             # espeak-ng would name them, and Kokoro can't.
-            emoji = self._normalization.normalize_emoji
-            yield from self._sentences(marked, lexicon, reading, replace(Normalization.none(), normalize_emoji=emoji))
+            emoji = self._normalization.on("emoji")
+            yield from self._read(reading, replace(Normalization.none(), normalize_emoji=emoji))
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """Normalised words of the text with their pronunciations, in order."""
-        marked = text if isinstance(text, Marked) else Marked.plain(text)
-        given = Given(marked, self._lexicon(), language)
-        limit, mishaps = _PASSAGE * notation.max_tokens, Mishaps(self._misread)
-        for passage in read_passages(marked.text, language, self._normalization, given, limit, mishaps.note):
-            yield from self._words(passage, given, language, notation, mishaps)
+        for _, words in self._pronounced(self._reading(text, language, notation), self._normalization):
+            yield from words
 
-    def _is_rewritten(self, marked: Marked, lexicon: Lexicon, language: str) -> bool:
-        given = Given(marked, lexicon, language)
-        keeps = given.keeps if given else None
+    def _reading(
+        self,
+        text: str | Marked,
+        language: str,
+        notation: Notation,
+        speed: float = 1.0,
+        then: Continuation | None = None,
+    ) -> Reading:
+        marked = text if isinstance(text, Marked) else Marked.plain(text)
+        return Reading(marked, language, notation, speed, then, self._lexicon(), Mishaps(self._misread))
+
+    def _read(self, reading: Reading, normalization: Normalization) -> Iterator[Sentence]:
+        gathered = _gathered(self._pronounced(reading, normalization), reading)
+        return paced(gathered, reading, self._pauses, self.dropped)
+
+    def _is_rewritten(self, reading: Reading) -> bool:
+        given, clean = reading.given(), reading.marked.text
         try:
-            said = apart.result(marked.text, normalize, marked.text, language, self._normalization, keeps)
+            keeps = given.keeps if given else None
+            said = apart.result(clean, normalize, clean, reading.language, self._normalization, keeps)
         except Exception:
             return True  # the reading before has failed in the same way, and has told so
-        return said.split() != marked.text.split()
+        return said.split() != clean.split()
 
-    def _sentences(
-        self, marked: Marked, lexicon: Lexicon, reading: _Reading, normalization: Normalization
-    ) -> Iterator[Sentence]:
-        bookmarks = Bookmarks(marked)
-        return bookmarks.all_given(self._read(marked, lexicon, reading, normalization, bookmarks))
+    def _pronounced(self, reading: Reading, normalization: Normalization) -> Iterator[tuple[ReadPassage, Words]]:
+        """Passages of normalised text with their pronounced words."""
+        given, mishaps = reading.given(), reading.mishaps
+        limit = _PASSAGE * reading.notation.max_tokens
+        for passage in read_passages(reading.marked.text, reading.language, normalization, given, limit, mishaps.note):
+            ways = (partial(_one_each, way, passage) for way in self._ways(passage, given, reading))
+            words = mishaps.first_of(ways, passage.origins[0][0])
+            for word in words:
+                if word.source is not PhonemeSource.USER and not pronounceable(word, reading.notation):
+                    self.unpronounceable.update(filter(is_unpronounceable, word.text))
+            yield passage, words
 
-    def _read(
-        self,
-        marked: Marked,
-        lexicon: Lexicon,
-        reading: _Reading,
-        normalization: Normalization,
-        bookmarks: Bookmarks,
-    ) -> Iterator[Sentence]:
-        clean = marked.text
-        language, notation = reading.language, reading.notation
-        given = Given(marked, lexicon, language)
-        pacing = Pacing(marked)
-        sentence_ends = {each.at for each in marked.annotations if isinstance(each, SentenceEnd)}
-        read = SourcedWords()
-        ready: Cut | None = None
-        """Kind of cut after the words; None until one of them sounds."""
-
-        def units(end: Cut, last: bool = False) -> Sentence:
-            nonlocal read
-            spoken, read = read, SourcedWords()
-
-            def laid_out() -> Sentence:
-                place = LayoutElement.TEXT
-                words = spoken
-                if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
-                    place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
-                    if place is not LayoutElement.TEXT:
-                        words = replace(spoken, words=with_full_stop(spoken.words, notation))
-                found = paced_units(words, pacing, notation, self.dropped, end=end, language=language)
-                found = with_inner_pauses(found, self._pauses, reading.speed)
-                if not last:
-                    found = with_pause(found, self._pauses.after(place, end), reading.speed)
-                return found
-
-            def plain() -> Sentence:
-                return units_of(spoken.words, notation, self.dropped, written=spoken.written, end=end)
-
-            return reading.mishaps.first_of((laid_out, plain), spoken.origins[0][0])
-
-        limit = _PASSAGE * notation.max_tokens
-        for passage in read_passages(clean, language, normalization, given, limit, reading.mishaps.note):
-            more = self._words(passage, given, language, notation, reading.mishaps)
-            more = bookmarks.given_to(more, passage.written, passage.origins)
-            sounds = any(pronounceable(word, notation) for word in more)
-            if ready and sounds:
-                yield units(ready)
-            read.extend(more, passage.written, passage.origins)
-            if not (ready or sounds):
-                continue
-            ready, end = passage.cut, passage.end
-            blank = _BLANK_LINE.match(clean, end, end + _LOOK_AHEAD) if passage.cut is Cut.SENTENCE else None
-            if blank and blank.end() not in sentence_ends:
-                ready = Cut.PARAGRAPH
-            if _goes_on(clean, end, language):
-                yield units(ready)
-                ready = None
-        if ready and reading.then is None:
-            yield units(ready, last=True)
-        elif ready and reading.then:
-            cut = ready if ready is Cut.PARAGRAPH else reading.then.cut or ready
-            yield with_pause(units(cut), reading.then.pause, 1.0)
-
-    def _words(
-        self, passage: ReadPassage, given: Given, language: str, notation: Notation, mishaps: Mishaps
-    ) -> tuple[Word, ...]:
-        ways = self._ways(passage, given, language, notation.speaks == "text")
-        words = mishaps.first_of((partial(_one_each, way, passage) for way in ways), passage.origins[0][0])
-        for word in words:
-            if word.source is not PhonemeSource.USER and not pronounceable(word, notation):
-                self.unpronounceable.update(filter(is_unpronounceable, word.text))
-        return words
-
-    def _ways(
-        self, passage: ReadPassage, given: Given, language: str, as_text: bool
-    ) -> Iterator[Callable[[str], Words]]:
+    def _ways(self, passage: ReadPassage, given: Given, reading: Reading) -> Iterator[Callable[[str], Words]]:
         """The ways to pronounce a passage, each simpler than the one before."""
-        if as_text:
+        if reading.notation.speaks == "text":
             yield lambda text: given.respelled(text.split())
             yield lambda text: tuple(Word(token, token, PhonemeSource.ESPEAK) for token in text.split())
             return
 
         def say(text: str) -> Words:
-            return self._g2p.words(text, language)
+            return self._g2p.words(text, reading.language)
 
         if given:
             yield lambda text: given.words(text.split(), passage.origins, say)
         yield say
-        yield lambda text: by_rule(text, language)
-        yield lambda text: spelled(text, language)
+        yield lambda text: by_rule(text, reading.language)
+        yield lambda text: spelled(text, reading.language)
 
 
 def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
@@ -249,15 +187,33 @@ def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
     return words
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The way to read one text."""
-
-    language: str
-    notation: Notation
-    speed: float
-    then: Continuation | None
-    mishaps: Mishaps
+def _gathered(pronounced: Iterator[tuple[ReadPassage, Words]], reading: Reading) -> Iterator[SourcedWords]:
+    """Words of whole sentences, at least one of which sounds."""
+    clean = reading.marked.text
+    sentence_ends = {each.at for each in reading.marked.annotations if isinstance(each, SentenceEnd)}
+    read = SourcedWords()
+    ready: Cut | None = None
+    """Kind of cut after the words; None until one of them sounds."""
+    for passage, words in pronounced:
+        sounds = any(pronounceable(word, reading.notation) for word in words)
+        if ready and sounds:
+            yield replace(read, end=ready)
+            read = SourcedWords()
+        read.extend(words, passage.written, passage.origins)
+        if not (ready or sounds):
+            continue
+        ready, end = passage.cut, passage.end
+        blank = _BLANK_LINE.match(clean, end, end + _LOOK_AHEAD) if passage.cut is Cut.SENTENCE else None
+        if blank and blank.end() not in sentence_ends:
+            ready = Cut.PARAGRAPH
+        if _goes_on(clean, end, reading.language):
+            yield replace(read, end=ready)
+            read, ready = SourcedWords(), None
+    if ready and reading.then is None:
+        yield replace(read, end=ready, last=True)
+    elif ready and reading.then:
+        cut = ready if ready is Cut.PARAGRAPH else reading.then.cut or ready
+        yield replace(read, end=cut, pause=reading.then.pause)
 
 
 def _goes_on(clean: str, position: int, language: str) -> bool:
@@ -285,3 +241,53 @@ def configured_pipeline(
         text.layout_pauses,
         misread,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PerformedText:
+    """A stretch of text and its performer."""
+
+    marked: Marked
+    performer: Performer
+    then: Continuation
+    """The boundary to the next stretch."""
+
+
+def performed_parts(marked: Marked, performer: Performer, pause: float = 0.0) -> list[PerformedText]:
+    """The parts of a text, of which `performer` speaks those that name no other voice.
+
+    A part that ends within a sentence ("she said," before a quotation) ends like a clause, the text itself always like
+    a sentence.
+
+    Args:
+        pause: seconds of silence after the text; 0: as long as after any sentence.
+    """
+    found = [
+        PerformedText(part, each or performer, Continuation(Cut.SENTENCE if ends_sentence(part.text) else Cut.CLAUSE))
+        for each, part in marked.parts()
+    ]
+    found[-1] = replace(found[-1], then=Continuation(Cut.SENTENCE, pause or None))
+    return found
+
+
+def performed_sentences(
+    parts: Sequence[PerformedText],
+    pipeline: TextPipeline,
+    notation: Notation,
+    speed: float,
+    then: Continuation | None = None,
+) -> Iterator[Sentence]:
+    """Sentences of all parts in order, with their performers. No sentence belongs to two performers.
+
+    Args:
+        then: the boundary to a text that is spoken after the last part; None: the speech ends with it.
+    """
+    soundless: tuple[Bookmark, ...] = ()
+    for place, part in enumerate(parts, 1):
+        performer = part.performer
+        boundary = part.then if place < len(parts) else then
+        marked = replace(part.marked, annotations=soundless + part.marked.annotations)
+        soundless = tuple(Bookmark(0, each.name) for each in marked.annotations if isinstance(each, Bookmark))
+        for sentence in pipeline.sentences(marked, performer.language, notation, speed, boundary):
+            soundless = ()
+            yield tuple(replace(unit, performer=performer, rate=unit.rate * performer.rate) for unit in sentence)

@@ -8,8 +8,8 @@ BREAKS = (
     Mutation(
         "an-unread-sentence",
         "text/pipeline.py",
-        "            yield units(ready, last=True)\n",
-        "            pass\n",
+        "        yield replace(read, end=ready, last=True)\n",
+        "        pass\n",
         ("tests/supervisor/speaking/test_local_speech.py",),
     ),
     Mutation(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.training.tagger_texts import texts
 from text.english.perceptron import BITS, Perceptron, fixed_rows, tag_code, tag_rows
-from text.english.taggers import aligned, load_spacy, spacy_model
+from text.english.tagger import aligned, load_spacy, spacy_model
 from text.english.tokenizer import tokens
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization

@@ -26,11 +26,11 @@ from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes, json
 from frontend.speech.answer import ANSWERS
 from frontend.speech.body import DialogueBody, SpeechBody
 from frontend.speech.framing import CaptionedLine, CaptionedSpeech
-from text.isolation.apart import apart
+from text.apart import apart
 from text.markup import ssml
-from text.markup.limits import MAX_RATE, MIN_RATE
+from text.markup.meanings import MAX_RATE, MIN_RATE
 from text.markup.say_as import said_as
-from text.markup.tag_writer import TagWriter
+from text.markup.builder import TagWriter
 from text.words.language import language_of
 from text.words.performer import Performer
 from text.words.voice_spec import VoiceError, parse_voice

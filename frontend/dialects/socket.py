@@ -21,8 +21,7 @@ from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sent_ahead import taken
 from shm import request_id
-from text.errors import TextError
-from text.isolation.mishap import Mishap
+from text.errors import Mishap, TextError
 
 log = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.speech.asked import checked_text
 from shm.engine_info import EngineInfo
+from text.apart import apart
 from text.espeak.ipa import ALPHABET
-from text.isolation.apart import apart
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.pipeline import TextPipeline

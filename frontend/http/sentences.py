@@ -16,7 +16,7 @@ from frontend.contract.voices import language_of_text
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import no_effect_if
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
-from text.isolation.apart import apart
+from text.apart import apart
 from text.sentences.sentences import lines_of_sentences
 from text.words.sanitize import sanitize
 

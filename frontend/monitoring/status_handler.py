@@ -36,7 +36,7 @@ from frontend.streams.stream import Stream
 from shm import situation
 from shm.engine_info import EngineInfo
 from shm.situation import Situation
-from text.english.taggers import tagger_name
+from text.english.tagger import tagger_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,12 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, WrittenText, plan, plan_growing
 from frontend.planning.profile import CostProfile
 from shm.engine_info import EngineInfo
-from text.isolation.apart import apart
-from text.markup.limits import MarkupError
+from text.apart import apart
 from text.markup.marked import Entrance, Marked, Pause
+from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
-from text.performed import PerformedText, performed_parts, performed_sentences
 from text.phoneme_script import phoneme_sentences
-from text.pipeline import TextPipeline
+from text.pipeline import PerformedText, TextPipeline, performed_parts, performed_sentences
 from text.words.performer import Cast, Performer
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 

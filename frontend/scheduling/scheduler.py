@@ -33,7 +33,7 @@ from shm.killpoint import killpoint
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
 from text.errors import TextError
-from text.isolation.mishap import Mishap
+from text.errors import Mishap
 from text.words.segment import Segment
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,7 @@ from msgspec import Meta
 from frontend.contract.errors import Broken, Fault, Interrupted, ListenersFirst, Overloaded, Unavailable, Unspeakable
 from frontend.monitoring.metrics import Event, Metrics
 from shm import request_id
-from text.errors import TextError
-from text.isolation.mishap import Mishap
+from text.errors import Mishap, TextError
 
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 """The code in an error's body: `response.get(ERROR_CODE, "")`."""

@@ -36,8 +36,7 @@ from frontend.speech.speakable import HEADER, Pieces
 from frontend.timestamps.align import without_overlaps
 from shm import request_id
 from shm.engine_info import EngineInfo
-from text.errors import TextError
-from text.isolation.mishap import Mishap
+from text.errors import Mishap, TextError
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ from frontend.speech.kokoro_fastapi import VoiceAlias, rules_off
 from shm import request_id
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
-from text.markup.limits import clamped_rate
 from text.markup.marked import MarkupKind
+from text.markup.meanings import clamped_rate
 from text.markup.ssml import is_document
 from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from text.markup.limits import MAX_RATE, MIN_RATE
+from text.markup.meanings import MAX_RATE, MIN_RATE
 
 MAX_VOLUME = 10.0
 

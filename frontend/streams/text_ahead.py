@@ -11,7 +11,7 @@ from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segments import SegmentQueue
 from shm import request_id
-from text.isolation.apart import may_take_long
+from text.apart import may_take_long
 from text.words.segment import Segment
 
 LOOKAHEAD = 4

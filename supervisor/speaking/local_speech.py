@@ -54,7 +54,7 @@ class LocalSpeech:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
         from text.g2p import G2P
-        from text.lexicon.lexicon import LexiconFile
+        from text.lexicon import LexiconFile
         from text.pipeline import configured_pipeline
         from text.settings import TextSettings
         from worker.engine import EngineUnavailable

@@ -10,17 +10,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.server import Server, server
-from text.isolation.apart import AT_ONCE
+from text.apart import AT_ONCE
 
 PLANTED = """
 import sys
-if "text.isolation.apart_child:answering" in sys.orig_argv:
+if "text.passages:answering" in sys.orig_argv:
     import re
-    from text.normalization import normalize
+    from text.normalization.draft import Rule
+    from text.normalization.english import english
     def stall(draft):
         if "Zebra" in draft.sentence:
             re.match("(?:a|a)+b", "a" * 100)
-    normalize._ENGLISH = (*normalize._ENGLISH[:1], ("web_addresses", stall, re.compile("")), *normalize._ENGLISH[1:])
+    english.RULES = (*english.RULES[:1], Rule("web_addresses", stall, re.compile("")), *english.RULES[1:])
 """
 CALM = "The quick brown fox jumps over the lazy dog, and then it sleeps in the sun. " * 5
 STALLING = {

@@ -7,8 +7,8 @@ import re
 import signal
 from collections.abc import Iterator
 
-from text.lexicon.lexicon import Lexicon, LexiconMatch
-from text.markup.limits import MarkupError
+from text.lexicon import Lexicon, LexiconMatch
+from text.markup.meanings import MarkupError
 
 
 def for_ever() -> None:

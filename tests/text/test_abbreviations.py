@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from text.locales.locale import LOCALES
+from text.normalization.western.words import LOCALES
 from text.sentences import abbreviations as table
 from text.sentences.sentences import sentences
 from text.words.sanitize import sanitize

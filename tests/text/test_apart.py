@@ -21,12 +21,12 @@ from tests.engine_infos import kokoro
 from tests.text import stalling
 from tests.text.letters import KOKORO, VOCABULARY, LetterG2P
 from tests.text.stalling import StallingLexicon, done, steps
-from text.isolation import apart as module
-from text.isolation.apart import AT_ONCE, Apart, apart
-from text.lexicon.lexicon import Lexicon, read_entries
+from text import apart as module
+from text.apart import AT_ONCE, Apart, apart
+from text.lexicon import Lexicon, read_entries
 from text.markup import marked, parse
-from text.markup.limits import MarkupError
 from text.markup.marked import MarkupKind
+from text.markup.meanings import MarkupError
 from text.normalization import normalize
 from text.pipeline import TextPipeline
 

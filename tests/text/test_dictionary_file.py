@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from text.english.dictionary_file import DictionaryFile, UnknownLayout
-from text.english.misaki_lexicon import Heteronyms, misaki_lexicon
-from text.espeak.misaki_import import misaki_en
+from text.english.english import Heteronyms, english_lexicon
+from text.espeak import misaki
 
-_DATA = Path(misaki_en().__file__).with_name("data")
+_DATA = Path(misaki.english().__file__).with_name("data")
 
 
 def _grown(file: Path) -> dict[str, Any]:
-    grown: dict[str, Any] = misaki_en().Lexicon.grow_dictionary(json.loads(file.read_text(encoding="utf-8")))
+    grown: dict[str, Any] = misaki.english().Lexicon.grow_dictionary(json.loads(file.read_text(encoding="utf-8")))
     return grown
 
 
@@ -93,7 +93,7 @@ def test_a_file_of_another_layout_is_rejected(tmp_path: Path, text: str) -> None
 
 
 def test_the_lexicon_has_all_that_misaki_s_own_has() -> None:
-    ours, theirs = vars(misaki_lexicon(british=True)), vars(misaki_en().Lexicon(True))
+    ours, theirs = vars(english_lexicon(british=True)), vars(misaki.english().Lexicon(True))
     assert ours.keys() == theirs.keys()
     assert (ours["british"], ours["cap_stresses"]) == (theirs["british"], theirs["cap_stresses"])
     same, other = Heteronyms(ours["golds"]), Heteronyms(theirs["golds"])
@@ -105,9 +105,9 @@ def test_the_lexicon_has_all_that_misaki_s_own_has() -> None:
 
 
 def test_dictionaries_that_are_missing_are_dicts(tmp_path: Path) -> None:
-    lexicon = misaki_lexicon(british=False, data=tmp_path)
+    lexicon = english_lexicon(british=False, data=tmp_path)
     assert isinstance(lexicon.golds, dict)
-    assert lexicon.golds["hello"] == misaki_lexicon(british=False).golds["hello"]
+    assert lexicon.golds["hello"] == english_lexicon(british=False).golds["hello"]
 
 
 @pytest.mark.parametrize("content", ["", '{"a": "b"}'])
@@ -116,15 +116,15 @@ def test_dictionaries_that_cannot_be_read_in_place_are_misakis_own(
 ) -> None:
     for name in ("us_gold.json", "us_silver.json"):
         (tmp_path / name).write_text(content)
-    monkeypatch.setattr(misaki_en(), "Lexicon", lambda british: ("misaki's own", british))
-    assert misaki_lexicon(british=False, data=tmp_path) == ("misaki's own", False)
+    monkeypatch.setattr(misaki.english(), "Lexicon", lambda british: ("misaki's own", british))
+    assert english_lexicon(british=False, data=tmp_path) == ("misaki's own", False)
 
 
 def test_the_lexicon_takes_a_few_megabytes() -> None:
-    misaki_lexicon(british=True)
+    english_lexicon(british=True)
     tracemalloc.start()
     try:
-        kept = misaki_lexicon(british=False)
+        kept = english_lexicon(british=False)
         size, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

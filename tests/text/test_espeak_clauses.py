@@ -9,10 +9,8 @@ from difflib import SequenceMatcher
 import pytest
 
 from shm.espeak_languages import LANGUAGE_FILES
-from text.espeak import espeak
+from text.espeak import espeak, misaki
 from text.espeak.espeak_g2p import EspeakG2P, groups
-from text.espeak.ipa import misakis_alphabet
-from text.espeak.misaki_import import misaki_espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
 
@@ -74,7 +72,7 @@ def check_clauses(language: str, count: int) -> None:
     for sentence in with_numbers(language, count):
         words = g2p.words(sentence)
         said = "".join(("" if word.joins else " ") + word.phonemes for word in words).split()
-        clause = misakis_alphabet(espeak.phonemes(sentence, LANGUAGE_FILES[language]), language).split()
+        clause = misaki.from_espeak(espeak.phonemes(sentence, LANGUAGE_FILES[language]), language).split()
         if [word.text for word in words] != sentence.split() or said != clause:
             wrong.append((sentence, said, clause))
     assert wrong == []
@@ -100,10 +98,12 @@ def clauses(sentence: str) -> list[str]:
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_words_are_those_of_misaki(language: str) -> None:
-    misaki, g2p = misaki_espeak().EspeakG2P(language), G2P()
+    g2p, file = G2P(), LANGUAGE_FILES[language]
     same = total = 0
     for sentence in SENTENCES[language]:
-        expected = " ".join(misaki(clause)[0] for clause in clauses(sentence)).split()
+        expected = " ".join(
+            misaki.from_espeak(espeak.phonemes(clause, file), language) for clause in clauses(sentence)
+        ).split()
         words = g2p.words(sentence, language)
         assert all(word.source is PhonemeSource.ESPEAK for word in words)
         said = "".join(("" if word.joins else " ") + word.phonemes for word in words)

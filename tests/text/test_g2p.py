@@ -192,15 +192,15 @@ def test_the_cache_tells_languages_apart() -> None:
 def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     version = G2P().version
     assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/perceptron", version)
-    monkeypatch.setattr("text.english.taggers.tagger_name", lambda: "en_core_web_sm-9.9")
+    monkeypatch.setattr("text.english.tagger.tagger_name", lambda: "en_core_web_sm-9.9")
     assert G2P().version != version
 
 
 def test_importing_and_constructing_loads_nothing() -> None:
     code = (
         "import sys\n"
-        "from text import g2p, mixed\n"
-        "from text.english import english, taggers\n"
+        "from text import g2p\n"
+        "from text.english import english, tagger\n"
         "from text.espeak import espeak_g2p\n"
         "from text import east_asian\n"
         "g2p.G2P()\n"
@@ -259,7 +259,6 @@ def test_a_language_that_was_loaded_ahead_loads_nothing_more_for_its_first_sente
 
 
 def test_a_sentence_may_come_while_its_language_is_being_loaded_by_another_thread() -> None:
-    """While misaki is imported, spaCy is a stand-in that can't be looked up."""
     code = (
         "import sys, threading; from text.g2p import G2P; g2p = G2P(); sys.setswitchinterval(1e-6);"
         "loading = threading.Thread(target=g2p.load, args=('en-us',)); loading.start();"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from shm.expendable import Expendable
-from text.english import taggers
-from text.espeak import espeak
+from text.english import tagger
+from text.espeak import espeak, misaki
 from text.g2p import G2P
 from text.words.word import PhonemeSource
 
@@ -26,10 +26,10 @@ _REACHED = {"dev": 99, "held": 48, "more": 25}
 def light_tagger() -> Iterator[None]:
     """The readings are those of the tagger that every installation has, also where spaCy is installed."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(taggers, "spacy_model", lambda: "")
-        taggers.tagger_name.cache_clear()
+        patched.setattr(tagger, "spacy_model", lambda: "")
+        tagger.tagger_name.cache_clear()
         yield
-    taggers.tagger_name.cache_clear()
+    tagger.tagger_name.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +119,7 @@ def test_punctuation_stands_where_it_stood(g2p: G2P) -> None:
 )
 @pytest.mark.parametrize("language", ["en-us", "en-gb"])
 def test_names_that_the_lexicon_lacks_are_espeaks_in_misakis_alphabet(g2p: G2P, name: str, language: str) -> None:
-    from misaki.en import GB_VOCAB, US_VOCAB
-
-    alphabet = (GB_VOCAB if language == "en-gb" else US_VOCAB | {"T"}) | {" "}
+    alphabet = misaki.alphabet(language) | {" "}
     word = g2p.words(name, language)[0]
     assert word.source is PhonemeSource.ESPEAK
     assert len(word.phonemes) > 3
@@ -176,12 +174,10 @@ def test_without_espeaks_library_words_are_spelled_and_it_is_said_once(
 def test_a_number_that_misaki_raises_on_costs_its_neighbours_nothing(
     g2p: G2P, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from misaki.en import Lexicon
-
     def fails(*_: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(Lexicon, "get_number", fails)
+    monkeypatch.setattr(misaki.english().Lexicon, "get_number", fails)
     with caplog.at_level(logging.INFO):
         first, number, last = g2p.words("about 987654 people", "en-us")
     assert (first.phonemes, last.phonemes) == ("əbˈWt", "pˈipᵊl")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from text.espeak import misaki
 from text.espeak.ipa import ALPHABET, UnknownSymbols, from_ipa
-from text.espeak.misaki_import import misaki_en
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_has_no_sound_is_named(ipa: str, symbols: str) -> None:
     st.text("təˈmeɪtoʊ͡ʃdʒɝ̩ː./ gaɑ5ç̃œ", max_size=12) | st.text(max_size=4), st.sampled_from(["en-us", "en-gb", "fr-fr"])
 )
 def test_any_text_is_sounds_of_the_alphabet_or_refused(ipa: str, language: str) -> None:
-    en = misaki_en()
+    en = misaki.english()
     alphabet = {"en-us": en.US_VOCAB | {"T"}, "en-gb": en.GB_VOCAB}.get(language, ALPHABET)
     try:
         phonemes = from_ipa(ipa, language)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from text.lexicon.entry import Entry, Problem, read_entries
-from text.lexicon.lexicon import Lexicon, LexiconFile, LexiconMatch
+from text.lexicon import Entry, Lexicon, LexiconFile, LexiconMatch, Problem, read_entries
 
 
 def lexicon(*lines: str) -> Lexicon:

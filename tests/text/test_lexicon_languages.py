@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from text.espeak.ipa import ALPHABET
-from text.g2p import G2P
-from text.lexicon.entry import Entry
-from text.lexicon.lexicon import Lexicon
-from text.mixed import MixedG2P
+from text.g2p import G2P, MixedG2P
+from text.lexicon import Entry, Lexicon
 from text.pipeline import TextPipeline
 from text.words.segment import Notation
 from text.words.word import PhonemeSource, Word

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
-from text import pipeline
+from text import passages, pipeline
 from text.english.english import English
 from text.espeak.espeak_g2p import EspeakG2P
 from text.g2p import G2P
-from text.isolation import passages
-from text.lexicon.given import Given
-from text.lexicon.lexicon import Lexicon, read_entries
+from text.given import Given
+from text.lexicon import Lexicon, read_entries
 from text.normalization import normalize
-from text.normalization.draft.draft import Draft
+from text.normalization.draft import Draft
+from text.normalization.english import english
 from text.pipeline import TextPipeline
-from text.units import paced
+from text.units import pacing
 from text.words.segment import Notation
 
 SENTENCES = ["The first cat sat on 10 cm.", "A Zebra ran 5 km to [it](/x).", "The last dog slept."]
@@ -57,7 +57,7 @@ def speaks_all(made: TextPipeline, text: str, language: str, notation: Notation)
     return heard(made, text, language, notation).split() == text.split()
 
 
-@pytest.mark.parametrize("rule", range(len(normalize._ENGLISH)), ids=[rule[0] for rule in normalize._ENGLISH])
+@pytest.mark.parametrize("rule", range(len(english.RULES)), ids=[rule.name for rule in english.RULES])
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK], ids=["phonemes", "text"])
 def test_a_rule_that_fails_costs_its_sentence_the_rules(
     rule: int,
@@ -66,10 +66,9 @@ def test_a_rule_that_fails_costs_its_sentence_the_rules(
     fresh_rules: None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    rules = list(normalize._ENGLISH)
-    name, apply, _ = rules[rule]
-    rules[rule] = (name, failing(apply), re.compile(""))
-    monkeypatch.setattr(normalize, "_ENGLISH", tuple(rules))
+    rules = list(english.RULES)
+    rules[rule] = rules[rule]._replace(rewrite=failing(rules[rule].rewrite), needed=re.compile(""))
+    monkeypatch.setattr(english, "RULES", tuple(rules))
     misread: list[None] = []
     made = TextPipeline(LetterG2P(), misread=lambda: misread.append(None))
     text = " ".join(SENTENCES)
@@ -91,10 +90,9 @@ STEPS: list[tuple[object, str, str]] = [
     (English, "words", "en-us"),
     (EspeakG2P, "words", "es"),
     (EspeakG2P, "_give", "es"),
-    (pipeline, "paced_units", "en-us"),
-    (pipeline, "with_pause", "en-us"),
-    (paced, "units_of", "en-us"),
-    (pipeline, "with_inner_pauses", "en-us"),
+    (pacing, "paced_units", "en-us"),
+    (pacing, "with_pause", "en-us"),
+    (pacing, "with_inner_pauses", "en-us"),
 ]
 
 

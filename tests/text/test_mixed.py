@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from text.g2p import G2P
-from text.mixed import MixedG2P, languages
-from text.words.accent import SOUNDS, adapted
+from text.espeak.ipa import SOUNDS, adapted
+from text.g2p import G2P, MixedG2P, languages
 
 _g2p = G2P()
 _MARKS = frozenset("ˈˌ,.;:!?…—“”() ")

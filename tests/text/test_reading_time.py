@@ -13,10 +13,10 @@ import pytest
 from tests.growth import grows_with_the_length, limited_seconds
 from tests.test_regular_expressions import SIGNS
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
-from text.markup.limits import MarkupError
 from text.markup.marked import MarkupKind
+from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
-from text.normalization.draft.draft import Draft
+from text.normalization.draft import Draft
 from text.normalization.normalize import rules_of
 from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from text.english import english, taggers
+from text.english import english, tagger
 from text.english.tagger import LightTagger
 
 
@@ -29,23 +29,23 @@ def test_spacy_tags_if_it_and_its_model_are_installed(
     vars(fake)["load"] = lambda enable: nlp
     for name in installed:
         monkeypatch.setitem(sys.modules, name, fake)
-    monkeypatch.setattr(taggers, "spacy_installed", lambda: "spacy" in installed)
+    monkeypatch.setattr(tagger, "spacy_installed", lambda: "spacy" in installed)
     modules = [SimpleNamespace(name=name) for name in (*installed, "en_core_web_trf", "os")]
-    monkeypatch.setattr(taggers.pkgutil, "iter_modules", lambda: modules)
-    taggers.tagger_name.cache_clear()
+    monkeypatch.setattr(tagger.pkgutil, "iter_modules", lambda: modules)
+    tagger.tagger_name.cache_clear()
     words = english.English("en-us").words("Please read this.")
     both = len(installed) == 2
     assert words[1].phonemes == ("ɹˈɛd" if both else "ɹˈid")
-    assert isinstance(taggers.best_tagger(), taggers.SpacyTagger if both else LightTagger)
-    assert taggers.tagger_name() == (installed[1] if both else "perceptron")
-    taggers.tagger_name.cache_clear()
+    assert isinstance(tagger.best_tagger(), tagger.SpacyTagger if both else LightTagger)
+    assert tagger.tagger_name() == (installed[1] if both else "perceptron")
+    tagger.tagger_name.cache_clear()
 
 
 def test_the_tagger_is_named_while_misaki_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The import puts a stand-in in spaCy's place, and `/status` may be asked meanwhile, by another thread."""
-    installed = taggers.spacy_installed()
+    installed = tagger.spacy_installed()
     monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
-    assert taggers.spacy_installed() is installed
+    assert tagger.spacy_installed() is installed
 
 
 def test_spacys_present_tense_is_not_read_as_the_past() -> None:
@@ -55,16 +55,16 @@ def test_spacys_present_tense_is_not_read_as_the_past() -> None:
         return [SimpleNamespace(text=found[0], idx=found.start(), tag_="VBP") for found in re.finditer(r"\w+", text)]
 
     words = ["They", "read"]
-    assert taggers.SpacyTagger(nlp).tags(words, list(english.tokens(words))) == ["VB", "VB"]
+    assert tagger.SpacyTagger(nlp).tags(words, list(english.tokens(words))) == ["VB", "VB"]
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("language_extras")
 @pytest.mark.timeout(900)
 def test_the_registrys_spacy_model_is_found_and_tags() -> None:
-    model = taggers.spacy_model()
+    model = tagger.spacy_model()
     assert model, "the extra's model isn't found"
-    assert taggers.tagger_name().startswith(f"{model}-3.")
-    assert isinstance(taggers.best_tagger(), taggers.SpacyTagger)
+    assert tagger.tagger_name().startswith(f"{model}-3.")
+    assert isinstance(tagger.best_tagger(), tagger.SpacyTagger)
     words = english.English("en-us").words("They produce a lot, and the produce is sold.")
     assert (words[1].phonemes, words[6].phonemes) == ("pɹədˈus", "pɹˈOdˌus")

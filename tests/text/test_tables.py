@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from text.locales import tables
-from text.locales.locale import LOCALES
-from text.normalization.eastern.eastern_numbers import eastern_words
+from text.normalization.eastern.eastern import eastern_words
+from text.normalization.western.words import LOCALES
 
 FILES = sorted(Path(tables.__file__).parent.glob("*/*.toml"))
 

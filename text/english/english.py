@@ -5,17 +5,22 @@ spaCy's tagger if it is installed.
 from __future__ import annotations
 
 import logging
+from collections.abc import Container, Mapping
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+from text.english.dictionary_file import DictionaryFile, Said
 from text.english.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
-from text.english.misaki_lexicon import Heteronyms, misaki_lexicon
-from text.english.misaki_rules import MisakiRules
-from text.english.taggers import Tagger, best_tagger
+from text.english.pronouncing import Pronouncer
+from text.english.tagger import Tagger, best_tagger
 from text.english.tokenizer import MAX_LEXICAL, tokens
-from text.espeak.misaki_import import misaki_en
+from text.espeak import misaki
 from text.words.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
+
+_NOUN_OR_VERB = frozenset(("NOUN", "VERB", "ADJ"))
 
 _SOURCES: dict[int | None, PhonemeSource] = {
     ESPEAK_RATING: PhonemeSource.ESPEAK,
@@ -34,13 +39,10 @@ class English:
             language: en-us or en-gb.
             tagger: gives the parts of speech; the best one that is installed by default.
         """
-        en = misaki_en()
-        british = language == "en-gb"
-        lexicon = misaki_lexicon(british)
-        vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
-        self._fallback = Fallback(language, lexicon, vocabulary)
+        lexicon = english_lexicon(british=language == "en-gb")
+        self._fallback = Fallback(language, lexicon)
         self._tagger = tagger or best_tagger(Heteronyms(lexicon.golds))
-        self._misaki = MisakiRules(en, lexicon, self._fallback)
+        self._pronouncer = Pronouncer(misaki.english(), lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:
         texts = sentence.split()
@@ -66,23 +68,18 @@ class English:
         found = list(tokens(texts))
         parts: list[list[tuple[str, PhonemeSource]]] = [[] for _ in texts]
         if found:
-            for token in self._misaki.pronounced(found, self._tagger.tags(texts, found)):
+            for token in self._pronouncer.pronounced(found, self._tagger.tags(texts, found)):
                 parts[token.word].append((token.phonemes, _SOURCES.get(token.rating, PhonemeSource.LEXICON)))
         return [Word(text, *_joined(tuple(of_word))) for text, of_word in zip(texts, parts, strict=True)]
 
     def _monster(self, text: str) -> Word:
         """Pronounces text that is too long for the lexicon: espeak-ng reads it in pieces."""
-        phonemes, rating = self._fallback(_Plain(text))
+        phonemes, rating = self._fallback(text)
         return Word(text, phonemes, _SOURCES[rating])
 
 
 def _ends_word(phoneme: str) -> bool:
     return phoneme.isalnum() or phoneme in ".,;:!?…"
-
-
-class _Plain:
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 @lru_cache(4096)
@@ -95,3 +92,32 @@ def _joined(parts: tuple[tuple[str, PhonemeSource], ...]) -> tuple[str, PhonemeS
         phonemes += " " + part if apart else part
     sources = {source for part, source in parts if any(map(str.isalpha, part))}
     return phonemes.strip(), PhonemeSource.weakest(sources)
+
+
+def english_lexicon(british: bool, data: Path | None = None) -> Any:
+    """misaki's lexicon of American or British English, whose dictionaries stay in their files. Its words are Python
+    dicts, as misaki makes them, if its files can't be read in place: they lie in an archive, or a release of misaki
+    writes them otherwise.
+
+    Args:
+        data: folder of the dictionaries; default: misaki's own.
+    """
+    folder = data or misaki.english_data()
+    try:
+        golds, silvers = (
+            DictionaryFile(folder / f"{'gb' if british else 'us'}_{name}.json") for name in ("gold", "silver")
+        )
+    except (OSError, ValueError) as error:
+        _log.info("misaki's dictionaries are read into memory (70 MB): %s", error)
+        return misaki.english_lexicon(british, None, None)
+    return misaki.english_lexicon(british, golds, silvers)
+
+
+class Heteronyms(Container[str]):
+    """The words that are pronounced differently as nouns, verbs or adjectives."""
+
+    def __init__(self, golds: Mapping[str, Said]) -> None:
+        self._golds = golds
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(said := self._golds.get(str(word)), dict) and not _NOUN_OR_VERB.isdisjoint(said)

@@ -7,9 +7,8 @@ import unicodedata
 from typing import Any
 
 from shm.espeak_languages import LANGUAGE_FILES
-from text.espeak import espeak
-from text.espeak.misaki_import import misaki_espeak
-from text.words.accent import NEAREST
+from text.espeak import espeak, misaki
+from text.espeak.ipa import NEAREST
 
 ESPEAK_RATING = 2
 LETTERS_RATING = 1
@@ -65,23 +64,20 @@ def _without_diacritics(text: str) -> str:
 
 
 class Fallback:
-    """Pronounces single words. It never raises, and returns a rating that tells its method."""
+    """Pronounces words that misaki's lexicon lacks: by espeak-ng, or by the names of their letters. It never raises."""
 
-    def __init__(self, language: str, lexicon: Any, alphabet: frozenset[str]) -> None:
+    def __init__(self, language: str, lexicon: Any) -> None:
         """Args:
         language: en-us or en-gb.
         lexicon: `misaki.en.Lexicon`, for the names of letters and digits.
-        alphabet: the phonemes that may be returned.
         """
         self._lexicon = lexicon
-        self._alphabet = alphabet
-        self._nearest = NEAREST[language]
-        self._espeak = misaki_espeak().EspeakFallback(british=language == "en-gb")
-        self._espeak.backend = _ByScript(LANGUAGE_FILES[language])
+        self._language = language
+        self._alphabet = misaki.alphabet(language)
 
-    def __call__(self, token: Any) -> tuple[str, int]:
-        """Phonemes of a `misaki.token.MToken`'s text, and their rating, as misaki calls its fallbacks."""
-        pieces = [token.text[start : start + espeak.MAX_WORD] for start in range(0, len(token.text), espeak.MAX_WORD)]
+    def __call__(self, text: str) -> tuple[str, int]:
+        """Phonemes of a text, and a rating that tells how they were found."""
+        pieces = [text[start : start + espeak.MAX_WORD] for start in range(0, len(text), espeak.MAX_WORD)]
         spoken = [(phonemes, rating) for phonemes, rating in map(self._piece, pieces) if phonemes]
         if not spoken:
             return "", NOTHING_RATING
@@ -105,15 +101,14 @@ class Fallback:
 
     def _by_espeak(self, text: str) -> str:
         """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""
-        from misaki.token import MToken
-
         try:
-            found, _ = self._espeak(MToken(text=text, tag="", whitespace=""))
+            said = espeak.phonemes(text, _voice_of(text) or LANGUAGE_FILES[self._language])
         except espeak.EspeakUnavailable:
             return ""
+        nearest = NEAREST[self._language]
         mapped = "".join(
-            phone if phone in self._alphabet else self._nearest.get(phone, " " if phone == " " else "")
-            for phone in unicodedata.normalize("NFD", found)
+            phone if phone in self._alphabet else nearest.get(phone, " " if phone == " " else "")
+            for phone in unicodedata.normalize("NFD", misaki.from_espeak(said, self._language))
         )
         return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
 
@@ -128,21 +123,11 @@ class Fallback:
         return ""
 
 
-class _ByScript:
-    """Backend with phonemizer's interface for misaki: reads English with the given voice, other scripts with a voice of
-    theirs.
-    """
-
-    def __init__(self, voice: str) -> None:
-        self._voice = voice
-
-    def phonemize(self, texts: list[str]) -> list[str]:
-        return [espeak.phonemes(text, self._voice_of(text)) for text in texts]
-
-    def _voice_of(self, text: str) -> str:
-        for character in text:
-            if character.isalpha() and not character.isascii():
-                script = unicodedata.name(character, "").partition(" ")[0]
-                if script in _SCRIPT_VOICES:
-                    return _SCRIPT_VOICES[script]
-        return self._voice
+def _voice_of(text: str) -> str:
+    """espeak-ng's voice for the first letter of another script; "" if there is none."""
+    for character in text:
+        if character.isalpha() and not character.isascii():
+            script = unicodedata.name(character, "").partition(" ")[0]
+            if script in _SCRIPT_VOICES:
+                return _SCRIPT_VOICES[script]
+    return ""

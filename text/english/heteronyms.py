@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from text.english import word_classes as known
-from text.words.word import word_list
+from text.locales.tables import word_list
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from text.espeak.espeak import MAX_WORD
+from text.locales.english import ABBREVIATIONS, ADDRESS_PART, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
 from text.words.punctuation import MARKS, kinds
-from text.words.spoken_signs import ABBREVIATIONS, ADDRESS_PART, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
 
 MAX_LEXICAL = 256
 """Most characters of a word: misaki takes very long for words of many thousands, such as `a-a-a`; espeak-ng doesn't."""

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from text.words.punctuation import kind
 
@@ -206,14 +205,3 @@ def _pieces(text: str) -> Iterator[str]:
             length += len(part) + 1
     if piece:
         yield " ".join(piece)
-
-
-class Backend:
-    """Replaces phonemizer's `EspeakBackend` in `misaki.espeak`."""
-
-    def __init__(self, language: str, **_unused: object) -> None:
-        """Ignore misaki's options: it asks for stress, ties and no language flags, as `phonemes` always gives them."""
-        self._voice = LANGUAGE_FILES[language]
-
-    def phonemize(self, texts: list[str]) -> list[str]:
-        return phonemes_of(texts, self._voice)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
 from shm.espeak_languages import LANGUAGE_FILES
-from text.espeak import espeak
-from text.espeak.ipa import misakis_alphabet
+from text.espeak import espeak, misaki
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS, is_phone, kinds
 from text.words.word import PhonemeSource, Word
@@ -179,7 +178,8 @@ class EspeakG2P:
         except espeak.EspeakUnavailable:
             return [""] * len(texts)
         return [
-            " ".join(misakis_alphabet(ipa, self._language).translate(self._map).split()) if ipa else "" for ipa in found
+            " ".join(misaki.from_espeak(ipa, self._language).translate(self._map).split()) if ipa else ""
+            for ipa in found
         ]
 
 
@@ -219,5 +219,5 @@ def spelled(sentence: str, language: str) -> tuple[Word, ...]:
 
 def _letters_named(text: str, language: str) -> Word:
     names = espeak.phonemes_of([sign for sign in text if sign.isalnum()], LANGUAGE_FILES[language])
-    said = " ".join(filter(None, (misakis_alphabet(name, language) for name in names)))
+    said = " ".join(filter(None, (misaki.from_espeak(name, language) for name in names)))
     return Word(text, said, PhonemeSource.LETTERS if said else PhonemeSource.NONE)

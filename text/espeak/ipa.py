@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-from typing import Any
 
-from text.espeak.misaki_import import misaki_en, misaki_espeak
-from text.words.accent import NEAREST
+from text.espeak import misaki
 
 ALPHABET = frozenset(
     "AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝʣʤʥʦʧʨʰʲˈˌː\u0303βθχᵊᵝᵻ→↓↗↘ꭧ"
@@ -46,13 +43,6 @@ class UnknownSymbols(ValueError):
         super().__init__(f"the pronunciation {ipa[:80]!r} {what}.")
 
 
-class _Echo:
-    """Backend with phonemizer's interface for misaki that returns its texts, which are phonemes already."""
-
-    def phonemize(self, texts: list[str]) -> list[str]:
-        return texts
-
-
 def from_ipa(ipa: str, language: str) -> str:
     """Phonemes of misaki's alphabet for IPA. Symbols that are in misaki's alphabet already stay unchanged.
 
@@ -68,8 +58,10 @@ def from_ipa(ipa: str, language: str) -> str:
     for joined in _JOINED:
         text = text.replace(joined[0] + _TIE + joined[1], joined).replace(joined, f"{joined[0]}^{joined[1]}")
     text = text.replace(_TIE, "^")
-    phonemes = _to_english(text, language) if language in _ENGLISH else misakis_alphabet(text, language)
-    alphabet = _alphabet(language)
+    for written, espeak in _ENGLISH.get(language, ()):
+        text = text.replace(written, espeak)
+    phonemes = misaki.from_espeak(text, language)
+    alphabet = misaki.alphabet(language) if language in misaki.ENGLISH else ALPHABET
     nearest = NEAREST.get(language, {})
     known: list[str] = []
     unknown: dict[str, None] = {}
@@ -87,35 +79,74 @@ def from_ipa(ipa: str, language: str) -> str:
     return _LATE_STRESS.sub(r"\2\1", found)
 
 
-def _to_english(text: str, language: str) -> str:
-    from misaki.token import MToken
-
-    for written, espeak in _ENGLISH[language]:
-        text = text.replace(written, espeak)
-    found: str = _misaki(language)(MToken(text=text, tag="", whitespace=""))[0]
-    return found
+def _table(listed: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in listed.split())
 
 
-def misakis_alphabet(ipa: str, language: str) -> str:
-    """Phonemes of misaki's alphabet for espeak-ng's IPA (tied with `espeak.TIE`), by misaki's own language map."""
-    if language in _ENGLISH:
-        return _to_english(ipa, language)
-    found: str = _misaki(language)(ipa)[0]
-    return found
+_BOTH = _table(
+    "r=ɹ ʁ=ɹ ʀ=ɹ ɽ=ɹ ɣ=ɡ c=k ɟ=ɡ q=k χ=h x=h ħ=h ɦ=h ç=h ʂ=ʃ ɕ=ʃ ʐ=ʒ ʑ=ʒ β=b ɸ=f ʋ=v ɱ=m ɲ=nj ɴ=ŋ ɭ=l ɫ=l ɬ=l ɳ=n "
+    "ʈ=t ɖ=d ʎ=lj ʝ=j ɥ=w ʣ=dz ʦ=ts ʥ=ʤ ʨ=ʧ ø=ɜ œ=ɜ y=u ɯ=u ʉ=u ɤ=ə ɵ=ə ɘ=ə ɐ=ə ɨ=ɪ o=ɔ e=ɛ g=ɡ"
+)
+NEAREST = {
+    "en-us": _BOTH | _table("a=ɑ ɒ=ɑ ɚ=əɹ ɝ=ɜɹ Q=O"),
+    "en-gb": _BOTH | _table("ɚ=ə ɝ=ɜː ᵻ=ɪ T=t ɾ=t O=Q"),
+}
+"""Replacements of single phonemes by language, used after misaki's own map from espeak-ng's alphabet."""
 
 
-@lru_cache
-def _misaki(language: str) -> Any:
-    """misaki's map from espeak-ng's alphabet to its own, which runs without espeak-ng."""
-    espeak = misaki_espeak()
-    mapper = espeak.EspeakFallback(british=language == "en-gb") if language in _ENGLISH else espeak.EspeakG2P(language)
-    mapper.backend = _Echo()
-    return mapper
+_MARKS = frozenset("ˈˌ,.;:!?…—“”() ")
+SOUNDS = {
+    "es": frozenset("AIWYabdefijklmnoprstuwxðŋɛɣɡɪɲɾʊʎʝʧβθ"),
+    "fr-fr": frozenset("abdefijklmnopstuvwyzøœɑɔəɛɡɥɲʁʃʒ\u0303"),
+    "it": frozenset("Sabdefijklmnoprstuvwzŋɔɛɡɪɲɾʃʊʎʣʤʦʧː"),
+    "pt-br": frozenset("AIWYabdefijklmnoprstuvwxyzæŋɐɔəɛɡɪɲɾʃʊʎʒʤʧː\u0303"),
+    "hi": frozenset("abcdefhijklmnoprstuzŋɑɒɔɖəɛɟɡɪɳɾʂʃʈʊʋʌʰː\u0303"),
+}
+"""Phonemes that espeak-ng's voices of each language use, in misaki's alphabet."""
+
+_LIKE = {
+    "A": "eɪ ei e", "I": "aɪ ai", "W": "aʊ au", "O": "oʊ ou o", "Q": "oʊ ou o", "Y": "ɔɪ oi", "ᵊ": "ə", "ᵻ": "ɪ i",
+    "T": "ɾ t", "S": "s", "ʣ": "dz", "ʦ": "ts", "ʤ": "dʒ ʝ ɟ", "ʧ": "tʃ c", "ʨ": "ʧ tʃ c", "ʥ": "ʤ dʒ ʝ ɟ",
+    "a": "ɑ ɐ", "ɑ": "a", "ɒ": "ɔ o", "æ": "a ɛ", "ɐ": "a ə", "ʌ": "a ɐ", "ɔ": "o", "o": "ɔ", "ɛ": "e", "e": "ɛ",
+    "ə": "e ɐ", "ɚ": "əɹ eɾ eʁ", "ɜ": "œ ɛ e", "ɪ": "i", "i": "ɪ", "ʊ": "u", "u": "ʊ", "ɨ": "ɪ i", "ɯ": "u",
+    "y": "i u", "ø": "œ e", "œ": "ø ɛ e", "ɤ": "o",
+    "b": "p", "v": "b ʋ", "β": "b", "ʋ": "v", "w": "u ʊ ʋ", "ɥ": "w ɪ i", "f": "p", "ɸ": "f", "θ": "s t", "ð": "d",
+    "z": "s", "s": "z", "ʃ": "ʂ ʧ s", "ʒ": "ʝ ʤ z ʃ", "ʂ": "ʃ s", "ʐ": "ʒ z", "ɕ": "ʃ ʂ s", "ʑ": "ʒ z", "ç": "ʃ x j",
+    "ɹ": "ɾ r ʁ", "r": "ɾ ʁ ɹ", "ɾ": "r ʁ ɹ", "ʁ": "ɹ r ɾ", "ʀ": "ʁ r", "ɻ": "ɾ r ʁ", "ɽ": "ɾ r", "h": "x", "x": "h k",
+    "χ": "x k", "ħ": "h x k", "ɦ": "h x", "ɣ": "ɡ", "ʔ": "", "ŋ": "n", "ɲ": "nj ni", "ɳ": "n", "ɴ": "ŋ n", "ʎ": "lj li",
+    "ʝ": "j ʒ", "j": "i", "ɟ": "ɡ", "c": "k", "q": "k", "ɡ": "k", "ʈ": "t", "ɖ": "d", "ɭ": "l", "ɫ": "l", "ʰ": "",
+    "p": "b", "k": "ɡ", "\u0303": "n",
+}  # fmt: skip
+"""Alternatives for each phoneme, the most similar first; the first one that the language has is used."""
 
 
-@lru_cache
-def _alphabet(language: str) -> frozenset[str]:
-    if language not in _ENGLISH:
-        return ALPHABET
-    en = misaki_en()
-    return frozenset(en.GB_VOCAB if language == "en-gb" else en.US_VOCAB | {"T"})
+def adapted(phonemes: str, language: str) -> str:
+    """Phonemes in a language's own sounds; unchanged for languages whose voices know all sounds (ja, cmn).
+
+    Args:
+        language: the language of the voice that will say them.
+    """
+    if language in NEAREST:
+        nearest = NEAREST[language]
+        return "".join(nearest.get(phoneme, phoneme) for phoneme in _spelled(phonemes) if phoneme != "\u0303")
+    sounds = SOUNDS.get(language)
+    if sounds is None:
+        return phonemes
+    return "".join(_nearest(phoneme, sounds) for phoneme in _spelled(phonemes))
+
+
+def _spelled(phonemes: str) -> str:
+    return unicodedata.normalize("NFD", phonemes).replace("c\u0327", "ç")
+
+
+def _nearest(phoneme: str, sounds: frozenset[str], depth: int = 2) -> str:
+    """The phoneme, or the first of its alternatives that the language has or, failing that, can approach itself."""
+    if phoneme in sounds or phoneme in _MARKS:
+        return phoneme
+    likes = _LIKE.get(phoneme, "").split(" ")
+    for like in likes:
+        if like and all(part in sounds for part in like):
+            return like
+    if depth and likes[0]:
+        return "".join(_nearest(part, sounds, depth - 1) for part in likes[0])
+    return ""

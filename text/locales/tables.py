@@ -10,9 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from text.words.word import word_list
-
 _FOLDER = Path(__file__).parent
+
+
+def word_list(listed: str) -> frozenset[str]:
+    """The words of a text that separates them by white space."""
+    return frozenset(listed.split())
 
 
 @cache

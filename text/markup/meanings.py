@@ -1,13 +1,81 @@
-"""Meanings of markup's values for one request: phonemes for IPA, words for `say-as`, performers for voices' names."""
+"""Limits of markup, the notation of durations and rates, and the error of markup that can't be read."""
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
+from text.errors import TextError
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.markup.say_as import said_as
 from text.words.performer import Cast, Performer
 from text.words.segment import Notation
+
+MIN_RATE, MAX_RATE = 0.25, 4.0
+"""Limits of a speaking rate, the same as those of a request's speed."""
+
+MAX_DEPTH = 32
+"""Most SSML elements nested in each other."""
+
+_RATE = re.compile(r"(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})\s?(?P<percent>%)?")
+
+_TIME = re.compile(r"\+?(?P<number>\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s?(?P<unit>ms|s)")
+
+
+def seconds_of(written: str) -> float | None:
+    """Seconds of a duration such as `1.5s`, `300ms` or `+1s`; None if the text is no duration."""
+    match = _TIME.fullmatch(written.strip())
+    if match is None:
+        return None
+    return float(match["number"]) / (1000 if match["unit"] == "ms" else 1)
+
+
+def rate_of(written: str) -> float | None:
+    """Speaking rate of a number such as `0.8` or `80%`; None if the text is no number above 0."""
+    match = _RATE.fullmatch(written.strip())
+    rate = float(match["number"]) / (100 if match["percent"] else 1) if match else 0.0
+    return rate or None
+
+
+def clamped_rate(rate: float) -> float:
+    """The rate within the limits of a speaking rate."""
+    return min(max(rate, MIN_RATE), MAX_RATE)
+
+
+def over_limit(seconds: float, limit: float) -> str | None:
+    """Error message if the pauses so far, in seconds, exceed the limit; None if they don't."""
+    if seconds <= limit:
+        return None
+    return (
+        f"the pauses up to here last {seconds:g} seconds; at most {limit:g} seconds of a request may be "
+        "pauses. Shorten them, or split the text over requests."
+    )
+
+
+class MarkupError(TextError):
+    """Error 400 for markup that can't be read, with its line and column."""
+
+    def __init__(
+        self, reason: str, line: int, column: int, code: str = "invalid_markup", *, param: str = "input"
+    ) -> None:
+        """Args:
+        line, column: position of the invalid markup, both counted from 1.
+        param: the field that holds the text.
+        """
+        super().__init__(f"`{param}`, line {line}, column {column}: {reason}", param=param, code=code)
+        self.line = line
+        self.column = column
+        self._reason = reason
+
+    @classmethod
+    def at(cls, reason: str, text: str, place: int, code: str = "invalid_markup") -> MarkupError:
+        """Error at a place of a text, given as the index of a character."""
+        column = place - (text.rfind("\n", 0, place) + 1) + 1
+        return cls(reason, text.count("\n", 0, place) + 1, column, code)
+
+    def within(self, param: str) -> MarkupError:
+        """This error for a text that stands in another field than `input`."""
+        return MarkupError(self._reason, self.line, self.column, self.code or "", param=param)
 
 
 class Meanings(Protocol):

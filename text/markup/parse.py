@@ -1,13 +1,146 @@
-"""Parser of a text in the markup that its request names."""
+"""Parser of tags in plain text: `[pause:1.5s]`, `[word](/ipa/)`, `[voice:af_bella]` and `[rate:0.8]`.
+
+The first two may stand in any text (`parse_basic`). Such a text may not be meant as markup, so a tag is recognised only
+where it can't be ordinary text, and is never an error: Markdown's links have the form of the second tag
+(`[docs](/docs/)`), but nearly all IPA of a word has a character outside ASCII.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
+
+from text.espeak.ipa import UnknownSymbols
+from text.markup.builder import MarkedBuilder
 from text.markup.marked import Marked, MarkupKind
-from text.markup.meanings import SpokenMeanings
+from text.markup.meanings import MarkupError, Meanings, SpokenMeanings, clamped_rate, over_limit, rate_of, seconds_of
 from text.markup.ssml import parse_ssml
-from text.markup.tags import parse_basic, parse_tags
+from text.words.language import UnknownLanguage
 from text.words.performer import Cast
 from text.words.segment import Notation
+from text.words.voice_spec import MAX_CHARACTERS, UnknownVoice, VoiceError
+
+_TAG = re.compile(
+    r"\[\s?pause\b(?P<pause>[^\[\]\n]{0,40})\]"
+    rf"|\[\s?voice\s?:(?P<voice>[^\[\]\n]{{0,{MAX_CHARACTERS}}})\]"
+    r"|\[\s?rate\s?:(?P<rate>[^\[\]\n]{0,40})\]"
+    r"|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{0,200})/\)",
+    re.IGNORECASE,
+)
+_BASIC_TAG = re.compile(
+    r"\[pause: ?(?P<pause>[\d.]{1,12} ?m?s) ?\]|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{1,200})/\)",
+    re.IGNORECASE,
+)
+
+
+def parse_tags(text: str, meanings: Meanings) -> Marked:
+    """Text without its tags, with the tags' annotations.
+
+    A `voice` tag changes the performer, and a `rate` tag the pace, of all text after it; the performer's own pace is
+    restored by the next `voice` tag. Text that resembles a tag (a link of Markdown, `[1]`) stays.
+
+    Raises:
+        MarkupError: a tag's value can't be read, a voice is unknown, the pauses are too long in total, or IPA has
+            unknown symbols.
+    """
+    return _TagReader(text, meanings).marked(_TAG)
+
+
+def parse_basic(text: str, meanings: Meanings) -> Marked:
+    """Text without its readable `pause` tags and IPA, with their annotations; everything else stays.
+
+    Raises:
+        MarkupError: the pauses are too long in total.
+    """
+    return _TagReader(text, meanings, tolerant=True).marked(_BASIC_TAG) if "[" in text else Marked.plain(text)
+
+
+class _TagReader:
+    def __init__(self, text: str, meanings: Meanings, *, tolerant: bool = False) -> None:
+        """`tolerant`: tags that can't be read are text."""
+        self._builder = MarkedBuilder()
+        self._text = text
+        self._meanings = meanings
+        self._tolerant = tolerant
+        self._rate = 1.0
+
+    def marked(self, pattern: re.Pattern[str]) -> Marked:
+        end = 0
+        for tag in pattern.finditer(self._text):
+            try:
+                effect = self._effect(tag)
+            except MarkupError:
+                if self._tolerant:
+                    continue
+                raise
+            self._builder.text(self._text[end : tag.start()], rate=self._rate)
+            effect()
+            end = tag.end()
+        self._builder.text(self._text[end:], rate=self._rate)
+        return self._builder.marked()
+
+    def _effect(self, tag: re.Match[str]) -> Callable[[], None]:
+        """What the tag does after the text before it was added.
+
+        Raises:
+            MarkupError: the tag can't be read.
+        """
+        match tag.lastgroup:
+            case "ipa":
+                return self._pronunciation(tag)
+            case "voice":
+                return self._voice_change(tag)
+            case "rate":
+                return self._rate_change(tag)
+        return self._pause(tag)
+
+    def _pronunciation(self, tag: re.Match[str]) -> Callable[[], None]:
+        if self._tolerant and tag["ipa"].isascii():
+            raise self._error("ASCII is no IPA here", tag)
+        try:
+            phonemes = self._meanings.phonemes(tag["ipa"], self._builder.performer)
+        except UnknownSymbols as error:
+            raise self._error(str(error), tag, "unknown_phoneme") from error
+        return lambda: self._builder.text(tag["words"], rate=self._rate, phonemes=phonemes)
+
+    def _voice_change(self, tag: re.Match[str]) -> Callable[[], None]:
+        if not tag["voice"].strip():
+            raise self._error(f"{tag[0]!r} names no voice: write [voice:af_bella].", tag)
+        try:
+            performer = self._meanings.performer(tag["voice"])
+        except (VoiceError, UnknownLanguage) as error:
+            code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+            raise self._error(str(error), tag, code) from error
+
+        def change() -> None:
+            self._builder.performer = performer
+            self._rate = 1.0
+
+        return change
+
+    def _rate_change(self, tag: re.Match[str]) -> Callable[[], None]:
+        rate = rate_of(tag["rate"])
+        if rate is None:
+            raise self._error(f"{tag[0]!r} names no rate: write [rate:0.8] or [rate:80%].", tag)
+        return partial(setattr, self, "_rate", clamped_rate(rate))
+
+    def _pause(self, tag: re.Match[str]) -> Callable[[], None]:
+        written = tag["pause"].lower() if self._tolerant else tag["pause"]
+        seconds = seconds_of(written.lstrip().removeprefix(":"))
+        if seconds is None:
+            raise self._error(f"{tag[0]!r} names no length: write [pause:1.5s] or [pause:300ms].", tag)
+
+        def pause() -> None:
+            self._builder.pause(seconds)
+            if wrong := over_limit(self._builder.pause_seconds, self._meanings.max_pause_seconds):
+                raise self._error(wrong, tag)
+
+        return pause
+
+    def _error(self, message: str, tag: re.Match[str], code: str = "invalid_markup") -> MarkupError:
+        return MarkupError.at(message, self._text, tag.start(), code)
+
 
 _NOBODY = Cast()
 

@@ -9,11 +9,10 @@ from collections.abc import Callable
 
 from num2words import num2words
 
-from text.locales.locale import MONTH_NAMES, month_name
-from text.normalization.draft.draft import Draft
-from text.normalization.draft.words import digits, number, ordinal, year
+from text.locales.english import ADDRESS_SIGNS, MONTH_NAMES, SIGNS, month_name
+from text.normalization.draft import Draft
 from text.normalization.english import dates, times
-from text.words.spoken_signs import ADDRESS_SIGNS, SIGNS
+from text.normalization.number_words import digits, number, ordinal, year
 
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _INTEGER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:st|nd|rd|th)?", re.IGNORECASE)
@@ -90,7 +89,7 @@ def _ordinal(text: str, _form: str, language: str) -> str | None:
 def _date(text: str, form: str, language: str) -> str | None:
     parts = _PART.findall(_ENDING.sub("", text))
     if not form or set(form) - _DATE_PARTS or len(set(form)) != len(form) or len(parts) != len(form):
-        return _by_rule(dates.apply, text, language)
+        return _by_rule(dates.dates, text, language)
     values: dict[str, int] = {}
     for letter, part in zip(form, parts, strict=True):
         value = _month(part) if letter == "m" else int(part) if part.isdecimal() and len(part) <= 4 else None
@@ -128,7 +127,7 @@ def _date_in_words(values: dict[str, int], british: bool) -> str:
 
 def _time(text: str, _form: str, language: str) -> str | None:
     # The full stops of "p.m." could end a sentence.
-    return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule(times.apply, text, language))
+    return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule(times.times, text, language))
 
 
 def _telephone(text: str, _form: str, _language: str) -> str | None:

@@ -18,11 +18,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
 from text.espeak.ipa import UnknownSymbols
-from text.markup.builder import MarkedBuilder
-from text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, MarkupError, over_limit, seconds_of
+from text.markup.builder import MarkedBuilder, TagWriter
 from text.markup.marked import Marked
-from text.markup.meanings import Meanings
-from text.markup.tag_writer import TagWriter
+from text.markup.meanings import MAX_DEPTH, MAX_RATE, MIN_RATE, MarkupError, Meanings, over_limit, seconds_of
 from text.words.language import UnknownLanguage
 from text.words.performer import Performer
 from text.words.voice_spec import UnknownVoice, VoiceError

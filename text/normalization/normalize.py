@@ -1,9 +1,7 @@
 """Normalisation of texts into spoken words, a sentence at a time, with each word's span of the source.
 
 Steps run in this order, each on the text that the earlier steps left alone: Markdown, sentence splitting (before
-abbreviations lose their full stops), and within a sentence the language's rules. English rules run from text with a
-form of its own (addresses, telephone numbers, dates, times) to numbers with a label, numbers between themselves, and
-words.
+abbreviations lose their full stops), and within a sentence the language's rules.
 
 Text that no rule matches stays as written: engines read plain numbers, "1,250.75" and most acronyms well.
 """
@@ -17,97 +15,37 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.draft import roman
-from text.normalization.draft.draft import Draft, Replacement, Rewritten
-from text.normalization.english import (
-    abbreviations,
-    addresses,
-    chemistry,
-    codes,
-    dates,
-    durations,
-    fractions,
-    initialisms,
-    maths,
-    money,
-    music,
-    numbers,
-    phones,
-    ranges,
-    references,
-    shell,
-    tex,
-    times,
-    units,
-    versions,
-    web,
-    years,
-)
-from text.normalization.page import emoji
-from text.normalization.page.markdown import plain
+from text.normalization import emoji
+from text.normalization.draft import Draft, Replacement, Rewritten, Rule
+from text.normalization.markdown import plain
 from text.normalization.settings import Normalization
-from text.normalization.western import western
-from text.normalization.western.western import Rule
-from text.sentences.lines import chunks
-from text.sentences.sentences import sentences
+from text.sentences.sentences import chunks, sentences
 
 _WORD = re.compile(r"\S+")
-_ADDRESS = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
-_DIGIT = re.compile(r"\d")
-_ANY = re.compile("")
 
 Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
 """Callback for a word and its span of the text that returns the spans within the word that are read as written."""
 
-_EMOJI: Rule = ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]"))
-"""The rule that all languages share."""
-
-_ENGLISH: tuple[Rule, ...] = (
-    ("tex", tex.apply, re.compile(r"[$(=<>≤≥\\]")),
-    ("music", music.apply, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
-    _EMOJI,
-    ("web_addresses", web.apply, _ADDRESS),
-    ("code", shell.apply, re.compile(r"[-_(+{]")),
-    ("references", references.apply, re.compile(r"\d|v\.")),
-    ("addresses", addresses.apply, re.compile(r"\d|, [A-Z]{2}")),
-    ("codes", codes.apply, _DIGIT),
-    ("phones", phones.apply, _DIGIT),
-    ("chemistry", chemistry.apply, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
-    ("dates", dates.apply, _ANY),
-    ("durations", durations.apply, _DIGIT),
-    ("times", times.apply, _DIGIT),
-    ("years", years.apply, _DIGIT),
-    ("versions", versions.apply, _DIGIT),
-    ("money", money.apply, _DIGIT),
-    ("units", units.apply, _DIGIT),
-    ("fractions", fractions.apply, re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")),
-    ("ranges", ranges.apply, _DIGIT),
-    ("ordinals", numbers.apply_ordinals, _DIGIT),
-    ("numbers", numbers.apply, _DIGIT),
-    ("initialisms", initialisms.apply, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
-    ("math", maths.apply, maths.NEEDED),
-    ("roman_numerals", roman.apply, re.compile("[IVXLivxl]")),
-    ("abbreviations", abbreviations.apply, _ANY),
-)
-"""English rules in order: setting (after `normalize_`), function, and a pattern that a sentence must contain for the
-rule.
-"""
-
 
 def rules_of(code: str) -> tuple[Rule, ...]:
     """Rules for a language code's first part, in their order."""
-    if code == "en":
-        return _ENGLISH
     # Imported here, so that a server reads the word tables of the languages that it speaks.
-    if code in ("ja", "cmn"):
-        from text.normalization.eastern import eastern
+    match code:
+        case "en":
+            from text.normalization.english import english
 
-        return (_EMOJI, *eastern.rules_of(code))
-    if code == "hi":
-        from text.normalization.eastern import hindi
+            return english.RULES
+        case "ja" | "cmn":
+            from text.normalization.eastern import eastern
 
-        return (_EMOJI, *hindi.RULES)
-    return (_EMOJI, *western.rules_of(code))
+            return (emoji.OMITTED, *eastern.rules_of(code))
+        case "hi":
+            from text.normalization.eastern import hindi
+
+            return (emoji.OMITTED, *hindi.RULES)
+    from text.normalization.western import western
+
+    return (emoji.OMITTED, *western.rules_of(code))
 
 
 class NormalizedWord(NamedTuple):
@@ -151,11 +89,11 @@ def normalized_sentences(
         keeps: callback for the spans of words that no rule but Markdown's may change; no span by default.
     """
     rules = _rules_on(language.partition("-")[0], settings)
-    markdown = settings.normalize_markdown
-    with_tex = settings.normalize_tex and language.startswith("en")
+    markdown = settings.on("markdown")
+    with_tex = settings.on("tex") and language.startswith("en")
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
-        pieces = plain(chunk, settings.normalize_code_blocks, with_tex) if markdown else None
+        pieces = plain(chunk, settings.on("code_blocks"), with_tex) if markdown else None
         yield from _chunk(
             chunk,
             start,
@@ -167,15 +105,16 @@ def normalized_sentences(
 
 
 @lru_cache(32)
-def _rules_on(code: str, settings: Normalization) -> list[tuple[Callable[[Draft], None], re.Pattern[str]]]:
-    """The language's rules that are on, each with the pattern that a sentence must contain for it."""
-    english = code == "en"
-    on = (rule for rule in rules_of(code) if getattr(settings, f"normalize_{rule[0]}"))
-    rules = [(rule, needed) for _, rule, needed in on]
-    if english and settings.normalize_emoji and settings.normalize_emoji_names:
-        rules = [(emoji.name if rule is emoji.omit else rule, needed) for rule, needed in rules]
-    if english and not settings.normalize_web_addresses:
-        rules.insert(0, (web.protect, _ADDRESS))
+def _rules_on(code: str, settings: Normalization) -> list[Rule]:
+    """The language's rules that are on."""
+    rules = [rule for rule in rules_of(code) if settings.on(rule.name)]
+    if code == "en":
+        from text.normalization.english import web
+
+        if settings.on("emoji_names"):
+            rules = [emoji.NAMED if rule is emoji.OMITTED else rule for rule in rules]
+        if not settings.on("web_addresses"):
+            rules.insert(0, Rule("web_addresses", web.protect, web.NEEDED))
     return rules
 
 
@@ -184,7 +123,7 @@ def _chunk(
     offset: int,
     written: Rewritten,
     language: str,
-    rules: list[tuple[Callable[[Draft], None], re.Pattern[str]]],
+    rules: list[Rule],
     keeps: Keeps | None,
 ) -> Iterator[Normalized]:
     words = _Words(chunk, offset)
@@ -202,9 +141,9 @@ def _chunk(
                     word[0], *words.around(*written.origin(position + word.start(), position + word.end()))
                 )
             )
-        for rule, needed in rules:
-            if needed.search(sentence):
-                rule(draft)
+        for rule in rules:
+            if rule.needed.search(sentence):
+                rule.rewrite(draft)
         if not draft.changed and written.verbatim and (kept := words.whole(position, position + len(sentence))):
             yield Normalized(kept)
             position += len(sentence)

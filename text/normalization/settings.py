@@ -49,6 +49,11 @@ class Normalization:
     normalize_initialisms: bool = _rule("Say initialisms that engines misread: AT&T, PhDs, JSON.")
     normalize_abbreviations: bool = _rule("Say abbreviations in full: Dr., St., e.g., No. 5.")
 
+    def on(self, rule: str) -> bool:
+        """True if the rule of that name is on."""
+        value: bool = getattr(self, f"normalize_{rule}")
+        return value
+
     @classmethod
     def none(cls) -> Normalization:
         """Settings with all rules off: the text is spoken as it is written."""

@@ -2,7 +2,7 @@
 splitter, which keeps their full stops from ending sentences.
 
 The tables are in `text/locales`: English ones have the spelling that is read, other languages' are in
-`Locale.abbreviations`. Word lists are lower case, without their last full stop.
+`locale.toml`. Word lists are lower case, without their last full stop.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from text.locales.locale import LOCALES, MONTH_NAMES
-from text.locales.tables import table, words
-from text.words.word import word_list
+from text.locales.english import MONTH_NAMES
+from text.locales.tables import table, word_list, words
 
 _READ = table("en", "abbreviations")
 TITLES: dict[str, str] = _READ["titles"]
@@ -108,12 +107,12 @@ def _is_unknown(word: str) -> bool:
 @lru_cache
 def read_in(language: str) -> frozenset[str]:
     """Abbreviations that the rules of a language read, other than English, by the language code's first part."""
-    written = LOCALES[language].abbreviations if language in LOCALES else ()
+    written = table(language, "locale").get("abbreviations", ())
     return frozenset(name.split(" ")[-1].lower()[:-1] for name in written if name[-1] == ".") - _ENDS
 
 
 @lru_cache
 def short_months(language: str) -> frozenset[str]:
     """Beginnings of a language's months, of three or four letters."""
-    months = LOCALES[language].months if language in LOCALES else ()
+    months = table(language, "locale").get("months", ())
     return frozenset(month[:length] for month in months for length in (3, 4) if len(month) > length)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from text.sentences.lines import FENCE, LIST_MARKER
-from text.sentences.sentences import sentence_ends
+from text.sentences.sentences import FENCE, LIST_MARKER, sentence_ends
 from text.words.sanitize import sanitize
 
 LONGEST = 1000

@@ -10,12 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 
-from text.english import word_classes
 from text.locales.tables import words
-from text.words.word import word_list
-
-_PARTICLES = word_list("up down out off than as like per via besides")
-"""Particles that belong to the word before them as often as not ("turn off", "more than"), so they begin no phrase."""
 
 _OPENERS = "([{（［｛“«「『"
 _AROUND = "\"'“”‘’«»()[]{}*_¿¡.,;:!?…—-"
@@ -40,13 +35,6 @@ def clings(word: str, language: str) -> bool:
 @cache
 def _phrase_begins(code: str) -> frozenset[str]:
     """Words that begin a phrase: conjunctions, prepositions, relative pronouns."""
-    if code == "en":
-        return (
-            (word_classes.PREPOSITIONS - _PARTICLES)
-            | word_classes.SUBORDINATORS
-            | word_classes.CONJUNCTIONS
-            | {"who", "whom", "whose", "which", "to"}
-        )
     return words(code, "phrase_begins")
 
 
@@ -56,7 +44,7 @@ def _clinging(code: str) -> frozenset[str]:
 
     Hindi has none: its postpositions belong to the word before them.
     """
-    articles = words(code, "articles") | (word_classes.POSSESSIVES if code == "en" else frozenset())
+    articles = words(code, "articles")
     return articles | _phrase_begins(code) if articles else articles
 
 

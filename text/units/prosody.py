@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from text.sentences.lines import LIST_MARKER
+from text.sentences.sentences import LIST_MARKER
 from text.units.segmentation import pronounceable
 from text.words.segment import Cut, Notation, Sentence
 from text.words.word import Word

@@ -1,11 +1,15 @@
-"""Language of a request: the language that it names, else its voice's own."""
+"""Languages: that of a request, which it names or its voice speaks, and those of foreign words in its text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 from shm.engine_info import VoiceInfo
 from shm.messages import Voice
+from text.locales.tables import words
 
 DEFAULT = "en-us"
 
@@ -73,3 +77,138 @@ def language_code(named: str, voices: Iterable[VoiceInfo] = ()) -> str:
         if not separator or tag in _LETTERS:
             raise UnknownLanguage(named, codes)
     return codes[tag]
+
+
+_LEAST_QUOTED = 3
+_LEAST_SENTENCE = 4
+"""Fewest words of a quotation, and of a whole sentence, that are judged by their function words."""
+
+_LEAST_HITS = 2
+"""Fewest function words of another language that a whole sentence must have; a quotation needs one."""
+
+_LEAST_SHARE = 0.25
+"""Smallest share of words that are another language's function words."""
+
+_PAIRS = {"“": "”", "«": "»", "„": "“”", "‘": "’", "(": ")", "「": "」", '"': '"'}
+_AROUND = "\"'“”‘’«»„()[]{}*_¿¡.,;:!?…—-"
+_APOSTROPHES = str.maketrans("’ʼ", "''")
+
+
+_SPELLED_LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br")
+"""Languages that are recognised by their function words: common words without much meaning. Languages share some; a
+word of the sentence's own doesn't count.
+"""
+
+_SPELLED_ENGLISH = {
+    "es": re.compile(r"w|sh|th|ck|ght|oo|ee(?!r)|[^aeiou]ing$", re.IGNORECASE),
+    "it": re.compile(r"w|y|sh|th|ck|ght|oo|ee|[^aeiou]ing$|x$", re.IGNORECASE),
+    "pt-br": re.compile(r"w|sh|th|ck|ght|oo[^rp]|ee[^rmnd]|[^aeiou]ing$", re.IGNORECASE),
+    "fr-fr": re.compile(r"ight|ough|wh[aeiy]|[^aeiou]ck|sh(?:ip|ed|es)$", re.IGNORECASE),
+}
+"""Letters that the language's own words don't have, in words that are then taken for English."""
+
+_ASCII_WORD = re.compile(r"[A-Za-z]{3,}(?:['’]s)?")
+_LATIN_LANGUAGES = frozenset(_SPELLED_LANGUAGES) | {"en-gb"}
+
+
+def languages(texts: Sequence[str], language: str) -> list[str]:
+    """Language of each word of a sentence; `language` unless the word is obviously of another.
+
+    A word in a script that the language doesn't use is "ja" or "cmn", or "en-us" for other scripts, which English G2P
+    reads by their own espeak-ng voices. Japanese and Mandarin keep all words: their G2P reads Latin words as English.
+
+    Args:
+        texts: the sentence's words with their punctuation.
+        language: a code of `shm.espeak_languages.LANGUAGE_FILES`.
+    """
+    found = [language] * len(texts)
+    if language in EAST_ASIAN:
+        return found
+    if language in _LATIN_LANGUAGES:
+        quotations = list(_quotations(texts))
+        inside = {place for start, end in quotations for place in range(start, end)}
+        outside = [place for place in range(len(texts)) if place not in inside]
+        if len(outside) >= _LEAST_SENTENCE:
+            other = _of_function_words([texts[place] for place in outside], language, _LEAST_HITS)
+            for place in outside if other else ():
+                found[place] = other
+        for start, end in quotations:
+            if end - start >= _LEAST_QUOTED and (other := _of_function_words(texts[start:end], language, 1)):
+                found[start:end] = [other] * (end - start)
+    kana = any("\u3040" <= character <= "\u30ff" for text in texts for character in text)
+    spelled = _SPELLED_ENGLISH.get(language)
+    for place, text in enumerate(texts):
+        if text.isascii():
+            bare = text.strip(_AROUND)
+            if language == "hi":
+                found[place] = "en-us" if _ASCII_WORD.fullmatch(bare) else found[place]
+            elif found[place] == language and spelled and _ASCII_WORD.fullmatch(bare) and not bare.isupper():
+                found[place] = "en-us" if spelled.search(bare) else language
+        elif script := _foreign_script(text, language):
+            found[place] = _of_script(script, kana)
+    return found
+
+
+def _quotations(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Spans of words between two quotation marks or parentheses."""
+    start, closers = -1, ""
+    for place, text in enumerate(texts):
+        if start < 0 and text[0] in _PAIRS:
+            start, closers = place, _PAIRS[text[0]]
+        if start >= 0 and text.rstrip(".,;:!?…")[place == start :][-1:] in set(closers):
+            yield start, place + 1
+            start = -1
+
+
+@cache
+def _function_words() -> dict[str, frozenset[str]]:
+    return {language: words(language.partition("-")[0], "function_words") for language in _SPELLED_LANGUAGES}
+
+
+def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
+    """Other language that most of these words' function words belong to, at least so many; "" if there is none."""
+    own_name = "en-us" if language == "en-gb" else language
+    stripped = [text.strip(_AROUND) for text in texts]
+    bare = [
+        text if text == "I" else text.lower().translate(_APOSTROPHES) if place == 0 or text[:1].islower() else ""
+        for place, text in enumerate(stripped)
+    ]
+    own = _function_words()[own_name]
+    ours = sum(word in own for word in bare)
+    if len(bare) <= 3 * ours:
+        return ""  # no other language can have more than twice as many
+    counts = {
+        name: sum(word in known and word not in own for word in bare)
+        for name, known in _function_words().items()
+        if name != own_name
+    }
+    best = max(counts, key=lambda name: counts[name])
+    enough = counts[best] >= least and counts[best] >= _LEAST_SHARE * len(bare)
+    return best if enough and counts[best] > 2 * ours else ""
+
+
+def _foreign_script(text: str, language: str) -> str:
+    """Unicode name of the script of a word's first letter that the language doesn't write with; "" if all fit."""
+    home = "DEVANAGARI" if language == "hi" else "LATIN"
+    for character in text:
+        if (
+            character.isalpha()
+            and not character.isascii()
+            and (script := _script(character)) not in (home, "LATIN", "")
+        ):
+            return script
+    return ""
+
+
+@lru_cache(1024)
+def _script(character: str) -> str:
+    name = unicodedata.name(character, "").partition(" ")[0]
+    return "" if name in ("FEMININE", "MASCULINE", "MODIFIER", "MICRO") else name
+
+
+def _of_script(script: str, kana: bool) -> str:
+    if script in ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"):
+        return "ja"
+    if script == "CJK":
+        return "ja" if kana else "cmn"
+    return "hi" if script == "DEVANAGARI" else "en-us"

@@ -7,11 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-def word_list(listed: str) -> frozenset[str]:
-    """The words of a text that separates them by white space."""
-    return frozenset(listed.split())
-
-
 class PhonemeSource(StrEnum):
     """Source of a word's phonemes, in the order in which sources are tried."""
 

@@ -38,7 +38,7 @@ from shm import request_id
 from shm.audio import SAMPLE_BYTES
 from shm.engine_info import EngineInfo
 from text.errors import TextError
-from text.isolation.mishap import Mishap
+from text.errors import Mishap
 from text.markup.marked import MarkupKind
 from text.words.language import UnknownLanguage, language_code
 

@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 from kokoro_live import bundled
 from kokoro_live.installation import this_installation
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
-from text.english.taggers import spacy_installed, spacy_model
+from text.english.tagger import spacy_installed, spacy_model
 
 DISTRIBUTION = "kokoro-live"
 

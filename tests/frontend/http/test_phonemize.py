@@ -26,8 +26,7 @@ from shm.engine_info import EngineInfo
 from tests.engine_infos import espeak, kokoro
 from tests.frontend.http_fakes import FakeSpeaker
 from text.g2p import G2P
-from text.lexicon.entry import read_entries
-from text.lexicon.lexicon import Lexicon
+from text.lexicon import Lexicon, read_entries
 from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline
 from text.words.punctuation import is_phone

@@ -6,8 +6,8 @@ import pytest
 
 from tests.growth import grows_with_the_length
 from tests.text.letters import KOKORO
-from text.markup.limits import MarkupError
 from text.markup.marked import Marked, MarkupKind, Pause, Pronunciation
+from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 
 

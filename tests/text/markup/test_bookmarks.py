@@ -14,8 +14,7 @@ from frontend.timestamps.align import align
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
 from text.markup.marked import Bookmark, Marked, MarkupKind
 from text.markup.parse import parse_markup
-from text.performed import performed_parts, performed_sentences
-from text.pipeline import TextPipeline
+from text.pipeline import TextPipeline, performed_parts, performed_sentences
 from text.words.performer import Performer
 from text.words.segment import Notation, Segment
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
 from text.g2p import G2P
-from text.lexicon.entry import read_entries
-from text.lexicon.lexicon import Lexicon
-from text.markup.limits import MarkupError
+from text.lexicon import Lexicon, read_entries
 from text.markup.marked import Marked, MarkupKind
+from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline

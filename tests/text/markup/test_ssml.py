@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_with_the_length
 from tests.text.letters import KOKORO
-from text.markup.limits import MAX_DEPTH, MarkupError
 from text.markup.marked import Marked, MarkupKind, Pause, Pronunciation, Rate, SentenceEnd
+from text.markup.meanings import MAX_DEPTH, MarkupError
 from text.markup.parse import parse_markup
 from text.words.sanitize import sanitize
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_with_the_length
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY
-from text.markup.limits import MarkupError
 from text.markup.marked import Marked, MarkupKind, Pause, Pronunciation
+from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 from text.words.sanitize import sanitize
 from text.words.segment import Notation

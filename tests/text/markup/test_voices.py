@@ -16,8 +16,8 @@ from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from tests.engine_infos import kokoro
 from text.g2p import G2P
-from text.markup.limits import MarkupError
 from text.markup.marked import MarkupKind
+from text.markup.meanings import MarkupError
 from text.pipeline import TextPipeline
 from text.words.performer import DialogueTurn, Performer
 from text.words.segment import Cut, Segment

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 from num2words import num2words
 
-from text.normalization.english.music import _QUALITIES
+from text.normalization.english.maths import _QUALITIES
 from text.normalization.english.references import _PARTS, _PLACES
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization

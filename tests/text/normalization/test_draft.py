@@ -13,15 +13,13 @@ import pytest
 
 import text.normalization as rules
 from tests.text.normalization.samples import sample
-from text.locales.locale import LOCALES
 from text.normalization import normalize as normalization
-from text.normalization.draft.draft import Draft
-from text.normalization.eastern.eastern import Eastern
-from text.normalization.eastern.eastern_numbers import eastern_words
+from text.normalization.draft import Draft
+from text.normalization.eastern.eastern import Eastern, eastern_words
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
-from text.normalization.western.western import Western
-from text.normalization.western.western_labels import Labelled
+from text.normalization.western.western import Labelled, Western
+from text.normalization.western.words import LOCALES
 from text.words.sanitize import sanitize
 
 LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn")
@@ -34,7 +32,7 @@ def patterns() -> Iterator[re.Pattern[str]]:
     holders: list[object] = [Eastern(eastern_words(code)) for code in ("ja", "cmn")]
     holders += [kind(locale) for locale in LOCALES.values() for kind in (Western, Labelled)]
     holders += [
-        importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)
+        importlib.import_module(each.name) for each in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}.")
     ]
     for holder in holders:
         yield from (each for each in vars(holder).values() if isinstance(each, re.Pattern))
@@ -56,7 +54,9 @@ def check(monkeypatch: pytest.MonkeyPatch, texts: list[str], language: str) -> N
     for asks in ("has", "says", "says_folded"):
         monkeypatch.setattr(Draft, asks, lambda draft, wanted: True)
     monkeypatch.setattr(Draft, "replace_numbers", Draft.replace)
-    rules_on = [(rule, re.compile("")) for rule, _ in normalization._rules_on(language.partition("-")[0], SETTINGS)]
+    rules_on = [
+        rule._replace(needed=re.compile("")) for rule in normalization._rules_on(language.partition("-")[0], SETTINGS)
+    ]
     monkeypatch.setattr(normalization, "_rules_on", lambda code, settings: rules_on)
     always = [normalize(text, language, SETTINGS) for text in texts]
     assert [each for each in zip(texts, said, always, strict=True) if each[1] != each[2]] == []

@@ -10,11 +10,12 @@ from itertools import pairwise
 import pytest
 from num2words import num2words
 
-from text.locales.locale import LOCALES, MONTH_NAMES
+from text.locales.english import MONTH_NAMES
+from text.locales.tables import word_list
 from text.normalization.normalize import normalized_sentences
 from text.normalization.settings import Normalization
+from text.normalization.western.words import LOCALES
 from text.words.sanitize import sanitize
-from text.words.word import word_list
 
 SETTINGS = Normalization(normalize_emoji=False, normalize_markdown=False)
 NUMBERS = re.split(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from text.locales.tables import table
-from text.normalization.draft.draft import DASH, END, MASK, Draft
-from text.normalization.draft.words import ADDRESS, spoken_address
-from text.normalization.western.western import Rule
+from text.normalization.draft import DASH, END, MASK, Draft, Rule
+from text.normalization.number_words import ADDRESS, spoken_address
 
 _WORDS = table("hi", "words")
 _MONTHS: list[str] = _WORDS["months"]
@@ -122,29 +121,32 @@ def _numbers(draft: Draft) -> None:
 _DIGIT = re.compile(r"\d")
 
 RULES: tuple[Rule, ...] = (
-    (
+    Rule(
         "web_addresses",
         lambda draft: draft.replace(ADDRESS, lambda match: spoken_address(match[0], _SIGNS, gap=" ")),
         re.compile(r"@|://|www\."),
     ),
-    (
+    Rule(
         "codes",
         lambda draft: draft.replace(_CODE, lambda match: " ".join(match["code"].replace(" ", "")), "code"),
         _DIGIT,
     ),
-    ("phones", lambda draft: draft.replace(_PHONE, _phone), _DIGIT),
-    ("dates", _dates, _DIGIT),
-    ("times", lambda draft: draft.replace(_CLOCK, _time), _DIGIT),
-    ("money", lambda draft: draft.replace(_MONEY, _amount), _DIGIT),
-    ("units", _units, _DIGIT),
-    ("fractions", lambda draft: draft.replace(_FRACTION, lambda match: _FRACTIONS.get(match[0])), re.compile(r"\d/\d")),
-    ("ranges", lambda draft: draft.replace(_RANGE, lambda match: f"{match['first']} से {match['last']}"), _DIGIT),
-    ("math", _math, _DIGIT),
-    ("numbers", _numbers, _DIGIT),
-    (
+    Rule("phones", lambda draft: draft.replace(_PHONE, _phone), _DIGIT),
+    Rule("dates", _dates, _DIGIT),
+    Rule("times", lambda draft: draft.replace(_CLOCK, _time), _DIGIT),
+    Rule("money", lambda draft: draft.replace(_MONEY, _amount), _DIGIT),
+    Rule("units", _units, _DIGIT),
+    Rule(
+        "fractions",
+        lambda draft: draft.replace(_FRACTION, lambda match: _FRACTIONS.get(match[0])),
+        re.compile(r"\d/\d"),
+    ),
+    Rule("ranges", lambda draft: draft.replace(_RANGE, lambda match: f"{match['first']} से {match['last']}"), _DIGIT),
+    Rule("math", _math, _DIGIT),
+    Rule("numbers", _numbers, _DIGIT),
+    Rule(
         "abbreviations",
         lambda draft: draft.replace(_SHORT, lambda match: _ABBREVIATIONS[match["name"]]),
         re.compile(r"\."),
     ),
 )
-"""Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""

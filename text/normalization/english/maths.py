@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import END, MASK, NUMBER, START, Draft
-from text.normalization.draft.words import cardinal, number, ordinal
-from text.words.spoken_signs import SIGNS
+from text.locales.english import SIGNS
+from text.normalization.draft import END, MASK, NUMBER, START, Draft
+from text.normalization.number_words import cardinal, number, ordinal
 
 _LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -98,7 +98,7 @@ NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
 
 
-def apply(draft: Draft) -> None:
+def math(draft: Draft) -> None:
     british = draft.british
     if draft.has("+#"):
         draft.replace(
@@ -151,3 +151,110 @@ def _sign(match: re.Match[str]) -> str:
     return (
         f" {name}{' ' if match['after'] or following.isalnum() else ''}" if name else match["before"] or match["after"]
     )
+
+
+_ELEMENTS = (
+    "Ac|Ag|Al|Am|Ar|As|At|Au|Ba|Be|Bi|Br|Ca|Cd|Ce|Cl|Co|Cr|Cs|Cu|Fe|Ga|Ge|He|Hg|In|Ir|Kr|La|Li|Mg|Mn|Mo|Na|Nb|Ne|Ni|"
+    "Os|Pb|Pd|Pt|Pu|Ra|Rb|Rn|Sb|Sc|Se|Si|Sn|Sr|Ta|Ti|Tl|Xe|Zn|Zr|B|C|F|H|I|K|N|O|P|S|U|V|W|Y"
+)
+_PART = re.compile(rf"(?P<element>{_ELEMENTS})(?P<count>\d+|[₀-₉]+)?|(?P<sign>[()])")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
+_ION = r"(?P<charge>[⁰¹²³⁴⁵⁶⁷⁸⁹]?[⁺⁻]|[+](?![\w+]))?"
+_FORMULA = re.compile(
+    rf"{START}(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
+)
+_MEANT = re.compile(r"H(?:[2-9]|1\d)|O[2-9]|[NFI]2$|Cl[2-4]|Br2|[₀-₉]")
+_NOT_MEANT = re.compile(r"[A-Z]1(?!\d)|\d\d\d")
+_WITHOUT_NUMBERS = frozenset(
+    ("NaCl", "KCl", "HCl", "NaOH", "KOH", "HBr", "AgCl", "CaO", "MgO", "ZnO", "NaF", "HCN", "KBr")
+)
+_SINGLE = frozenset(("O2", "O3", "N2", "H2", "F2", "Cl2", "Br2", "I2"))
+
+
+def chemistry(draft: Draft) -> None:
+    draft.replace(_FORMULA, lambda match: _said(match, draft.british))
+
+
+def _said(match: re.Match[str], british: bool) -> str | None:
+    written, charge = match["formula"], match["charge"]
+    raised = charge is not None and charge != "+"
+    elements = [part["element"] for part in _PART.finditer(written) if part["element"]]
+    if not (raised or written in _WITHOUT_NUMBERS or written in _SINGLE):
+        if not _MEANT.search(written) or _NOT_MEANT.search(written) or len(elements) < 2:
+            return None
+        if len(set(elements)) < 2 and not re.search("[₀-₉]", written):
+            return None
+    said: list[str] = []
+    letters = ""
+    for part in _PART.finditer(written):
+        if part["sign"]:
+            continue
+        letters += part["element"].upper()
+        if part["count"]:
+            said += [".".join(letters), cardinal(int(part["count"].translate(_SUBSCRIPTS)), british)]
+            letters = ""
+    if letters:
+        said.append(".".join(letters))
+    if charge:
+        if charge[0] not in "+⁺⁻":
+            said.append(cardinal(int(charge[0].translate(_SUBSCRIPTS)), british))
+        said.append("minus" if charge[-1] == "⁻" else "plus")
+    return " ".join(said)
+
+
+_QUALITIES = {"maj": "major", "M": "major", "min": "minor", "m": "minor", "dim": "diminished", "aug": "augmented"} | {
+    "sus": "suspended",
+    "add": "add",
+}
+_QUALITY = rf"(?:{'|'.join(_QUALITIES)})"
+_NUMBER = r"(?:1[13]|[245679])"
+_CHORD = re.compile(
+    rf"{START}(?P<note>[A-G])(?P<sign>[#♯♭♮b])?(?P<quality>{_QUALITY})?(?P<number>{_NUMBER})?(?![\w{MASK}#♯♭♮+]|-\w|'\w|’\w)"
+)
+_CONTEXT = re.compile(
+    r"\b(?:chords?|keys? of|(?:in|to) [A-G][#♯♭b]?|guitar|piano|riff|strum|arpeggio|progression|capo|tun(?:ed|ing))\b"
+    rf"|[♯♭♮]|\b[A-G](?:#|b)?{_QUALITY}{_NUMBER}\b|\b[A-G]#|\b[A-G][b#]? (?:major|minor|sharp|flat)\b(?! [a-z])"
+)
+_JOINT = r"(?:[ ,|/–-]{1,2}|,? (?:to|and|then|or) )"
+_OTHER = rf"(?:[B-G]|A(?! [a-z])|[A-G](?:[#♯♭b]|[#♯♭b]?{_QUALITY}){_NUMBER}?)"
+_BEFORE_CHORD = re.compile(rf"(?:\b(?:[Cc]hords?(?: (?:is|are|of))?:?|[Kk]eys? of|capo) |{START}{_OTHER}{_JOINT})$")
+_AFTER_CHORD = re.compile(rf"{_JOINT}(?:(?:chord|key|scale|arpeggio)s?\b|{_OTHER}{END})")
+"""A chord that may be a word (Am, Asus, Edim) stands beside another one or beside its class."""
+_KEY = re.compile(rf"{START}(?P<note>[A-G])b(?= (?:major|minor)\b)")
+_TIME = re.compile(
+    rf"{START}(?P<above>[2-9]|12)/(?P<below>[248]|16)(?= (?:time|signature|beat|meter|rhythm|groove|feel)\b){END}"
+)
+_ACCIDENTALS = {"#": "sharp", "♯": "sharp", "♭": "flat", "b": "flat", "♮": "natural"}
+_LANGUAGES = frozenset("CFJ")
+
+
+def music(draft: Draft) -> None:
+    british = draft.british
+    if draft.has("/"):
+        draft.replace(
+            _TIME, lambda match: f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
+        )
+    draft.replace(_KEY, lambda match: f"{match['note']} flat")
+    draft.replace(_CHORD, lambda match: _chord(match, draft.sentence, british))
+
+
+def _chord(match: re.Match[str], sentence: str, british: bool) -> str | None:
+    sign, quality, interval = match["sign"], match["quality"], match["number"]
+    if not (sign or quality or interval):
+        return None
+    certain = sign in ("♯", "♭", "♮") or (sign == "#" and (quality or match["note"] not in _LANGUAGES))
+    if not certain and quality and not (sign or interval):
+        before = sentence[max(0, match.start() - 24) : match.start()]
+        certain = bool(_BEFORE_CHORD.search(before) or _AFTER_CHORD.match(sentence, match.end()))
+        if not certain:
+            return None
+    if not certain and not ((quality or sign or interval == "7") and _CONTEXT.search(sentence)):
+        return None
+    said = [match["note"]]
+    if sign:
+        said.append(_ACCIDENTALS[sign])
+    if quality:
+        said.append(_QUALITIES[quality])
+    if interval:
+        said.append(cardinal(int(interval), british))
+    return " ".join(said)

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from text.locales.tables import table
-from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
-from text.normalization.draft.words import cardinal, is_one, number, ungrouped
+from text.normalization.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
+from text.normalization.number_words import cardinal, is_one, number, ungrouped
 
 
 class _Currency(NamedTuple):
@@ -47,7 +47,7 @@ _SMALL = re.compile(rf"{NUMBER_START}(?P<number>\d{{1,3}}(?:\.\d)?)(?:(?P<cent>[
 _CODES = frozenset(_CODE.split("|"))
 
 
-def apply(draft: Draft) -> None:
+def money(draft: Draft) -> None:
     british = draft.british
     if draft.has("$£€¥₹₩₽₿") or draft.says(_CODES):
         draft.replace(_AMOUNT, lambda match: _amount(match, british))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import DASH, END, NUMBER_END, NUMBER_START, START, Draft
-from text.normalization.draft.words import cardinal, in_pairs, number, two_digits
+from text.normalization.draft import DASH, END, NUMBER_END, NUMBER_START, START, Draft
+from text.normalization.number_words import cardinal, in_pairs, number, two_digits
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _PARTS = (
@@ -82,7 +82,7 @@ _PART_WORDS, _PLACE_WORDS = (frozenset(name.rstrip(".").lower() for name in name
 """Words without which a sentence has no verse, room or labelled part."""
 
 
-def apply(draft: Draft) -> None:
+def references(draft: Draft) -> None:
     british = draft.british
     if draft.says(_VERSE_WORDS):
         draft.replace(_VERSE, lambda match: _verse(match, british))

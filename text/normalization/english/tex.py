@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import END, START, Draft
-from text.normalization.draft.words import number, ordinal
+from text.normalization.draft import END, START, Draft
+from text.normalization.number_words import number, ordinal
 
 _MATH = re.compile(
     r"\$(?P<inline>(?![\s$])[^$\n]{0,199}(?<![\s\\]))\$(?![\d$])"
@@ -85,7 +85,7 @@ def formula(text: str, start: int, end: int) -> str:
     return match[0] if match and _IS_MATH.search(match[match.lastgroup or 0]) else ""
 
 
-def apply(draft: Draft) -> None:
+def tex(draft: Draft) -> None:
     british = draft.british
     if draft.has("$\\"):
         draft.replace(_MATH, lambda match: _said(match[match.lastgroup or 0], british))

@@ -1,21 +1,44 @@
-"""Rules for measures: 5 km, 3kg, 20-25°C, 60 km/h, 5'11", 1920x1080, 16 m², 5-km."""
+"""Unit names by symbol, in the singular and the plural."""
 
 from __future__ import annotations
 
 import re
 
-from text.normalization.draft.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
-from text.normalization.draft.words import cardinal, in_pairs, is_one, number, ungrouped, year
+from text.locales.tables import table
+from text.normalization.draft import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START, Draft
 from text.normalization.english.maths import EXPONENT, power
-from text.normalization.english.unit_names import (
-    NEVER_APART,
-    ONLY_APART,
-    ONLY_TOGETHER,
-    SPOKEN_PER,
-    THINGS,
-    UNITS,
-    spelled,
-)
+from text.normalization.number_words import cardinal, in_pairs, is_one, number, ungrouped, year
+
+_TABLE = table("en", "units")
+UNITS: dict[str, tuple[str, str]] = {
+    symbol: (name, f"{name}s") if isinstance(name, str) else (name[0], name[1])
+    for symbol, name in _TABLE["units"].items()
+}
+"""Unit names by symbol, in the singular and the plural."""
+
+THINGS = "|".join(_TABLE["things"].split())
+"""Nouns that a measure without an article describes, so that its unit is singular: use 4 mm wire."""
+
+ONLY_APART = frozenset(("K",))
+"""Symbols that are units only after a space: 300 K is kelvin, 300K is three hundred thousand."""
+
+ONLY_TOGETHER = frozenset(("s", "F"))
+"""Symbols that are units only without a space before them; after a space they have too many other meanings."""
+
+NEVER_APART = frozenset(("in", "MP"))
+"""Symbols that are units after a space only with a full stop or another number (5 x 7 in)."""
+
+SPOKEN_PER: dict[str, str] = _TABLE["per"]
+"""Names of units that follow a slash, besides those of `UNITS`."""
+
+
+def spelled(name: str, british: bool) -> str:
+    """Unit name in American or British spelling: `kilometers` or `kilometres`."""
+    if british:
+        for unit in ("meter", "liter"):
+            name = name.replace(unit, f"{unit[:-2]}re")
+    return name
+
 
 _SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, reverse=True))
 _PER = "|".join(re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True))
@@ -84,7 +107,7 @@ _COMPASS = re.compile(rf"{NUMBER_START}(?P<number>{NUMBER})°(?P<way>[NSEW]){END
 _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
-def apply(draft: Draft) -> None:
+def units(draft: Draft) -> None:
     british = draft.british
     if draft.has("°"):
         draft.replace_numbers(_MINUTES, lambda match: _coordinate(match, british))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from text.normalization.draft.draft import END, START, Draft
-from text.normalization.draft.words import cardinal, digits
-from text.words.spoken_signs import ADDRESS_PART, ADDRESS_SIGNS
+from text.locales.english import ADDRESS_PART, ADDRESS_SIGNS
+from text.normalization.draft import END, NUMBER_END, NUMBER_START, START, Draft
+from text.normalization.number_words import cardinal, digits
 
 _TLDS = (
     "com|org|net|io|dev|ai|edu|gov|mil|int|info|biz|app|co|me|tv|xyz|uk|us|de|fr|eu|ca|au|jp|cn|nl|ch|at|it|es|se|no|"
@@ -53,7 +53,7 @@ _MAX_PATH = 40
 """Most characters of a web address's path that are read; listeners remember no more."""
 
 
-def apply(draft: Draft) -> None:
+def web_addresses(draft: Draft) -> None:
     british = draft.british
     if draft.has("@"):
         draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
@@ -72,6 +72,10 @@ def apply(draft: Draft) -> None:
         draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
     if draft.has("@"):
         draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
+
+
+NEEDED = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
+"""Pattern that every sentence with an address matches."""
 
 
 def protect(draft: Draft) -> None:
@@ -169,4 +173,92 @@ def _machine(match: re.Match[str], british: bool) -> str | None:
         said += f" port {digits(match['port'])}"
     if match["bits"]:
         said += f" slash {cardinal(int(match['bits']), british)}"
+    return said
+
+
+_COMMAND = re.compile(
+    r"\b(?:git|npm|npx|pip|python3?|node|docker|kubectl|cargo|go|make|curl|wget|ssh|scp|tar|ls|cd|rm|cp|mv|mkdir|chmod|grep|find|sudo|apt|"
+    r"brew|yarn|pnpm|uv|bash|cat|echo|sed|awk|ps|kill|systemctl|option|flag|switch|run|command|use|pass)\b",
+    re.IGNORECASE,
+)
+_DASHED = re.compile(r"\s-")
+_OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1,20}){0,4})(?P<value>=)?(?![\w-])")
+_SHORT = re.compile(r"[a-z]{1,4}")
+_CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
+_CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
+_JSON = re.compile(r"\{(?P<pairs>\"[\w -]{1,30}\": ?[^{}\[\]]{1,60})\}")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+
+
+def code(draft: Draft) -> None:
+    british = draft.british
+    if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
+        draft.replace(_OPTION, _option)
+    if draft.has("{"):
+        draft.replace(_JSON, lambda match: _json(match, british))
+    if "()" in draft.sentence:
+        draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
+    if "++" in draft.sentence or "--" in draft.sentence:
+        draft.replace(
+            _CREMENT, lambda match: f"{match['name']} {'plus plus' if match['sign'] == '++' else 'minus minus'}"
+        )
+
+
+def _words(name: str) -> str:
+    return " ".join(_HUMP.sub(" ", name).split())
+
+
+def _option(match: re.Match[str]) -> str:
+    name = match["name"]
+    spelled = match["dashes"] == "-" and _SHORT.fullmatch(name)
+    said = " ".join(name) if spelled else name.replace("-", " ").replace("_", " ")
+    return f"{'dash dash' if match['dashes'] == '--' else 'dash'} {said}" + (" equals " if match["value"] else "")
+
+
+def _json(match: re.Match[str], british: bool) -> str:
+    pairs = match["pairs"].replace('"', "")
+    pairs = re.sub(r" ?: ?", ": ", pairs)
+    return re.sub(r"(?<=: )\d{1,15}(?![\w.])", lambda digits: cardinal(int(digits[0]), british), pairs)
+
+
+_NAMES = (
+    "Android|Angular|Bash|Bun|CUDA|Chrome|Claude|Debian|Deno|Django|Docker|Edge|Elixir|Fedora|Firefox|Flask|GPT|Gemini|"
+    "Git|Go|Gradle|HTTP|Java|Julia|Kotlin|Kubernetes|Linux|Llama|MariaDB|Mistral|MySQL|Node|Node\\.js|NumPy|OpenSSL|PHP|"
+    "Perl|PostgreSQL|Postgres|PyTorch|Python|Qwen|R|Rails|React|Redis|Ruby|Rust|SQLite|Safari|Scala|Swift|TLS|"
+    "TensorFlow|TypeScript|Ubuntu|Unity|Vue|Windows|Xcode|iOS|iPadOS|kernel|macOS|npm|pip|pnpm|watchOS"
+)
+_PRE = r"(?:[-.]?(?P<pre>alpha|beta|rc|dev|post|b|a)[-.]?(?P<pre_number>\d{0,4}))?"
+
+_MARKED = re.compile(rf"{START}[vV]\.?(?P<numbers>\d{{1,6}}(?:\.\d{{1,6}}){{0,5}}){_PRE}{END}(?!\.\d)")
+_NAMED = re.compile(
+    rf"{START}(?P<name>(?:{_NAMES})[ -]|(?:[Vv]ersions?|[Rr]eleases?|[Ss]ections?|[Cc]hapters?) )"
+    rf"(?P<numbers>\d{{1,4}}(?:\.\d{{1,4}}){{1,5}}){_PRE}(?P<plus>\+(?!\w))?{END}(?!\.\d)"
+)
+_DOTTED = re.compile(
+    rf"{NUMBER_START}(?<!\.)(?P<numbers>\d{{1,6}}(?:\.\d{{1,6}}){{2,7}}){_PRE}(?:{NUMBER_END}|(?=-\d))"
+)
+_V_NUMBER = re.compile(r"[vV]\.?\d")
+_POINT = re.compile(r"\d\.\d")
+_PRE_NAMES = {"rc": "release candidate", "b": "beta", "a": "alpha"}
+
+
+def versions(draft: Draft) -> None:
+    british = draft.british
+    if _V_NUMBER.search(draft.sentence):
+        draft.replace(_MARKED, lambda match: f"version {_numbers(match, british)}")
+    if not _POINT.search(draft.sentence):
+        return
+    draft.replace(_NAMED, lambda match: match["name"] + _numbers(match, british) + (" plus" if match["plus"] else ""))
+    draft.replace_numbers(_DOTTED, lambda match: _numbers(match, british))
+
+
+def _numbers(match: re.Match[str], british: bool) -> str:
+    said = " point ".join(
+        digits(part) if len(part) > 1 and part[0] == "0" else cardinal(int(part), british)
+        for part in match["numbers"].split(".")
+    )
+    if match["pre"]:
+        said += f" {_PRE_NAMES.get(match['pre'], match['pre'])}"
+        if match["pre_number"]:
+            said += f" {cardinal(int(match['pre_number']), british)}"
     return said

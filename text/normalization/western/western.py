@@ -7,16 +7,12 @@ dates, times, money, measures, ordinals, Roman numerals, abbreviations, addresse
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache, partial
 
-from text.locales.locale import LOCALES, Locale
-from text.normalization.draft.draft import DASH, END, MASK, START, Draft
-from text.normalization.western import western_forms as forms
-from text.normalization.western.western_labels import ROMAN, Labelled
-from text.normalization.western.western_numbers import spoken_number
-
-Rule = tuple[str, Callable[[Draft], None], re.Pattern[str]]
+from text.normalization.draft import DASH, END, MASK, START, Draft, Rule
+from text.normalization.number_words import roman_value
+from text.normalization.western import forms
+from text.normalization.western.words import LOCALES, Locale, cardinal, nth, spoken_number
 
 _NUMBER = r"(?:\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?!\d)|\d{1,15})(?:,\d{1,9})?"
 _EDGE = rf"(?<![\w{MASK}.,/-])"
@@ -96,23 +92,23 @@ class Western:
             self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})") + "|" + second)
 
     def rules(self) -> tuple[Rule, ...]:
-        """Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""
+        """The language's rules, in their order."""
         digit = re.compile(r"\d")
         return (
-            ("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
-            ("codes", self._labelled.codes, re.compile(r"\d{5}")),
-            ("phones", self._phones, digit),
-            ("dates", self._dates, digit),
-            ("money", self._amounts, digit),
-            ("times", self._times, digit),
-            ("units", self._measures, digit),
-            ("ordinals", self._ordinals, re.compile(r"[\dIVXL]")),
-            ("roman_numerals", self._romans, re.compile(r"[IVXL]")),
-            ("fractions", self._fractions, re.compile(r"\d/\d")),
-            ("ranges", self._ranges, digit),
-            ("math", self._signs, re.compile(r"[+×÷=<>&−²³-]")),
-            ("numbers", self._numbers, re.compile(r"\d[., \u202f]\d")),
-            ("abbreviations", self._shortened, self._abbreviations),
+            Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
+            Rule("codes", self._labelled.codes, re.compile(r"\d{5}")),
+            Rule("phones", self._phones, digit),
+            Rule("dates", self._dates, digit),
+            Rule("money", self._amounts, digit),
+            Rule("times", self._times, digit),
+            Rule("units", self._measures, digit),
+            Rule("ordinals", self._ordinals, re.compile(r"[\dIVXL]")),
+            Rule("roman_numerals", self._romans, re.compile(r"[IVXL]")),
+            Rule("fractions", self._fractions, re.compile(r"\d/\d")),
+            Rule("ranges", self._ranges, digit),
+            Rule("math", self._signs, re.compile(r"[+×÷=<>&−²³-]")),
+            Rule("numbers", self._numbers, re.compile(r"\d[., \u202f]\d")),
+            Rule("abbreviations", self._shortened, self._abbreviations),
         )
 
     def _web(self, draft: Draft) -> None:
@@ -184,3 +180,77 @@ def _alternatives(names: object) -> str:
 def rules_of(language: str) -> tuple[Rule, ...]:
     """Rules for a language code's first part; none for other languages."""
     return Western(LOCALES[language]).rules() if language in LOCALES else ()
+
+
+ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXL])"
+_DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
+
+
+_POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
+_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{ROMAN})(?= (?:e|o) (?:il |lo )?{ROMAN} secol[oi]\b)")
+
+
+class Labelled:
+    """Rules of one language; each takes the draft that it rewrites."""
+
+    def __init__(self, locale: Locale) -> None:
+        self._locale = locale
+        self._words = words = locale.labels
+        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{ROMAN}){END}(?!\.\w)")
+        self._event = re.compile(
+            rf"{START}(?P<numeral>{ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
+        )
+        self._date = re.compile(rf"{START}(?:{words.before_dates}) (?P<date>{_DAY})")
+        self._postcode = re.compile(rf"{START}(?:{words.postcode}):? (?P<code>\d{{5}}(?:-\d{{3}})?){END}")
+        self._second = re.compile(rf"{words.centuries.replace('{numeral}', ROMAN)}(?P<numeral>{ROMAN}){END}")
+        self._short_money = re.compile(rf"(?<![\w{MASK}.,])(?P<number>\d{{1,3}}(?:,\d{{1,2}})?) ?(?P<scale>[kM])€{END}")
+
+    def romans(self, draft: Draft) -> None:
+        """Roman numerals of chapters, events and second centuries."""
+        draft.replace(self._part, lambda match: self._numeral(match, self._words.parts_ordinal), "numeral")
+        draft.replace(
+            self._event,
+            lambda match: f"{nth(self._locale, roman_value(match['numeral']), match['feminine'] is not None)} ",
+        )
+        draft.replace(self._second, lambda match: self._numeral(match, self._locale.century_ordinal), "numeral")
+        if self._locale.numbers == "it":
+            draft.replace(_FIRST_OF_TWO, lambda match: self._numeral(match, True), "numeral")
+
+    def _numeral(self, match: re.Match[str], ordinal: bool) -> str:
+        number = roman_value(match["numeral"])
+        return nth(self._locale, number, False) if ordinal else cardinal(number, self._locale.numbers)
+
+    def dates(self, draft: Draft) -> None:
+        """Dates without a year, which only an article or a preposition tells from fractions."""
+        draft.replace(self._date, self._day_and_month, "date")
+
+    def _day_and_month(self, match: re.Match[str]) -> str | None:
+        day, month = int(match["day"]), int(match["month"])
+        if day == 0:
+            return None
+        said = self._locale.first_day if day == 1 else cardinal(day, self._locale.numbers)
+        joint = " de " if self._locale.numbers in ("es", "pt_BR") else " "
+        return f"{said}{joint}{self._locale.months[month - 1]}"
+
+    def codes(self, draft: Draft) -> None:
+        """Postcodes, digit by digit."""
+        draft.replace(self._postcode, lambda match: ", ".join(map(self._digits, match["code"].split("-"))), "code")
+
+    def _digits(self, written: str) -> str:
+        return " ".join(cardinal(int(digit), self._locale.numbers) for digit in written)
+
+    def money(self, draft: Draft) -> None:
+        """Thousands and millions of euros in short: 5 k€, 3 M€."""
+        draft.replace(self._short_money, self._thousands)
+
+    def _thousands(self, match: re.Match[str]) -> str:
+        euros = self._locale.currencies["€"][1]
+        said = spoken_number(self._locale, match["number"])
+        if match["scale"] == "k":
+            joint = "" if self._words.thousand == "mila" else " "
+            return f"{said}{joint}{self._words.thousand} {euros}"
+        return f"{said} {self._words.million.format(euros)}"
+
+    def powers(self, draft: Draft) -> None:
+        """Squares and cubes of numbers."""
+        draft.replace(_POWER, lambda match: f" {self._words.square if match[0] == '²' else self._words.cube}")

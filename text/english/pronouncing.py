@@ -1,0 +1,195 @@
+"""The order in which misaki's English lexicon is asked about a sentence's tokens.
+
+A sentence is pronounced from right to left, because a token's phonemes depend on how the text after it begins. Tokens
+without a space between them ("twenty-one", "B2B") are one word: the lexicon is asked for the longest stretch at its
+end, then for the longest one before that, and a word with a part that it lacks is the fallback's. The results are those
+of misaki's own loop over its token objects, which takes twice the time (`tests/text/test_pronouncing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from text.english.tokenizer import Token
+
+_RECENT = 4096
+"""Recent tokens, each with its tag and context, whose pronunciation is kept."""
+
+_WEAKER = -0.5
+"""misaki's number for a primary stress that becomes a secondary one."""
+
+
+class SpokenToken(NamedTuple):
+    """Pronounced token, or several that are one word."""
+
+    word: int
+    """Index of its word in the sentence."""
+    phonemes: str
+    rating: int | None
+    """The fallback's trust in the phonemes; None if they are the lexicon's."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """A token or a part of one, with the attributes of a `misaki.token.MToken` that its lexicon reads."""
+
+    text: str
+    tag: str
+    space: bool = True
+    """True if a space follows."""
+    word: int = 0
+    phonemes: str | None = None
+    alias: str | None = None
+    currency: str | None = None
+    is_head: bool = True
+    stress: float | None = None
+    num_flags: str = ""
+
+    @property
+    def _(self) -> _Part:
+        return self
+
+
+class Pronouncer:
+    """Pronounces tagged tokens. Not thread-safe."""
+
+    def __init__(self, en: Any, lexicon: Any, fallback: Callable[[str], tuple[str, int]]) -> None:
+        """Args:
+        en: the module `misaki.en`.
+        lexicon: its `Lexicon`.
+        fallback: phonemes of a text that the lexicon lacks, and the trust in them.
+        """
+        self._en = en
+        self._marks: frozenset[str] = en.PUNCTS
+        self._lexicon = lexicon
+        self._fallback = fallback
+        self._known = lru_cache(_RECENT)(self._look_up)
+        self._parts_of = lru_cache(_RECENT)(en.subtokenize)
+
+    def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
+        """Words with phonemes, in order."""
+        spoken: list[SpokenToken] = []
+        context = self._en.TokenContext()
+        for parts in reversed(list(self._words(found, tags))):
+            rating: int | None = None
+            if len(parts) > 1:
+                phonemes, rating, context = self._joined(parts, context)
+            else:
+                part = parts[0]
+                known = self._known(
+                    part.text, part.tag, part.phonemes, part.currency, part.alias, *vars(context).values()
+                )
+                if known is None:
+                    phonemes, rating = self._fallback(part.text)
+                    context = self._en.G2P.token_context(context, phonemes, part)
+                else:
+                    phonemes, context = known
+            spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), rating))
+        spoken.reverse()
+        return spoken
+
+    def _words(self, found: Sequence[Token], tags: Sequence[str]) -> Iterator[list[_Part]]:
+        """Parts of tokens that are pronounced together; marks, and words before a space, are alone."""
+        open_word: list[_Part] = []
+        currency: str | None = None
+        for place, (token, tag) in enumerate(zip(found, tags, strict=True)):
+            texts = self._parts_of(token.text)
+            for number, text in enumerate(texts):
+                last = number + 1 == len(texts)
+                part = _Part(text, tag, token.space and last, token.word)
+                if tag == "$" and text in self._en.CURRENCIES:
+                    currency, part.phonemes = text, ""
+                elif tag == ":" and text in ("-", "–"):
+                    part.phonemes = "—"
+                elif tag in self._en.PUNCT_TAGS and not (text.isascii() and text.isalpha()):
+                    part.phonemes = self._en.PUNCT_TAG_PHONEMES.get(
+                        tag, "".join(sign for sign in text if sign in self._marks)
+                    )
+                elif currency is not None:
+                    # A currency's name is said after the last number that follows its sign.
+                    if tag != "CD":
+                        currency = None
+                    elif last and "CD" not in tags[place + 1 : place + 2]:
+                        part.currency = currency
+                elif text == "2" and 0 < number < len(texts) - 1:
+                    part.alias = "to" if (texts[number - 1][-1] + texts[number + 1][0]).isalpha() else None
+                alone = part.alias is not None or part.phonemes is not None
+                if open_word and not alone:
+                    part.is_head = False
+                    open_word.append(part)
+                else:
+                    if open_word:
+                        yield open_word
+                    open_word = [part]
+                if alone or part.space:
+                    yield open_word
+                    open_word = []
+        if open_word:
+            yield open_word
+
+    def _look_up(
+        self, text: str, tag: str, phonemes: str | None, currency: str | None, alias: str | None, *context: Any
+    ) -> tuple[str, Any] | None:
+        """Phonemes of a part that stands alone, and the context of the one before; None if the lexicon lacks it."""
+        following = self._en.TokenContext(*context)
+        part = _Part(text, tag, alias=alias, currency=currency)
+        if phonemes is None:
+            phonemes, _ = self._lexicon(part, following)
+        return None if phonemes is None else (phonemes, self._en.G2P.token_context(following, phonemes, part))
+
+    def _joined(self, parts: list[_Part], context: Any) -> tuple[str, int | None, Any]:
+        """Phonemes of parts without a space between them, the fallback's trust, and the context of the word before."""
+        left, right = 0, len(parts)
+        while left < right:
+            whole = _merged(parts[left:right])
+            phonemes = None if whole is None else self._lexicon(whole, context)[0]
+            if phonemes is not None:
+                parts[left].phonemes = phonemes
+                for part in parts[left + 1 : right]:
+                    part.phonemes = ""
+                context = self._en.G2P.token_context(context, phonemes, whole)
+                left, right = 0, left
+            elif left + 1 < right:
+                left += 1
+            else:
+                left, right = 0, right - 1
+                if not self._en.SUBTOKEN_JUNKS.issuperset(parts[right].text):
+                    return *self._fallback("".join(part.text for part in parts)), context
+                parts[right].phonemes = ""
+        return self._in_one_stress(parts), None, context
+
+    def _in_one_stress(self, parts: list[_Part]) -> str:
+        """Phonemes of all parts: with spaces if they are of several kinds, else with fewer primary stresses."""
+        en = self._en
+        said = [part.phonemes or "" for part in parts]
+        text = "".join(part.text for part in parts)
+        kinds = {
+            0 if sign.isalpha() else 1 if en.is_digit(sign) else 2 for sign in text if sign not in en.SUBTOKEN_JUNKS
+        }
+        if len(kinds) > 1 or "/" in text:
+            return " ".join(filter(None, said))
+        stresses = [
+            (en.PRIMARY_STRESS in each, en.stress_weight(each), place) for place, each in enumerate(said) if each
+        ]
+        if len(stresses) == 2 and len(parts[stresses[0][2]].text) == 1:
+            weakened = stresses[1:]
+        elif sum(stressed for stressed, _, _ in stresses) > (len(stresses) + 1) // 2:
+            weakened = sorted(stresses)[: len(stresses) // 2]
+        else:
+            weakened = []
+        for _, _, place in weakened:
+            said[place] = en.apply_stress(said[place], _WEAKER)
+        return "".join(said)
+
+
+def _merged(parts: list[_Part]) -> _Part | None:
+    """Several parts as one; None if one of them has its phonemes already."""
+    if any(part.phonemes is not None for part in parts):
+        return None
+    most = max(parts, key=lambda part: sum(1 if sign == sign.lower() else 2 for sign in part.text))
+    currencies = [part.currency for part in parts if part.currency]
+    currency = max(currencies, default=None)
+    return _Part("".join(part.text for part in parts), most.tag, currency=currency, is_head=parts[0].is_head)

@@ -1,0 +1,247 @@
+"""Look-up of words whose pronunciation the user has given, in a file that is read again after each change."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from text.espeak.ipa import UnknownSymbols, from_ipa
+from text.words.language import DEFAULT, UnknownLanguage, language_code
+from text.words.punctuation import APOSTROPHES, MARKS, speakable
+from text.words.sanitize import sanitize
+
+_log = logging.getLogger(__name__)
+
+_MAX_EDGE = 4
+"""Most signs at either edge of a token that are ignored in its look-up."""
+
+_EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
+"""Punctuation and Markdown's signs, which don't change a word; signs that do ($, #, -) belong to the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconMatch:
+    """Lexicon word within a token, with its span in characters."""
+
+    start: int
+    end: int
+    phonemes: str | None
+    """Phonemes of misaki's alphabet; None if the word is respelled."""
+    respelling: str | None
+
+
+class Lexicon:
+    """Lexicon that finds words as they are written, else in lower case. Later entries replace earlier ones, and entries
+    that name the language precede those that don't.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
+        self._phonemes: dict[tuple[str, str], str | None] = {}
+        self._longest: int | None = None
+        """Length of the longest word, in characters; None until `inside` needs it."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, token: str, language: str) -> LexiconMatch | None:
+        """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
+        ".NET").
+
+        The result is None if no entry matches, or if the language's voices can't say its IPA.
+        """
+        if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
+            return None
+        for start, end in _cores(token):
+            if said := self._said_entry(token[start:end], language):
+                return LexiconMatch(start, end, *said)
+        return None
+
+    def inside(self, token: str, language: str) -> list[LexiconMatch]:
+        """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
+        entry at each place.
+        """
+        if self._longest is None:
+            self._longest = max((len(word) for _, word in self._entries), default=0)
+        found: list[LexiconMatch] = []
+        place = 0
+        while place < len(token):
+            for length in range(min(self._longest, len(token) - place), 0, -1):
+                if entry := self._said_entry(token[place : place + length], language):
+                    found.append(LexiconMatch(place, place + length, *entry))
+                    place += length - 1
+                    break
+            place += 1
+        return found
+
+    def _said_entry(self, word: str, language: str) -> tuple[str | None, str | None] | None:
+        """Phonemes or respelling of a word; None if no entry matches or the language's voices can't say its IPA."""
+        entry = self._entry(word, language)
+        if entry is None:
+            return None
+        if entry.ipa is None:
+            return None, entry.respelling
+        phonemes = self._said(entry.ipa, language)
+        return None if phonemes is None else (phonemes, None)
+
+    def _entry(self, word: str, language: str) -> Entry | None:
+        for written in dict.fromkeys((word, word.lower())):
+            for code in (language, language.partition("-")[0], None):
+                if (entry := self._entries.get((code, written))) is not None:
+                    return entry
+        return None
+
+    def _said(self, ipa: str, language: str) -> str | None:
+        key = ipa, language
+        if key not in self._phonemes:
+            try:
+                self._phonemes[key] = from_ipa(ipa, language)
+            except UnknownSymbols as error:
+                _log.warning("the lexicon's entry isn't used in %s: %s", language, error)
+                self._phonemes[key] = None
+        return self._phonemes[key]
+
+
+def _cores(token: str) -> Iterator[tuple[int, int]]:
+    """Spans of a token with and without the signs at its edges, the longest first."""
+    first = next((place for place, character in enumerate(token) if character not in _EDGES), len(token))
+    last = next((place for place in range(len(token), 0, -1) if token[place - 1] not in _EDGES), 0)
+    starts = range(first + 1) if first <= _MAX_EDGE else (0, first)
+    ends = range(len(token), last - 1, -1) if len(token) - last <= _MAX_EDGE else (len(token), last)
+    pairs = ((start, end) for start in starts for end in ends if start < end)
+    yield from sorted(pairs, key=lambda core: core[0] - core[1])
+
+
+_log = logging.getLogger(__name__)
+
+_REPORTED = 10
+"""Most invalid lines of one reading that are logged one by one."""
+
+_Signature = tuple[int, int, int]
+"""Version of a file: modification time in nanoseconds, size in bytes, inode."""
+
+
+class LexiconFile:
+    """Lexicon that follows its file. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file. A file that can't be read gives an empty lexicon and a warning, until it can be read."""
+        self.path = path
+        self.problems: tuple[Problem, ...] = ()
+        """Invalid lines of the last reading."""
+        self._lexicon = Lexicon()
+        self._signature: _Signature | None = None
+        self._missing = False
+        self._lock = threading.Lock()
+        self.current()
+
+    def current(self) -> Lexicon:
+        """Current lexicon; a call takes one `stat` (some microseconds), and reads the file if it has changed."""
+        with self._lock:
+            try:
+                found = self.path.stat()
+                signature = found.st_mtime_ns, found.st_size, found.st_ino
+                if signature != self._signature or self._missing:
+                    self._read(self.path.read_bytes())
+                    # A write after `stat` changes the signature again, so the next call reads it.
+                    self._signature = signature
+                self._missing = False
+            except OSError as error:
+                if not self._missing:
+                    kept = f"its last {len(self._lexicon)} entries are kept" if self._signature else "it is empty"
+                    _log.warning("the lexicon %s can't be read (%s): %s", self.path, error.strerror, kept)
+                self._missing = True
+            return self._lexicon
+
+    def _read(self, content: bytes) -> None:
+        entries, problems = read_entries(content)
+        self._lexicon = Lexicon(entries)
+        self.problems = tuple(problems)
+        _log.info("the lexicon %s has %d words", self.path, len(self._lexicon))
+        for problem in problems[:_REPORTED]:
+            _log.warning("%s, line %d is left out: %s", self.path, problem.line, problem.reason)
+        if len(problems) > _REPORTED:
+            _log.warning("%s: %d more lines are left out", self.path, len(problems) - _REPORTED)
+
+
+_IPA = re.compile(r"/(?P<ipa>[^/]+)/")
+MAX_CHARACTERS = 200
+"""Most characters of a word, and of its pronunciation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Pronunciation of a word, as IPA or as a respelling."""
+
+    word: str
+    ipa: str | None
+    """IPA of the word; None if the entry has a respelling."""
+    respelling: str | None
+    language: str | None
+    """Language code, or its part before the hyphen if the entry is for all regions; None if it is for all languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Invalid line of a lexicon, which is ignored."""
+
+    line: int
+    reason: str
+
+
+class _Bad(ValueError):
+    """Error in a line; its message is the reason."""
+
+
+def read_entries(content: bytes) -> tuple[list[Entry], list[Problem]]:
+    """Entries and invalid lines of a file, in order. The file is UTF-8; blank lines and lines that begin with # are
+    comments.
+    """
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        try:
+            if entry := _entry(line):
+                entries.append(entry)
+        except _Bad as bad:
+            problems.append(Problem(number, str(bad)))
+    return entries, problems
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise _Bad(f"it isn't UTF-8 (byte {error.start})") from error
+    if not text.strip() or text.lstrip().startswith("#"):
+        return None
+    word, *columns = map(sanitize, text.split("\t"))
+    if not 1 <= len(columns) <= 2:
+        raise _Bad("put a tab between the word and how it is said, and another before a language if it names one")
+    if " " in word or not speakable(word):
+        raise _Bad(f"{word[:40]!r} is no single word")
+    said = columns[0]
+    if not speakable(said):
+        raise _Bad(f"nothing is said for {word[:40]!r}")
+    if max(len(word), len(said)) > MAX_CHARACTERS:
+        raise _Bad(f"it is longer than {MAX_CHARACTERS} characters")
+    language = _language(columns[1]) if len(columns) == 2 and columns[1] else None
+    if (match := _IPA.fullmatch(said)) is None:
+        return Entry(word, None, said, language)
+    try:
+        from_ipa(match["ipa"], language_code(language) if language else DEFAULT)
+    except UnknownSymbols as error:
+        raise _Bad(str(error).removesuffix(".")) from error
+    return Entry(word, match["ipa"], None, language)
+
+
+def _language(tag: str) -> str:
+    try:
+        code = language_code(tag)
+    except UnknownLanguage as error:
+        raise _Bad(str(error)) from error
+    return code if "-" in tag or "_" in tag or len(tag) == 1 else code.partition("-")[0]

@@ -1,0 +1,237 @@
+"""Sentence under normalisation: characters that one rule has rewritten are hidden from later rules.
+
+The patterns that rules share are here too: all repetitions are bounded or possessive, so matching takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import NamedTuple
+
+from text.words.language import EAST_ASIAN
+
+
+class Replacement(NamedTuple):
+    """Replacement of a span of the original."""
+
+    start: int
+    end: int
+    said: str
+    verbatim: bool = False
+
+    @classmethod
+    def kept(cls, original: str, start: int, end: int) -> Replacement:
+        """A span that stays as it is; its characters know their own places."""
+        return cls(start, end, original[start:end], verbatim=True)
+
+
+class Rewritten:
+    """Text composed of pieces, whose spans must rise."""
+
+    def __init__(self, pieces: Iterable[Replacement]) -> None:
+        self._pieces = [piece for piece in pieces if piece.said]
+        self._starts: list[int] = []
+        length = 0
+        for piece in self._pieces:
+            self._starts.append(length)
+            length += len(piece.said)
+        self.verbatim = len(self._pieces) == 1 and self._pieces[0].verbatim and self._pieces[0].start == 0
+        """True if the text is the original's beginning, unchanged."""
+        self.text = "".join(piece.said for piece in self._pieces)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Span of the original that a span of the new text (not empty) stands for."""
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1) - 1
+        origin_start, origin_end = self._pieces[first].start, self._pieces[last].end
+        if self._pieces[first].verbatim:
+            origin_start += start - self._starts[first]
+        if self._pieces[last].verbatim:
+            origin_end = self._pieces[last].start + end - self._starts[last]
+        return origin_start, origin_end
+
+
+MASK = "\ufdd0"
+"""Placeholder for each character that a rule has rewritten: a noncharacter, which sanitised text never contains."""
+
+START = rf"(?<![\w{MASK}])"
+"""Position at which a word can begin."""
+
+END = rf"(?![\w{MASK}])"
+"""Position at which a word can end."""
+
+NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<!\^)(?<!\^[-−])(?<![^\s(\[\"“‘'—]\.)"
+"""Position at which a number can begin: outside addresses, versions, exponents, model names (F-16), other numbers."""
+
+NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
+
+NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
+    r"(?:\.\d{1,15})?"
+)
+"""Cardinal or decimal number with its digits grouped by commas in thousands, as in India (2,50,000) or in Switzerland
+(1'950), or ungrouped.
+"""
+
+MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
+"""Minus sign that belongs to the number after it."""
+
+DASH = r"(?: ?[–—] ?|[-‐‑−])"
+"""Dash between a range's ends."""
+
+
+_DIGITS = re.compile(r"\d+")
+_WORDS = re.compile(r"\w+")
+_BEFORE_DIGITS = "-−.+("
+
+
+class Edit(NamedTuple):
+    """Stretch of the sentence and its replacement."""
+
+    start: int
+    end: int
+    spoken: str
+
+
+class Draft:
+    """Collects edits, whose positions refer to the sentence as written, so no character is rewritten twice."""
+
+    def __init__(self, sentence: str, language: str) -> None:
+        self.sentence = sentence
+        self.text = sentence
+        """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
+        self.british = language == "en-gb"
+        self._spaced = language not in EAST_ASIAN
+        self._characters = frozenset(sentence)
+        self._edits: list[Edit] = []
+
+    def has(self, characters: str) -> bool:
+        """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
+        nothing for most rules, and a search takes longer.
+        """
+        return not self._characters.isdisjoint(characters)
+
+    def says(self, words: AbstractSet[str]) -> bool:
+        """True if one of the sentence's words is among `words`; a word has letters, digits and underscores only."""
+        return not self._words.isdisjoint(words)
+
+    def says_folded(self, words: AbstractSet[str]) -> bool:
+        """`says` whatever the capitals of the sentence's words; `words` are in lower case."""
+        return not words.isdisjoint(map(str.casefold, self._words))
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_WORDS.findall(self.sentence))
+
+    def replace(
+        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
+    ) -> None:
+        """Replace all matches; a match for which `spoken` returns None stays for later rules.
+
+        Args:
+            group: the group of the match that is replaced; the rest is context.
+        """
+        self._replace(pattern.finditer(self.text), spoken, group)
+
+    def replace_numbers(
+        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
+    ) -> None:
+        """`replace` for a pattern whose matches begin with `patterns.START` or `patterns.NUMBER_START`, then at most
+        one of the signs -−+( and a point, then digits. It looks only where such a number begins.
+        """
+        if self._number_places:
+            self._replace(self._at_numbers(pattern), spoken, group)
+
+    def _at_numbers(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        end = 0
+        for place in self._number_places:
+            if place >= end and (match := pattern.match(self.text, place)):
+                end = match.end()
+                yield match
+
+    @cached_property
+    def _number_places(self) -> list[int]:
+        """Places at which a number of the sentence may begin: digits, and signs before them."""
+        places: list[int] = []
+        for run in _DIGITS.finditer(self.sentence):
+            start = run.start()
+            before = self.sentence[max(0, start - 2) : start]
+            if before[-1:].isalnum() or before[-1:] == "_":
+                continue
+            if before[-1:] == "." and before[0] in _BEFORE_DIGITS and len(before) == 2:
+                places.append(start - 2)
+            if before and before[-1] in _BEFORE_DIGITS:
+                places.append(start - 1)
+            places.append(start)
+        return places
+
+    def _replace(
+        self, matches: Iterable[re.Match[str]], spoken: Callable[[re.Match[str]], str | None], group: str | int
+    ) -> None:
+        pieces: list[str] = []
+        end = 0
+        for match in matches:
+            said = spoken(match)
+            start, stop = match.span(group)
+            if said is None or start == stop:
+                continue
+            self._edits.append(Edit(start, stop, said))
+            pieces += self.text[end:start], MASK * (stop - start)
+            end = stop
+        if pieces:
+            self.text = "".join([*pieces, self.text[end:]])
+
+    def keep(self, pattern: re.Pattern[str]) -> None:
+        """Hide all matches from later rules, unchanged."""
+        self.replace(pattern, lambda match: self.sentence[match.start() : match.end()])
+
+    def hide(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Hide spans from all rules, unchanged. The spans must rise, and no rule may have been applied yet."""
+        pieces: list[str] = []
+        end = 0
+        for start, stop in spans:
+            self._edits.append(Edit(start, stop, self.sentence[start:stop]))
+            pieces += self.text[end:start], MASK * (stop - start)
+            end = stop
+        self.text = "".join([*pieces, self.text[end:]])
+
+    @property
+    def changed(self) -> bool:
+        """True if a rule has rewritten or hidden something."""
+        return bool(self._edits)
+
+    def rewritten(self) -> Rewritten:
+        """Text that is spoken. A space separates an edit from the words beside it (12°3kg)."""
+        pieces: list[Replacement] = []
+        end = 0
+        for edit in sorted(self._edits):
+            pieces.append(Replacement.kept(self.sentence, end, edit.start))
+            written = self.sentence[edit.start : edit.end]
+            start = edit.start + len(written) - len(written.lstrip())
+            pieces.append(Replacement(start, max(start, edit.start + len(written.rstrip())), edit.spoken))
+            end = edit.end
+        pieces.append(Replacement.kept(self.sentence, end, len(self.sentence)))
+        return Rewritten(self._parted(piece for piece in pieces if piece.said))
+
+    def _parted(self, pieces: Iterable[Replacement]) -> Iterator[Replacement]:
+        last, last_kept = "", True
+        for piece in pieces:
+            kept = piece.said == self.sentence[piece.start : piece.end]
+            if self._spaced and not (last_kept and kept) and last.isalnum() and piece.said[0].isalnum():
+                yield Replacement(piece.start, piece.start, " ")
+            yield piece
+            last, last_kept = piece.said[-1], kept
+
+
+class Rule(NamedTuple):
+    """A rule of one language."""
+
+    name: str
+    """Its name in `text.normalization.settings`."""
+    rewrite: Callable[[Draft], None]
+    needed: re.Pattern[str]
+    """Pattern without which a sentence has nothing for the rule."""

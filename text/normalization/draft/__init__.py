@@ -1,1 +1,0 @@
-"""The draft of a normalised sentence and the tools that all rules use on it."""

@@ -1,0 +1,69 @@
+"""Rules for emoji and emoticons, which are left out or said by their Unicode name from the standard library."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from text.normalization.draft import END, Draft, Rule
+
+_PICTURES = (
+    "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\U0001f000-\U0001faff"
+)
+_JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
+_PICTURE = re.compile(rf" ?{_JOINED}+")
+_BEFORE = rf"(?:^| |(?<={_JOINED}))"
+_EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}")
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+
+
+def omit(draft: Draft) -> None:
+    _omit_emoticons(draft)
+    draft.replace(_PICTURE, _without_pictures)
+
+
+def name(draft: Draft) -> None:
+    _omit_emoticons(draft)
+    draft.replace(_PICTURE, _named)
+
+
+def _omit_emoticons(draft: Draft) -> None:
+    """Runs before emoji are replaced: an emoticon next to one ends at a character that is hidden afterwards."""
+    draft.replace(_EMOTICON, lambda match: "")
+
+
+def _named(match: re.Match[str]) -> str:
+    names = _names(match[0])
+    following = match.string[match.end() : match.end() + 1]
+    return f" {names}{' ' if following.isalnum() else ''}" if names else ""
+
+
+def _without_pictures(match: re.Match[str]) -> str | None:
+    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
+    kept = "".join(filter(_is_read, match[0].strip()))
+    return None if kept == match[0].strip() else f" {kept}" if kept else ""
+
+
+def _is_read(character: str) -> bool:
+    return unicodedata.category(character) in ("No", "Sm", "Nd", "Ps", "Pe")
+
+
+def _names(pictures: str) -> str:
+    names: list[str] = []
+    flag = ""
+    for picture in pictures.strip():
+        if ord(picture) in _FLAG_LETTERS:
+            flag += chr(ord(picture) - _FLAG_LETTERS.start + ord("A"))
+            if len(flag) == 2:
+                names.append(f"flag of {flag}")
+                flag = ""
+        elif ord(picture) not in _SKIN_TONES and picture not in "\u20e3\ufe0f":
+            names.append(unicodedata.name(picture, "emoji").lower())
+    return ", ".join(names)
+
+
+_NEEDED = re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")
+OMITTED = Rule("emoji", omit, _NEEDED)
+NAMED = Rule("emoji", name, _NEEDED)
+"""The rule that all languages share, and its English form with `emoji_names`."""

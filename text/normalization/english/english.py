@@ -1,0 +1,55 @@
+"""English rules in their order: text with a form of its own (addresses, telephone numbers, dates, times), numbers with
+a label, numbers between themselves, and words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from text.normalization import emoji
+from text.normalization.draft import Rule
+from text.normalization.english import (
+    abbreviations,
+    codes,
+    dates,
+    maths,
+    money,
+    numbers,
+    references,
+    roman,
+    tex,
+    times,
+    units,
+    web,
+)
+
+_DIGIT = re.compile(r"\d")
+_ANY = re.compile("")
+
+RULES = (
+    Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\]")),
+    Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
+    emoji.OMITTED,
+    Rule("web_addresses", web.web_addresses, web.NEEDED),
+    Rule("code", web.code, re.compile(r"[-_(+{]")),
+    Rule("references", references.references, re.compile(r"\d|v\.")),
+    Rule("addresses", codes.addresses, re.compile(r"\d|, [A-Z]{2}")),
+    Rule("codes", codes.codes, _DIGIT),
+    Rule("phones", codes.phones, _DIGIT),
+    Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
+    Rule("dates", dates.dates, _ANY),
+    Rule("durations", times.durations, _DIGIT),
+    Rule("times", times.times, _DIGIT),
+    Rule("years", dates.years, _DIGIT),
+    Rule("versions", web.versions, _DIGIT),
+    Rule("money", money.money, _DIGIT),
+    Rule("units", units.units, _DIGIT),
+    Rule("fractions", numbers.fractions, re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")),
+    Rule("ranges", numbers.ranges, _DIGIT),
+    Rule("ordinals", numbers.ordinals, _DIGIT),
+    Rule("numbers", numbers.numbers, _DIGIT),
+    Rule("initialisms", abbreviations.initialisms, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
+    Rule("math", maths.math, maths.NEEDED),
+    Rule("roman_numerals", roman.roman_numerals, re.compile("[IVXLivxl]")),
+    Rule("abbreviations", abbreviations.abbreviations, _ANY),
+)

@@ -1,1 +1,0 @@
-"""Notation of pages: Markdown, HTML, emoji."""
