@@ -16,7 +16,7 @@ from text.apart import apart
 from text.errors import Mishap, TextError
 from text.given import Given
 from text.normalization.normalize import NormalizedWord, normalized_sentences
-from text.normalization.settings import Normalization
+from text.normalization.settings import AS_WRITTEN, Normalization
 from text.units.segmentation import UnitRun, passages
 from text.words.segment import Cut
 
@@ -63,7 +63,7 @@ def read_passages(
     """
     end = failures = 0
     while (start := _next_word(clean, end)) < len(clean):
-        rules = normalization if failures < _PATIENCE else Normalization.none()
+        rules = normalization if failures < _PATIENCE else AS_WRITTEN
         try:
             for passage in apart.items(clean, _read, clean, start, language, rules, given, limit):
                 yield passage
@@ -134,7 +134,7 @@ def _next_word(clean: str, place: int) -> int:
 
 def _without_rules(clean: str, start: int, language: str, given: Given, limit: int) -> ReadPassage | None:
     try:
-        found = apart.items(clean, _read, clean, start, language, Normalization.none(), given, limit)
+        found = apart.items(clean, _read, clean, start, language, AS_WRITTEN, given, limit)
         return next(found, None)
     except Exception:
         return None  # the failure before is the one that is told

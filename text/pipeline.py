@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from text.apart import apart
 from text.errors import Mishaps
@@ -49,6 +50,15 @@ _LOOK_AHEAD = 400
 Words = tuple[Word, ...]
 
 
+class PronouncedPassage(NamedTuple):
+    """A passage of normalised text with its pronounced words."""
+
+    passage: ReadPassage
+    words: Words
+    sounds: bool
+    """True if one of the words sounds."""
+
+
 class TextPipeline:
     """Converts texts to sentences of units, and counts characters and phonemes that could not be spoken.
 
@@ -83,11 +93,10 @@ class TextPipeline:
         """Phonemes outside the engine's vocabulary, with their counts."""
 
     def without(self, rules: Iterable[str]) -> TextPipeline:
-        """This pipeline with some normalisation rules off, named as their settings are; both count together."""
-        switches = dict.fromkeys(rules, False)
-        if not switches:
+        """This pipeline with some normalisation rules off; both count together."""
+        normalization = self._normalization.without(rules)
+        if normalization == self._normalization:
             return self
-        normalization = replace(self._normalization, **switches)
         other = TextPipeline(self._g2p, normalization, self._lexicon, self._pauses, self._misread)
         other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
         return other
@@ -111,7 +120,13 @@ class TextPipeline:
             then: the boundary to a text that is spoken next; None: the speech ends with this text. A text that another
                 one follows gives no sentence if it has no sound. A paragraph ends after it if a blank line ends it.
         """
-        reading = self._reading(text, language, notation, speed, then)
+        marked = text if isinstance(text, Marked) else Marked.plain(text)
+        return self._spoken(marked, language, notation, speed, then)
+
+    def _spoken(
+        self, marked: Marked, language: str, notation: Notation, speed: float, then: Continuation | None
+    ) -> Iterator[Sentence]:
+        reading = Reading(marked, language, notation, speed, then, self._lexicon(), Mishaps(self._misread))
         can_speak = False
         for sentence in self._read(reading, self._normalization):
             can_speak = True
@@ -119,31 +134,47 @@ class TextPipeline:
         if not can_speak and then is None and self._is_rewritten(reading):
             # The text consists of markup only, which normalisation removes: read it unnormalised. Emoji stay out:
             # espeak-ng would name them, and Kokoro can't.
-            emoji = self._normalization.on("emoji")
-            yield from self._read(reading, replace(Normalization.none(), normalize_emoji=emoji))
+            yield from self._read(reading, self._normalization.only("emoji"))
+
+    def performed(
+        self,
+        parts: Sequence[PerformedText],
+        own: Performer,
+        notation: Notation,
+        speed: float,
+        then: Continuation | None = None,
+    ) -> Iterator[Sentence]:
+        """Sentences of all parts in order, with their performers. No sentence belongs to two performers.
+
+        Args:
+            own: the performer of a speech's only part, which no unit names.
+            then: the boundary to a text that is spoken after the last part; None: the speech ends with it.
+        """
+        soundless: tuple[Bookmark, ...] = ()
+        alone = len(parts) == 1 and parts[0].performer == own
+        for place, part in enumerate(parts, 1):
+            performer = part.performer
+            boundary = part.then if place < len(parts) else then
+            marked = replace(part.marked, annotations=soundless + part.marked.annotations)
+            soundless = tuple(Bookmark(0, each.name) for each in marked.annotations if isinstance(each, Bookmark))
+            for sentence in self._spoken(marked, performer.language, notation, speed, boundary):
+                soundless = ()
+                yield sentence if alone else _performed_by(performer, sentence)
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """Normalised words of the text with their pronunciations, in order."""
-        for _, words in self._pronounced(self._reading(text, language, notation), self._normalization):
-            yield from words
-
-    def _reading(
-        self,
-        text: str | Marked,
-        language: str,
-        notation: Notation,
-        speed: float = 1.0,
-        then: Continuation | None = None,
-    ) -> Reading:
         marked = text if isinstance(text, Marked) else Marked.plain(text)
-        return Reading(marked, language, notation, speed, then, self._lexicon(), Mishaps(self._misread))
+        reading = Reading(marked, language, notation, 1.0, None, self._lexicon(), Mishaps(self._misread))
+        for each in self._pronounced(reading, self._normalization):
+            yield from each.words
 
     def _read(self, reading: Reading, normalization: Normalization) -> Iterator[Sentence]:
         gathered = _gathered(self._pronounced(reading, normalization), reading)
         return paced(gathered, reading, self._pauses, self.dropped)
 
     def _is_rewritten(self, reading: Reading) -> bool:
-        given, clean = reading.given(), reading.marked.text
+        given = Given(reading.marked, reading.lexicon, reading.language)
+        clean = reading.marked.text
         try:
             keeps = given.keeps if given else None
             said = apart.result(clean, normalize, clean, reading.language, self._normalization, keeps)
@@ -151,17 +182,17 @@ class TextPipeline:
             return True  # the reading before has failed in the same way, and has told so
         return said.split() != clean.split()
 
-    def _pronounced(self, reading: Reading, normalization: Normalization) -> Iterator[tuple[ReadPassage, Words]]:
-        """Passages of normalised text with their pronounced words."""
-        given, mishaps = reading.given(), reading.mishaps
+    def _pronounced(self, reading: Reading, normalization: Normalization) -> Iterator[PronouncedPassage]:
+        given, mishaps = Given(reading.marked, reading.lexicon, reading.language), reading.mishaps
         limit = _PASSAGE * reading.notation.max_tokens
         for passage in read_passages(reading.marked.text, reading.language, normalization, given, limit, mishaps.note):
             ways = (partial(_one_each, way, passage) for way in self._ways(passage, given, reading))
             words = mishaps.first_of(ways, passage.origins[0][0])
-            for word in words:
-                if word.source is not PhonemeSource.USER and not pronounceable(word, reading.notation):
+            silent = [word for word in words if not pronounceable(word, reading.notation)]
+            for word in silent:
+                if word.source is not PhonemeSource.USER:
                     self.unpronounceable.update(filter(is_unpronounceable, word.text))
-            yield passage, words
+            yield PronouncedPassage(passage, words, len(silent) < len(words))
 
     def _ways(self, passage: ReadPassage, given: Given, reading: Reading) -> Iterator[Callable[[str], Words]]:
         """The ways to pronounce a passage, each simpler than the one before."""
@@ -176,8 +207,8 @@ class TextPipeline:
         if given:
             yield lambda text: given.words(text.split(), passage.origins, say)
         yield say
-        yield lambda text: by_rule(text, reading.language)
-        yield lambda text: spelled(text, reading.language)
+        yield partial(by_rule, language=reading.language)
+        yield partial(spelled, language=reading.language)
 
 
 def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
@@ -187,19 +218,20 @@ def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
     return words
 
 
-def _gathered(pronounced: Iterator[tuple[ReadPassage, Words]], reading: Reading) -> Iterator[SourcedWords]:
+def _gathered(pronounced: Iterator[PronouncedPassage], reading: Reading) -> Iterator[SourcedWords]:
     """Words of whole sentences, at least one of which sounds."""
     clean = reading.marked.text
     sentence_ends = {each.at for each in reading.marked.annotations if isinstance(each, SentenceEnd)}
     read = SourcedWords()
     ready: Cut | None = None
     """Kind of cut after the words; None until one of them sounds."""
-    for passage, words in pronounced:
-        sounds = any(pronounceable(word, reading.notation) for word in words)
+    for passage, words, sounds in pronounced:
         if ready and sounds:
             yield replace(read, end=ready)
             read = SourcedWords()
-        read.extend(words, passage.written, passage.origins)
+        read.words += words
+        read.written += passage.written
+        read.origins += passage.origins
         if not (ready or sounds):
             continue
         ready, end = passage.cut, passage.end
@@ -270,24 +302,5 @@ def performed_parts(marked: Marked, performer: Performer, pause: float = 0.0) ->
     return found
 
 
-def performed_sentences(
-    parts: Sequence[PerformedText],
-    pipeline: TextPipeline,
-    notation: Notation,
-    speed: float,
-    then: Continuation | None = None,
-) -> Iterator[Sentence]:
-    """Sentences of all parts in order, with their performers. No sentence belongs to two performers.
-
-    Args:
-        then: the boundary to a text that is spoken after the last part; None: the speech ends with it.
-    """
-    soundless: tuple[Bookmark, ...] = ()
-    for place, part in enumerate(parts, 1):
-        performer = part.performer
-        boundary = part.then if place < len(parts) else then
-        marked = replace(part.marked, annotations=soundless + part.marked.annotations)
-        soundless = tuple(Bookmark(0, each.name) for each in marked.annotations if isinstance(each, Bookmark))
-        for sentence in pipeline.sentences(marked, performer.language, notation, speed, boundary):
-            soundless = ()
-            yield tuple(replace(unit, performer=performer, rate=unit.rate * performer.rate) for unit in sentence)
+def _performed_by(performer: Performer, sentence: Sentence) -> Sentence:
+    return tuple(replace(unit, performer=performer, rate=unit.rate * performer.rate) for unit in sentence)

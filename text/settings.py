@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,6 @@ _PAUSES = {
     "quotation": 0.0,
 }
 """Default pauses in seconds at speed 1. The last four are inside a sentence, where 0 leaves the pause to the model."""
-
-_NAMES = tuple(rule.removeprefix("normalize_") for rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class TextSettings:
     )
     normalize_without: tuple[str, ...] = setting(
         Group.TEXT,
-        f"Rules of normalisation to leave out, with commas between, of: {', '.join(_NAMES)}.",
+        f"Rules of normalisation to leave out, with commas between, of: {', '.join(RULES)}.",
         (),
         separator=",",
     )
@@ -73,8 +71,8 @@ class TextSettings:
                 raise ValueError(f"lexicon: there is no file {self.lexicon}")
         except OSError as error:
             raise ValueError(f"lexicon: {self.lexicon} can't be read: {error.strerror}") from error
-        if unknown := sorted(set(self.normalize_without) - set(_NAMES)):
-            raise ValueError(f"normalize_without: there is no rule {unknown[0]!r}; there are {', '.join(_NAMES)}")
+        if unknown := sorted(set(self.normalize_without) - set(RULES)):
+            raise ValueError(f"normalize_without: there is no rule {unknown[0]!r}; there are {', '.join(RULES)}")
         self._seconds()
 
     @property
@@ -88,8 +86,7 @@ class TextSettings:
     @property
     def normalization(self) -> Normalization:
         """The rules that are on."""
-        off = {f"normalize_{name}": False for name in self.normalize_without}
-        return replace(Normalization(normalize_emoji_names=self.normalize_emoji_names), **off)
+        return Normalization(emoji_names=self.normalize_emoji_names).without(self.normalize_without)
 
     def _seconds(self) -> dict[str, float]:
         found = dict(_PAUSES)

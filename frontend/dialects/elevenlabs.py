@@ -302,7 +302,7 @@ def rules_off(wanted: str | None) -> tuple[str, ...]:
     if not wanted or wanted in ("auto", "on"):
         return ()
     if wanted == "off":
-        return RULES
+        return tuple(RULES)
     message = f"`apply_text_normalization` is {wanted[:64]!r}; it must be auto, on or off."
     raise ApiError(400, message, param="apply_text_normalization", code="invalid_value")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,12 +13,12 @@ from frontend.planning.planner import Limits, WrittenText, plan, plan_growing
 from frontend.planning.profile import CostProfile
 from shm.engine_info import EngineInfo
 from text.apart import apart
-from text.markup.marked import Entrance, Marked, Pause
+from text.markup.marked import Marked, Pause
 from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 from text.phoneme_script import phoneme_sentences
-from text.pipeline import PerformedText, TextPipeline, performed_parts, performed_sentences
-from text.words.performer import Cast, Performer
+from text.pipeline import PerformedText, TextPipeline, performed_parts
+from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 
 
@@ -50,51 +50,49 @@ class Reader:
             source = WrittenText(request.growing, partial(self._part, request, engine))
             yield from plan_growing(source, profile, request.speed, notation, self._limits)
             return
-        sentences = self._sentences(request, engine)
+        if request.phonemes:
+            sentences = phoneme_sentences(request.text, notation)
+        else:
+            turns = request.turns or (DialogueTurn(request.text, request.performer),)
+            sentences = self._sentences(request, turns, engine)
         if request.sentences:
             sentences = numbered_sentences(sentences, request.from_sentence)
         yield from plan(sentences, profile, request.speed, notation, self._limits)
 
-    def _sentences(self, request: SpeechRequest, engine: EngineInfo) -> Iterator[Sentence]:
-        notation = Notation.of(engine)
-        if request.phonemes:
-            return phoneme_sentences(request.text, notation)
-        if request.turns:
-            pipeline = self._pipeline.without(request.rules_off)
-            return performed_sentences(self._turns(request, engine), pipeline, notation, request.speed)
-        return self._text(request, self._marked(request, request.text, request.performer, engine), notation)
-
-    def _text(
-        self, request: SpeechRequest, marked: Marked, notation: Notation, then: Continuation | None = None
-    ) -> Iterator[Sentence]:
-        """Sentences of a text in which the request's performer speaks, and others whom the markup names."""
-        pipeline = self._pipeline.without(request.rules_off)
-        if not any(isinstance(each, Entrance) for each in marked.annotations):
-            return pipeline.sentences(marked, request.language, notation, request.speed, then)
-        parts = performed_parts(marked, request.performer)
-        return performed_sentences(parts, pipeline, notation, request.speed, then)
-
     def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
-        marked = self._marked(request, part.text, request.performer, engine)
-        if part.paragraph:
-            marked = replace(marked, text=marked.text + "\n\n")
-        return self._text(request, marked, Notation.of(engine), Continuation())
+        turn = DialogueTurn(part.text, request.performer)
+        return self._sentences(request, (turn,), engine, "\n\n" if part.paragraph else "", Continuation())
 
-    def _turns(self, request: SpeechRequest, engine: EngineInfo) -> list[PerformedText]:
-        found: list[PerformedText] = []
+    def _sentences(
+        self,
+        request: SpeechRequest,
+        turns: Sequence[DialogueTurn],
+        engine: EngineInfo,
+        end: str = "",
+        then: Continuation | None = None,
+    ) -> Iterator[Sentence]:
+        """Sentences of all turns, in which their performers speak, and others whom the markup names.
+
+        Args:
+            end: white space after the last turn's text.
+        """
+        parts: list[PerformedText] = []
         pauses = 0.0
-        for place, turn in enumerate(request.turns):
+        for place, turn in enumerate(turns):
             try:
                 marked = self._marked(request, turn.text, turn.performer, engine)
             except MarkupError as error:
+                if not request.turns:
+                    raise
                 raise error.within(f"turns[{place}].text") from error
-            found += performed_parts(marked, turn.performer, turn.pause)
+            parts += performed_parts(replace(marked, text=marked.text + end), turn.performer, turn.pause)
             pauses += sum(each.seconds for each in marked.annotations if isinstance(each, Pause))
-        if pauses > self._max_pause_seconds:
+        if request.turns and pauses > self._max_pause_seconds:
             limit = self._max_pause_seconds
             message = f"`turns`: the pauses in the texts last {pauses:g} seconds together; {limit:g} are allowed."
             raise ApiError(400, message, param="turns", code="invalid_markup")
-        return found
+        pipeline = self._pipeline.without(request.rules_off)
+        return pipeline.performed(parts, request.performer, Notation.of(engine), request.speed, then)
 
     def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
         cast = Cast(engine.voices, dict(request.aliases), request.language if request.one_language else None)

@@ -32,8 +32,7 @@ from shm.engine_info import EngineInfo, VoiceInfo
 from shm.killpoint import killpoint
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
-from text.errors import TextError
-from text.errors import Mishap
+from text.errors import Mishap, TextError
 from text.words.segment import Segment
 
 log = logging.getLogger(__name__)

@@ -208,7 +208,7 @@ def speech_request(
         turns=turns,
         aliases=tuple(aliases.items()),
         one_language=one_language,
-        rules_off=rules_off(fields.normalization_options, RULES),
+        rules_off=rules_off(fields.normalization_options, tuple(RULES)),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
         sentences=sentences,

@@ -49,10 +49,10 @@ class NormalizationOptions(msgspec.Struct):
 
 
 _RULES = {
-    "unit_normalization": "normalize_units",
-    "url_normalization": "normalize_web_addresses",
-    "email_normalization": "normalize_web_addresses",
-    "phone_normalization": "normalize_phones",
+    "unit_normalization": "units",
+    "url_normalization": "web_addresses",
+    "email_normalization": "web_addresses",
+    "phone_normalization": "phones",
 }
 """Rule that a switch turns off. Web and mail addresses are one rule: it stays on while either of them is wanted."""
 
@@ -72,7 +72,7 @@ def rules_off(options: NormalizationOptions | None, all_rules: tuple[str, ...]) 
         return all_rules
     off = {rule for switch, rule in _RULES.items() if getattr(options, switch) is False}
     if options.url_normalization is not False or options.email_normalization is not False:
-        off.discard("normalize_web_addresses")
+        off.discard("web_addresses")
     return tuple(sorted(off))
 
 

@@ -15,13 +15,11 @@ from tests.frontend.segments import segments_of
 from tests.growth import first_takes_a_fraction, grows_with_the_length
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
 from text.markup.marked import Marked, Pause, Pronunciation
-from text.normalization.settings import Normalization
+from text.normalization.settings import AS_WRITTEN
 from text.pipeline import TextPipeline
 from text.words.punctuation import is_phone, speakable
 from text.words.sanitize import sanitize
 from text.words.segment import Cut, Notation, Sentence
-
-AS_WRITTEN = Normalization.none()
 
 
 @pytest.fixture

@@ -41,13 +41,6 @@ def test_spacy_tags_if_it_and_its_model_are_installed(
     tagger.tagger_name.cache_clear()
 
 
-def test_the_tagger_is_named_while_misaki_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The import puts a stand-in in spaCy's place, and `/status` may be asked meanwhile, by another thread."""
-    installed = tagger.spacy_installed()
-    monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
-    assert tagger.spacy_installed() is installed
-
-
 def test_spacys_present_tense_is_not_read_as_the_past() -> None:
     """misaki's entries for VBP, spaCy's tag of "I read every day", sound like "I have read"."""
 

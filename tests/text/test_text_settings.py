@@ -39,7 +39,7 @@ def test_a_pause_has_a_known_name_and_a_length(pauses: tuple[str, ...], says: st
 
 def test_rules_are_left_out_by_name() -> None:
     rules = TextSettings(normalize_without=("dates", "money"), normalize_emoji_names=True).normalization
-    assert rules == Normalization(normalize_dates=False, normalize_money=False, normalize_emoji_names=True)
+    assert rules == Normalization(emoji_names=True).without(("dates", "money"))
     assert TextSettings().normalization == Normalization()
     with pytest.raises(ValueError, match=r"normalize_without: there is no rule 'datse'; there are .*dates"):
         TextSettings(normalize_without=("datse",))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from text.normalization import emoji
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
+from text.normalization.english import english, web
 from text.normalization.markdown import plain
 from text.normalization.settings import Normalization
 from text.sentences.sentences import chunks, sentences
@@ -29,12 +30,10 @@ Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
 
 def rules_of(code: str) -> tuple[Rule, ...]:
     """Rules for a language code's first part, in their order."""
-    # Imported here, so that a server reads the word tables of the languages that it speaks.
     match code:
         case "en":
-            from text.normalization.english import english
-
             return english.RULES
+        # The others are imported here, so that a server reads the word tables of the languages that it speaks.
         case "ja" | "cmn":
             from text.normalization.eastern import eastern
 
@@ -89,11 +88,11 @@ def normalized_sentences(
         keeps: callback for the spans of words that no rule but Markdown's may change; no span by default.
     """
     rules = _rules_on(language.partition("-")[0], settings)
-    markdown = settings.on("markdown")
-    with_tex = settings.on("tex") and language.startswith("en")
+    markdown = "markdown" in settings.on
+    with_tex = "tex" in settings.on and language.startswith("en")
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
-        pieces = plain(chunk, settings.on("code_blocks"), with_tex) if markdown else None
+        pieces = plain(chunk, "code_blocks" in settings.on, with_tex) if markdown else None
         yield from _chunk(
             chunk,
             start,
@@ -107,13 +106,11 @@ def normalized_sentences(
 @lru_cache(32)
 def _rules_on(code: str, settings: Normalization) -> list[Rule]:
     """The language's rules that are on."""
-    rules = [rule for rule in rules_of(code) if settings.on(rule.name)]
+    rules = [rule for rule in rules_of(code) if rule.name in settings.on]
     if code == "en":
-        from text.normalization.english import web
-
-        if settings.on("emoji_names"):
+        if settings.emoji_names:
             rules = [emoji.NAMED if rule is emoji.OMITTED else rule for rule in rules]
-        if not settings.on("web_addresses"):
+        if "web_addresses" not in settings.on:
             rules.insert(0, Rule("web_addresses", web.protect, web.NEEDED))
     return rules
 

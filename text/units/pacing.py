@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from text.errors import Mishaps
-from text.given import Given
 from text.lexicon import Lexicon
 from text.markup.marked import Bookmark, Marked, Pause, Rate
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
@@ -32,10 +31,6 @@ class Reading:
     then: Continuation | None
     lexicon: Lexicon
     mishaps: Mishaps
-
-    def given(self) -> Given:
-        """The text's given pronunciations, for one pass over it."""
-        return Given(self.marked, self.lexicon, self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +139,6 @@ class SourcedWords:
     """True if the speech ends with them."""
     pause: float | None = None
     """Silence after them in seconds, in place of the layout's; None: the layout decides."""
-
-    def extend(self, words: Sequence[Word], written: Sequence[str], origins: Sequence[tuple[int, int]]) -> None:
-        self.words += words
-        self.written += written
-        self.origins += origins
 
 
 def paced(

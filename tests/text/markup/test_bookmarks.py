@@ -14,7 +14,7 @@ from frontend.timestamps.align import align
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
 from text.markup.marked import Bookmark, Marked, MarkupKind
 from text.markup.parse import parse_markup
-from text.pipeline import TextPipeline, performed_parts, performed_sentences
+from text.pipeline import TextPipeline, performed_parts
 from text.words.performer import Performer
 from text.words.segment import Notation, Segment
 
@@ -92,7 +92,7 @@ def test_marks_of_several_voices_stay_with_their_words() -> None:
     parts = Marked(text, tuple(Bookmark(text.index(word), word) for word in ("One", "two", "***", "Three")))
     spans = [(0, 9), (9, 13), (13, 19)]
     cast = [performed_parts(parts._cut(*span), Performer((), "en-us"))[0] for span in spans]
-    sentences = performed_sentences(cast, TextPipeline(LetterG2P()), KOKORO, 1.0)
+    sentences = TextPipeline(LetterG2P()).performed(cast, Performer((), "en-us"), KOKORO, 1.0)
     words = [word for sentence in sentences for unit in sentence for word in unit.words]
     assert [(word.written, word.bookmarks) for word in words] == [
         ("One", ("One",)),

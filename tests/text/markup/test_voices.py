@@ -151,7 +151,7 @@ def test_a_wrong_turn_is_named_and_all_turns_pauses_are_bounded_together() -> No
 
 def test_rules_that_are_off_for_a_text_leave_it_as_it_is_written() -> None:
     assert segments("5 km")[0].text == "five kilometers"
-    assert "km" in segments("5 km", rules_off=("normalize_units",))[0].text
+    assert "km" in segments("5 km", rules_off=("units",))[0].text
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from text.normalization.western.words import LOCALES
 from text.words.sanitize import sanitize
 
 LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn")
-SETTINGS = Normalization(normalize_markdown=False)
+SETTINGS = Normalization().without(["markdown"])
 ODD = "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.|vs|etc.|#7|§|9:05|Fig.|ft.|km|–|=|>|U.S.|&"
 
 

@@ -17,7 +17,7 @@ from text.normalization.settings import Normalization
 from text.normalization.western.words import LOCALES
 from text.words.sanitize import sanitize
 
-SETTINGS = Normalization(normalize_emoji=False, normalize_markdown=False)
+SETTINGS = Normalization().without(["emoji", "markdown"])
 NUMBERS = re.split(
     " ", "1 2 3 7 12 14 19 21 50 83 99 111 253 747 911 1024 1984 2026 12345 402917 555123456 12345678901234567"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import first_takes_a_fraction, grows_with_the_length
-from text.normalization.normalize import NormalizedWord, normalize, normalized_sentences
-from text.normalization.settings import Normalization
+from text.normalization.normalize import NormalizedWord, normalize, normalized_sentences, rules_of
+from text.normalization.settings import AS_WRITTEN, RULES, Normalization
 from text.words.sanitize import sanitize
 
 ALL = Normalization()
@@ -55,7 +55,7 @@ def test_plain_prose_is_left_alone() -> None:
 @pytest.mark.parametrize("language", ["es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn"])
 def test_rules_are_switched_off_in_every_language(language: str) -> None:
     text = "El 21/11/2026 a las 10:30, **5 km** por $5 – no. 1/2 😀"
-    assert said(text, language=language, settings=Normalization.none()).split() == text.split()
+    assert said(text, language=language, settings=AS_WRITTEN).split() == text.split()
 
 
 @pytest.mark.parametrize("language", ["es", "fr-fr", "hi", "it", "pt-br"])
@@ -139,26 +139,31 @@ SWITCHED = {
 
 
 def test_every_rule_has_a_switch_and_help() -> None:
-    assert {rule.name for rule in fields(Normalization)} == {f"normalize_{name}" for name in (*SWITCHED, "emoji_names")}
-    assert all(rule.metadata["help"].endswith((".", ").")) for rule in fields(Normalization))
+    assert set(RULES) == set(SWITCHED)
+    assert all(does.endswith(".") for does in RULES.values())
+
+
+def test_every_row_of_a_language_is_a_rule() -> None:
+    rows = [rule.name for code in ("en", "es", "fr", "it", "pt", "hi", "ja", "cmn") for rule in rules_of(code)]
+    assert set(rows) == set(RULES) - {"markdown", "code_blocks"}
 
 
 @pytest.mark.parametrize(("rule", "text"), SWITCHED.items())
 def test_a_rule_that_is_off_does_nothing(rule: str, text: str) -> None:
-    only = replace(Normalization.none(), normalize_markdown=rule == "code_blocks")
-    on, off = ({f"normalize_{rule}": switch} for switch in (True, False))
-    assert said(text, replace(only, **on)) != said(text, replace(only, **off))
+    off = ALL.only("markdown") if rule == "code_blocks" else AS_WRITTEN
+    on = Normalization(off.on | {rule})
+    assert said(text, on) != said(text, off)
     if rule != "code_blocks":
-        assert said(text, replace(only, **off)).split() == text.split()
+        assert said(text, off).split() == text.split()
 
 
 def test_addresses_are_safe_from_other_rules_when_their_own_is_off() -> None:
     text = "See https://example.com/2026-11-21/5km and me.5km@example.com and 10.0.0.1 now."
-    assert said(text, replace(ALL, normalize_web_addresses=False)).split() == text.split()
+    assert said(text, ALL.without(["web_addresses"])).split() == text.split()
 
 
 def test_emoji_can_be_named() -> None:
-    named = replace(ALL, normalize_emoji_names=True)
+    named = replace(ALL, emoji_names=True)
     assert said("Great 😀! 🇬🇧 👍🏽", named) == "Great grinning face!\nflag of GB thumbs up sign"
     assert said("Great :) 😀 job.", named) == "Great grinning face job."
 
@@ -166,7 +171,7 @@ def test_emoji_can_be_named() -> None:
 def test_a_long_code_block_can_be_read() -> None:
     text = "```py\na = 1\nb = 2\nc = 3\n```"
     assert said(text) == "Python code, three lines."
-    read = said(text, replace(ALL, normalize_code_blocks=False))
+    read = said(text, ALL.without(["code_blocks"]))
     assert [word for word in read.split() if len(word) == 1] == ["a", "1", "b", "2", "c", "3"]
 
 

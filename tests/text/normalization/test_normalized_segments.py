@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tests.frontend.segments import segments_of
@@ -43,7 +41,7 @@ def test_segments_hold_each_normalised_word_once_in_order(notation: Notation) ->
 @pytest.mark.parametrize("notation", [TEXT, PHONEMES])
 def test_rules_are_on_by_default_and_can_be_off(notation: Notation) -> None:
     assert texts("Pay $5 at 10:30.", notation) == ["Pay five dollars at ten thirty."]
-    without_money = replace(Normalization(), normalize_money=False)
+    without_money = Normalization().without(["money"])
     assert texts("Pay $5 at 10:30.", notation, without_money) == ["Pay $5 at ten thirty."]
 
 
@@ -60,7 +58,7 @@ def test_a_text_of_nothing_but_emoji_has_no_sound_in_any_engine() -> None:
     for notation in (TEXT, PHONEMES):
         assert texts("😀", notation) == texts("🙂 🙂🙂", notation) == []
     assert texts("😀 Hi.", TEXT) == ["Hi."]
-    assert texts("😀", TEXT, replace(Normalization(), normalize_emoji=False)) == ["😀"]
+    assert texts("😀", TEXT, Normalization().without(["emoji"])) == ["😀"]
 
 
 def test_a_text_of_nothing_but_markup_is_read_as_it_is_written() -> None:
