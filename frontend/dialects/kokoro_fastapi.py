@@ -28,9 +28,9 @@ from frontend.speech.body import DialogueBody, SpeechBody
 from frontend.speech.framing import CaptionedLine, CaptionedSpeech
 from text.apart import apart
 from text.markup import ssml
+from text.markup.builder import TagWriter
 from text.markup.meanings import MAX_RATE, MIN_RATE
 from text.markup.say_as import said_as
-from text.markup.builder import TagWriter
 from text.words.language import language_of
 from text.words.performer import Performer
 from text.words.voice_spec import VoiceError, parse_voice
