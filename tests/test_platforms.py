@@ -19,7 +19,7 @@ ROOMS = ("kokoro_live", *PRODUCT)
 LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
-    "worker/espeak/espeak_library.py": "the library's copy is a temporary file",
+    "shm/espeak/library.py": "the library's copy is a temporary file",
     "worker/machine/placement.py": "processors stay in the order of their numbers",
     "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
 }

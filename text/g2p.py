@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
 
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import missing
 from text.espeak import espeak
 from text.espeak.ipa import adapted
@@ -137,7 +137,7 @@ class G2P:
         No text raises an error: a word that can't be pronounced has no phonemes and `PhonemeSource.NONE`.
 
         Args:
-            language: one of `shm.espeak_languages.LANGUAGE_FILES`.
+            language: one of `shm.espeak.messages.LANGUAGE_FILES`.
 
         Raises:
             ValueError: no such language.

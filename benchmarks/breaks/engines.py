@@ -176,7 +176,7 @@ BREAKS = (
     ),
     Mutation(
         "espeak-files-unchecked",
-        "shm/espeak_installation.py",
+        "shm/espeak/installation.py",
         "if _size(file) != size}",
         "if False}",
         ("tests/worker/espeak/test_damaged_installation.py",),

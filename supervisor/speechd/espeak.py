@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shm.audio import SAMPLE_BYTES
+from shm.espeak.messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from shm.expendable import Expendable, HelperDied, HelperError
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import LEVELS
-from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import pieces
 
 _LONGEST = 10.0

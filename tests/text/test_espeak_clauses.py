@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 import pytest
 
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
 from text.espeak.espeak_g2p import EspeakG2P, groups
 from text.g2p import G2P

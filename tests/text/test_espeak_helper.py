@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import missing
 from text.espeak import espeak
 from text.g2p import G2P

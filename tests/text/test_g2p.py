@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kokoro_live.installation import this_installation
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import LanguageUnavailable, missing
 from text.espeak import espeak
 from text.g2p import G2P

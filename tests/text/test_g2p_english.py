@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from shm.espeak.messages import PRONOUNCING
 from shm.expendable import Expendable
 from text.english import tagger
 from text.espeak import espeak, misaki
@@ -159,7 +160,7 @@ def test_without_espeaks_library_words_are_spelled_and_it_is_said_once(
         "def get_library_path(): return '/nowhere/libespeak-ng.so'\ndef get_data_path(): return '/nowhere'\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
+    helper = Expendable(PRONOUNCING, "kokoro-live: g2p")
     monkeypatch.setattr(espeak, "_helper", helper)
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Any
 
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
 from text.espeak.ipa import NEAREST
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from shm.espeak.messages import PRONOUNCING, PhonemesRequest
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from text.words.punctuation import kind
 
@@ -51,7 +52,7 @@ _ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
 _REMEMBERED = 4096
 """Most texts whose phonemes are cached; a request to the helper process takes far longer than a look-up."""
 
-_helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
+_helper = Expendable(PRONOUNCING, "kokoro-live: g2p")
 _memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 _lock = threading.Lock()
 _unavailable: list[str] = []
@@ -157,7 +158,7 @@ def _apart(pieces: Sequence[str], voice: str, death: HelperDied) -> dict[str, st
 
 def _asked(voice: str, texts: list[str]) -> list[str]:
     try:
-        answer = _helper.ask(msgspec.json.encode({"voice": voice, "texts": texts}))
+        answer = _helper.ask(msgspec.json.encode(PhonemesRequest(voice, texts)))
     except (HelperError, NoHelper) as error:
         if str(error) not in _unavailable:
             _unavailable.append(str(error))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS, is_phone, kinds
@@ -127,7 +127,7 @@ class EspeakG2P:
 
     def __init__(self, language: str) -> None:
         """Args:
-        language: one of `shm.espeak_languages.LANGUAGE_FILES`.
+        language: one of `shm.espeak.messages.LANGUAGE_FILES`.
         """
         self._language = language
         self._alone = language in EAST_ASIAN

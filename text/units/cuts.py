@@ -21,7 +21,7 @@ def begins_phrase(word: str, language: str) -> bool:
     """True if a phrase begins with the word.
 
     Args:
-        language: a code of `shm.espeak_languages.LANGUAGE_FILES`; Japanese and Chinese have no word lists and so no
+        language: a code of `shm.espeak.messages.LANGUAGE_FILES`; Japanese and Chinese have no word lists and so no
             phrases.
     """
     return word[:1] in _OPENERS or _is_one_of(word, _phrase_begins(language.partition("-")[0]))

@@ -119,7 +119,7 @@ def languages(texts: Sequence[str], language: str) -> list[str]:
 
     Args:
         texts: the sentence's words with their punctuation.
-        language: a code of `shm.espeak_languages.LANGUAGE_FILES`.
+        language: a code of `shm.espeak.messages.LANGUAGE_FILES`.
     """
     found = [language] * len(texts)
     if language in EAST_ASIAN:

@@ -12,14 +12,21 @@ import soxr
 
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
-from shm.espeak_installation import cure
-from shm.espeak_languages import LANGUAGE_FILES
+from shm.espeak.installation import cure
+from shm.espeak.messages import (
+    LANGUAGE_FILES,
+    LIBRARY_RATE,
+    SEEDS,
+    SPEAKING,
+    EspeakRequest,
+    EspeakResult,
+    decode_spoken,
+    encode,
+)
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from shm.marks import Mark
 from shm.messages import Voice
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance
-from worker.espeak.espeak_library import SEEDS
-from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES

@@ -37,8 +37,7 @@ from frontend.serving.sent_ahead import bound_transport
 from shm import request_id
 from shm.audio import SAMPLE_BYTES
 from shm.engine_info import EngineInfo
-from text.errors import TextError
-from text.errors import Mishap
+from text.errors import Mishap, TextError
 from text.markup.marked import MarkupKind
 from text.words.language import UnknownLanguage, language_code
 

@@ -60,7 +60,7 @@ def phonemizer(_: Circumstances) -> Finding:
 
 def espeak(_: Circumstances) -> Finding:
     """Check that espeak-ng's library loads, finds its data and speaks, and that its files are the installed ones."""
-    from shm.espeak_installation import DamagedInstallation, cure, damaged_files
+    from shm.espeak.installation import DamagedInstallation, cure, damaged_files
     from worker.engine import EngineUnavailable
     from worker.engines.espeak import EspeakEngine
 

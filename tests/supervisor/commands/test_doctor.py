@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
-from shm.espeak_installation import cure
+from shm.espeak.installation import cure
 from supervisor.commands.checks import installation, machine, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shm.espeak_installation import cure
+from shm.espeak.installation import cure
+from shm.espeak.messages import PRONOUNCING
 from shm.expendable import Expendable
 from tests.espeak_copies import DATA, PARTS, copied, damage, damages
 from text.espeak import espeak
@@ -54,7 +55,7 @@ def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) ->
 def test_english_is_pronounced_and_it_is_said_once(
     damaged: tuple[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
+    helper = Expendable(PRONOUNCING, "kokoro-live: g2p")
     monkeypatch.setattr(espeak, "_helper", helper)
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())
@@ -75,7 +76,7 @@ def test_english_is_pronounced_and_it_is_said_once(
 def test_a_language_whose_data_is_whole_is_pronounced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     damage(copied(tmp_path / "site", f"{DATA}/fr_dict"), "halved")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    helper = Expendable("text.espeak.espeak_library:answering", "kokoro-live: g2p")
+    helper = Expendable(PRONOUNCING, "kokoro-live: g2p")
     monkeypatch.setattr(espeak, "_helper", helper)
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())

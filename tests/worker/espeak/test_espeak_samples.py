@@ -10,11 +10,12 @@ import espeakng_loader
 import numpy as np
 import pytest
 
+from shm.espeak.installation import EspeakData
+from shm.espeak.library import EspeakLibrary
+from shm.espeak.messages import LIBRARY_RATE, EspeakRequest
 from tests.worker.espeak_speech import FOX, digest, one, spoken
 from worker.engine import Utterance
 from worker.engines.espeak import EspeakEngine
-from worker.espeak.espeak_library import LIBRARY_RATE, EspeakLibrary
-from worker.espeak.espeak_messages import EspeakRequest
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,9 @@ def test_no_copy_of_the_library_stays_behind(engine):
 
 
 def test_resampling_loses_nothing(engine):
-    with EspeakLibrary() as library:
-        raw = library.speak(EspeakRequest([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0))
+    with EspeakLibrary(EspeakData(), private=True) as library:
+        spoken_alone = EspeakRequest([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0)
+        raw = np.frombuffer(library.speak(spoken_alone), np.int16)
     samples = spoken(engine, FOX, "af_heart")
     assert len(samples) == pytest.approx(len(raw) * 24_000 / LIBRARY_RATE, rel=0.01)
     raw_end = len(raw) - np.flatnonzero(np.abs(raw.astype(int)) > 50)[-1]

@@ -1,6 +1,9 @@
-"""espeak-ng's C library, loaded as one private copy per utterance.
+"""espeak-ng's C library: text to phonemes, and speech from one private copy per utterance.
 
-The library keeps its state in static variables, and `espeak_Terminate` doesn't reset all of it: the phase of the pitch
+No file of the library is written, and the library is loaded from its installed path, unless it is to speak (phonemizer
+copies it into a temporary folder, which remains after SIGKILL).
+
+It keeps its state in static variables, and `espeak_Terminate` doesn't reset all of it: the phase of the pitch
 flutter continues from utterance to utterance (measured on 1.52: the same text gave other samples each time). A segment
 that a second worker continues at `from_sample` needs exactly the samples that the first one made. Each utterance
 therefore gets a library that has never spoken, copied, loaded, used and unloaded, and a seed for its
@@ -18,18 +21,14 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shm.espeak_installation import DamagedInstallation, EspeakData, cure, data_path, library_path, quiet
-from worker.engine import EngineError, EngineUnavailable
-from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest, EspeakResult, decode_speech, encode
+from shm.audio import SAMPLE_BYTES
+from shm.espeak.installation import DamagedInstallation, EspeakData, cure, library_path
+from shm.espeak.messages import LIBRARY_RATE, SEEDS, EspeakRequest
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -38,9 +37,7 @@ _ALL, _LISTED, _SPELLED = 1, 2, 2
 _FROM_CHARACTER = 1
 _UTF8 = 1
 _END_PAUSE = 0x1000
-SEEDS = 2**31 - 2
-"""Number of distinct noise seeds; larger seeds wrap round."""
-
+_IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
 _GO_ON = 0
 
 
@@ -66,41 +63,32 @@ _Events = ctypes.POINTER(_Event)
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, _Samples, ctypes.c_int, _Events)
 
 
-@dataclass(frozen=True, slots=True)
-class WordEvent:
-    """Event at which the library begins a word."""
-
-    text: int
-    """Index of the text, from 0."""
-    place: int
-    """Index of the word's first character in that text, from 0. Words that are read from one written word ("2026")
-    share a place, and some words that the library runs together ("of the") only have the first one's."""
-    sample: int
-    """Start of the word's sound, in samples at `LIBRARY_RATE` from the first text's beginning."""
+class EspeakFailure(Exception):
+    """The library failed without crashing."""
 
 
 class EspeakLibrary:
-    """A loaded copy of the library. Use it in a `with`, for one utterance, from one thread."""
+    """The loaded library. Use it from one thread; a private copy in a `with`, for one utterance."""
 
-    def __init__(self) -> None:
-        """Load and initialise a copy of the library.
+    def __init__(self, data: EspeakData, private: bool = False) -> None:
+        """Load and initialise the library.
+
+        Args:
+            private: load a copy that has never spoken.
 
         Raises:
-            EngineUnavailable: the library can't be loaded, or finds no data.
+            DamagedInstallation: the library can't be loaded, or finds no data.
         """
         original = library_path()
         try:
-            data = data_path()
-            with _copy(original) as path:  # the mapping outlives the file
+            with _copy(original) if private else nullcontext(str(original)) as path:  # a mapping outlives the file
                 self._library = ctypes.CDLL(path)
-        except DamagedInstallation as error:
-            raise EngineUnavailable(str(error)) from error
         except OSError as error:
-            raise EngineUnavailable(
-                f"espeak-ng's library can't be loaded from a copy of {original}: {error}; {cure()}"
-            ) from error
-        self.words: list[WordEvent] = []
-        """Word events of the spoken texts, in the order in which they sound."""
+            raise DamagedInstallation(f"espeak-ng's library {original} can't be loaded: {error}; {cure()}") from error
+        self.words: list[tuple[int, int, int]] = []
+        """Words of the spoken texts, in the order in which they sound, as in `EspeakResult.words`."""
+        self._data = data
+        self._voice = ""
         self._chunks: list[bytes] = []
         self._taken = 0
         """Number of samples received from the library so far."""
@@ -108,14 +96,17 @@ class EspeakLibrary:
         self._text_start = 0
         """Number of samples before the present text."""
         self._callback = _Callback(self._take)
-        rate = self._library.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT)
+        rate = self._library.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data.path), _DONT_EXIT)
         if rate != LIBRARY_RATE:
             self.close()
-            raise EngineUnavailable(
-                f"espeak-ng doesn't start (it says {rate}) with its data in {data}; move it to a shorter path if that "
-                f"has over 150 characters, or {cure()}"
+            raise DamagedInstallation(
+                f"espeak-ng doesn't start (it says {rate}) with its data in {data.path}; move it to a shorter path if "
+                f"that has over 150 characters, or {cure()}"
             )
         self._library.espeak_SetSynthCallback(self._callback)
+        self._library.espeak_Info.restype = ctypes.c_char_p
+        self._library.espeak_TextToPhonemes.restype = ctypes.c_char_p
+        self._library.espeak_TextToPhonemes.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int]
 
     def __enter__(self) -> EspeakLibrary:
         return self
@@ -130,24 +121,40 @@ class EspeakLibrary:
 
     @property
     def version(self) -> str:
-        """Version of espeak-ng, from the library."""
-        self._library.espeak_Info.restype = ctypes.c_char_p
         version: bytes = self._library.espeak_Info(None)
         return version.decode()
 
-    def speak(self, wanted: EspeakRequest) -> NDArray[np.int16]:
+    def phonemes(self, text: str, voice: str) -> str:
+        """IPA of the text, its clauses joined with spaces.
+
+        Raises:
+            DamagedInstallation: the voice's data is damaged, or there is none.
+        """
+        if voice != self._voice:
+            self._data.check(voice)
+            if self._library.espeak_SetVoiceByName(voice.encode()):
+                raise DamagedInstallation(f"espeak-ng's data has no voice {voice}: {cure()}")
+            self._voice = voice
+        rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
+        found: list[str] = []
+        while rest.contents.value is not None:
+            if phonemes := self._library.espeak_TextToPhonemes(rest, _UTF8, _IPA_WITH_TIES):
+                found.append(phonemes.decode())
+        return " ".join(found)
+
+    def speak(self, wanted: EspeakRequest) -> bytes:
         """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning; `stretched_speed` is ignored.
 
         Returns:
-            Samples at `LIBRARY_RATE`, shape [n]; `words` has the sample at which each word begins.
+            Samples at `LIBRARY_RATE`, int16; `words` has the sample at which each word begins.
 
         Raises:
-            EngineError: the voice doesn't exist, or the library failed.
+            EspeakFailure: the voice doesn't exist, or the library failed.
         """
         library = self._library
         self._announce(wanted)
         if library.espeak_SetVoiceByName(wanted.voice.encode()):
-            raise EngineError(f"espeak-ng has no voice {wanted.voice}")
+            raise EspeakFailure(f"espeak-ng has no voice {wanted.voice}")
         library.espeak_SetParameter(_RATE, wanted.words_per_minute, 0)
         library.espeak_SetParameter(_PITCH, wanted.pitch, 0)
         library.espeak_ng_SetRandSeed(ctypes.c_long(1 + wanted.seed % SEEDS))  # 0 would mean the clock
@@ -161,8 +168,8 @@ class EspeakLibrary:
             else:
                 status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
             if status:
-                raise EngineError(f"espeak-ng failed with status {status}")
-        return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
+                raise EspeakFailure(f"espeak-ng failed with status {status}")
+        return b"".join(self._chunks)
 
     def _announce(self, wanted: EspeakRequest) -> None:
         """Set what is spoken besides words, and how loud."""
@@ -174,15 +181,15 @@ class EspeakLibrary:
         if wanted.capitals:
             library.espeak_SetParameter(_CAPITALS, _SPELLED, 0)
 
-    def stretch(self, samples: NDArray[np.int16], speed: float) -> NDArray[np.int16]:
+    def stretch(self, samples: bytes, speed: float) -> bytes:
         """Samples played at another speed and the same pitch, by sonic (pitch periods are repeated or left out)."""
         change = self._library.sonicChangeShortSpeed
         change.argtypes = [ctypes.c_void_p, ctypes.c_int, *[ctypes.c_float] * 4, *[ctypes.c_int] * 3]
         # sonic overwrites its input, and returns slightly more or less than the exact length.
-        buffer = np.zeros(round(len(samples) / speed) + LIBRARY_RATE, dtype=np.int16)
-        buffer[: len(samples)] = samples
-        length = change(buffer.ctypes.data, len(samples), speed, 1, 1, 1, 0, LIBRARY_RATE, 1)
-        return buffer[:length]
+        count = len(samples) // SAMPLE_BYTES
+        buffer = ctypes.create_string_buffer(samples, SAMPLE_BYTES * (round(count / speed) + LIBRARY_RATE))
+        length = change(buffer, count, speed, 1, 1, 1, 0, LIBRARY_RATE, 1)
+        return buffer.raw[: SAMPLE_BYTES * length]
 
     def _take(self, samples: ctypes._Pointer[ctypes.c_short], count: int, events: ctypes._Pointer[_Event]) -> int:
         number = 0
@@ -191,7 +198,7 @@ class EspeakLibrary:
                 # Where sonic has shortened the buffer, the event still has its place in the unshortened one.
                 within = event.sample - (self._taken - self._text_start)
                 place = event.text_position - 1
-                self.words.append(WordEvent(self._text, place, self._taken + min(max(within, 0), max(count, 0))))
+                self.words.append((self._text, place, self._taken + min(max(within, 0), max(count, 0))))
             number += 1
         if samples and count > 0:
             self._chunks.append(ctypes.string_at(samples, count * 2))
@@ -212,32 +219,3 @@ def _copy(original: Path) -> Iterator[str]:
     else:
         with tempfile.TemporaryDirectory(prefix="kokoro-live-") as folder:
             yield shutil.copy(original, folder)
-
-
-def answering() -> Callable[[bytes], bytes]:
-    """Make the function for `shm.expendable` that turns an encoded `EspeakRequest` into an encoded `EspeakResult`, and
-    one without texts into espeak-ng's version.
-
-    The function raises `EngineUnavailable` or `DamagedInstallation` if the library can't be loaded or the voice's data
-    is damaged, and `EngineError` if the voice doesn't exist or the library fails.
-
-    Raises:
-        DamagedInstallation: data is damaged that every voice needs.
-    """
-    quiet()
-    data = EspeakData()
-
-    def answer(request: bytes) -> bytes:
-        wanted = decode_speech(request)
-        data.check(wanted.voice.partition("+")[0])
-        with EspeakLibrary() as library:
-            if not wanted.texts:
-                return library.version.encode()
-            samples = library.speak(wanted)
-            own_length = len(samples)
-            if wanted.stretched_speed < 1.0:
-                samples = library.stretch(samples, wanted.stretched_speed)
-            words = [(word.text, word.place, word.sample) for word in library.words]
-            return encode(EspeakResult(samples.tobytes(), own_length, words))
-
-    return answer

@@ -1,4 +1,4 @@
-"""Messages to and from espeak-ng's helper process. They need no numpy, so that small programs can ask too."""
+"""Requests to espeak-ng's helper processes and their results, and the languages that it speaks by its own names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,36 @@ import msgspec
 LIBRARY_RATE = 22_050
 """Sampling rate of espeak-ng 1.52, in samples per second."""
 
-SPEAKING = "worker.espeak.espeak_library:answering"
+SEEDS = 2**31 - 2
+"""Number of distinct noise seeds; larger seeds wrap round."""
+
+SPEAKING = "shm.espeak.helper:speaking"
 """The target for `shm.expendable` that turns an encoded `EspeakRequest` into an encoded `EspeakResult`."""
+
+PRONOUNCING = "shm.espeak.helper:pronouncing"
+"""The target that turns an encoded `PhonemesRequest` into a list of phonemes in JSON."""
+
+LANGUAGE_FILES = {
+    "en-us": "en-us",
+    "en-gb": "en",
+    "es": "es",
+    "fr-fr": "fr",
+    "hi": "hi",
+    "it": "it",
+    "ja": "ja",
+    "pt-br": "pt-br",
+    "cmn": "cmn",
+}
+"""espeak-ng's voice file by language code. It finds `en-gb` and `fr-fr` by voice name only, not by file, and `en-gb`
+not with a variant (`en-gb+f2`)."""
+
+
+class PhonemesRequest(msgspec.Struct):
+    """Texts to pronounce, or no texts to ask for espeak-ng's version."""
+
+    voice: str
+    """A language's file name."""
+    texts: list[str]
 
 
 class EspeakRequest(msgspec.Struct):
@@ -16,7 +44,7 @@ class EspeakRequest(msgspec.Struct):
 
     texts: list[str]
     """Texts to speak one after another without a pause in between. They must not contain control characters, some of
-    which are commands to espeak-ng, nor anything that crashes it: `worker.espeak.espeak_text`."""
+    which are commands to espeak-ng, nor anything that crashes it (`worker.espeak.espeak_text`)."""
     voice: str
     """A language's file name and a variant, such as `en-us+f2`."""
     words_per_minute: int
@@ -47,7 +75,11 @@ class EspeakResult(msgspec.Struct):
     own_length: int
     """Number of samples before stretching; the samples of `words` are counted on this scale."""
     words: list[tuple[int, int, int]]
-    """Text, place and sample of each `WordEvent`."""
+    """Index of the text, place and sample of each word.
+
+    The place is the index of the word's first character in that text. Words that are read from one written word
+    ("2026") share a place, and some words that the library runs together ("of the") only have the first one's. The
+    sample is where the word's sound starts, counted from the first text's beginning."""
 
 
 encode = msgspec.msgpack.Encoder().encode

@@ -50,14 +50,6 @@ def data_path() -> Path:
         raise DamagedInstallation(f"espeak-ng has no data ({error}): {cure()}") from error
 
 
-def quiet() -> None:
-    """Drop what this process writes to standard error: the library's own complaints, a line for each sound that damaged
-    data spoils. For helper processes, whose callers log the reason once."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-
-
 class EspeakData:
     """The data, and its damaged files: those that aren't as long as the installation's list says."""
 
