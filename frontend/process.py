@@ -17,6 +17,8 @@ from setproctitle import setproctitle
 
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.http.app import make_app
 from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
@@ -37,10 +39,11 @@ from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
+from frontend.speech.voices import asked_speech
 from frontend.streams.cache import DiskCache, SegmentCache
 from shm import awake_loop
 from shm.control import ControlSocket
-from shm.engine_info import VoiceInfo
+from shm.engine_info import EngineInfo, VoiceInfo
 from shm.folders import state_folder
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
@@ -152,7 +155,7 @@ class Front:
         acceptor.start()
         if wyoming:
             wyoming.start()
-        prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm))
+        prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm, self._ahead))
         news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
@@ -202,6 +205,11 @@ class Front:
     async def _report_jobs(self) -> Jobs:
         await self._jobs.refresh()
         return self._jobs.report()
+
+    def _ahead(self, engine: EngineInfo, phrase: str) -> SpeechRequest:
+        """A phrase to be spoken ahead, as for a client that names nothing."""
+        urgency = Urgency.IDLE
+        return asked_speech(engine, self._settings, None, None, request_id="prewarm", text=phrase, urgency=urgency)
 
     def _make_selfcheck(self) -> SelfChecker:
         history = History(state_folder() / "selfchecks.jsonl")

@@ -42,7 +42,8 @@ class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
     all_matter: bool = False
     cast: CastFile = CastFile()
     """The narrator is `voice`, where a request gives one."""
-    speed: float = 1.0
+    speed: float | None = None
+    """None: the server's default."""
     lang: str = ""
     loudness: float | None = None
     """LUFS; None: as the model speaks."""

@@ -62,7 +62,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     input: str
     voice: str
-    speed: float = 1.0
+    speed: float
     lang: str | None = None
     markup: str = "none"
     title: str = ""

@@ -133,7 +133,7 @@ BREAKS = (
     ),
     Mutation(
         "wav-sizes",
-        "frontend/audio/wav.py",
+        "frontend/audio/encoders.py",
         "HEADER_BYTES - 8 + data_bytes",
         "data_bytes",
         ("tests/frontend/audio",),
@@ -154,7 +154,7 @@ BREAKS = (
     ),
     Mutation(
         "wav-byte-rate",
-        "frontend/audio/wav.py",
+        "frontend/audio/encoders.py",
         "        sample_rate * SAMPLE_BYTES,\n",
         "        sample_rate,\n",
         ("tests/frontend/audio/test_encoders.py",),

@@ -84,7 +84,7 @@ def narrator(voices: Sequence[VoiceInfo], usual: str, language: str) -> str:
     An English book of any region has the usual voice: it is the best one, and the region picks the pronunciation.
 
     Args:
-        usual: the engine's default voice.
+        usual: the speaker's default voice.
         language: as the book or the settings name it; empty if neither does.
     """
     if not language:

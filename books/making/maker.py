@@ -77,7 +77,11 @@ class BookMaker:
         for number, (chapter, passages) in enumerate(zip(self.order.chapters, divided, strict=True), 1):
             self._current = (number, chapter.title)
             finished.append(await self._chapter(await self._planned(chapter, passages, engine)))
-        facts = {"engine": engine, "speed": self.order.settings.speed, "loudness": self.order.settings.loudness}
+        facts: dict[str, object] = {
+            "engine": engine,
+            "speed": self.order.settings.speed,
+            "loudness": self.order.settings.loudness,
+        }
         await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
         self._report()
         return sum(chapter.seconds for chapter in finished)

@@ -34,7 +34,8 @@ class Passage:
     text: str
     sentences: tuple[str, ...]
     voice: str
-    speed: float
+    speed: float | None
+    """None: the speaker's default."""
     language: str
     block: int
     """Index of its block in the chapter."""
@@ -49,7 +50,9 @@ class Passage:
             script: its pronunciation. An entry added to the user's lexicon makes only the passages with that word
                 again.
         """
-        heard = [engine, self.text, script, self.voice, self.speed, self.language]
+        # Defaults that aren't the usual ones are part of the engine's identity.
+        speed = 1.0 if self.speed is None else self.speed
+        heard = [engine, self.text, script, self.voice, speed, self.language]
         return hashlib.sha256(json.dumps(heard, ensure_ascii=False).encode()).hexdigest()[:32]
 
 

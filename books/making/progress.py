@@ -41,7 +41,7 @@ def spoken_seconds(chapter: Chapter, settings: BookSettings, pace: Pace | None =
     """Length of a chapter in seconds, its pauses included."""
     letters = sum(len(block.text) for block in chapter.blocks)
     pauses = sum(settings.pauses.after(block.kind) for block in chapter.blocks)
-    return letters / (pace or Pace()).letters_per_second / settings.speed + pauses
+    return letters / (pace or Pace()).letters_per_second / (settings.speed or 1) + pauses
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,9 @@ class ServerSpeaker:
         self.inference_threads = int(engine.get("inference_threads", 1)) * max(1, roles.count(("worker", "running")))
         self._name = str(engine.get("name"))
         hashes = (str(engine.get(name, ""))[:16] for name in ("sha256", "voices_sha256"))
-        self._identity = "/".join((self._name, str(engine.get("model")), *hashes))
+        identity = "/".join((self._name, str(engine.get("model")), *hashes))
+        # Passages that name no voice or pace are made again when the server's defaults change.
+        self._identity = f"{identity}/{self._usual_voice}/{listed.get('default_speed', 1.0):g}"
         self._may_be_another = False
         return self._identity
 

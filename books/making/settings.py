@@ -52,7 +52,8 @@ class BookSettings:
     """The settings with which a book is spoken."""
 
     cast: BookCast = BookCast()
-    speed: float = 1.0
+    speed: float | None = None
+    """None: the server's default."""
     language: str = ""
     """A language code of the server's; empty: the book's own, else the voice's."""
     pauses: BookPauses = BookPauses()

@@ -1,43 +1,23 @@
-"""MP3, Opus, AAC and FLAC: FFmpeg's encoders and containers, through PyAV."""
+"""The encoder of formats that need a codec: FFmpeg's encoders and containers, through PyAV."""
 
 from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from frontend.audio.formats import Codec
 from shm.audio import Pcm
 
 if TYPE_CHECKING:
     import av
 
 
-@dataclass(frozen=True, slots=True)
-class Codec:
-    """FFmpeg's codec, container and options for a format."""
-
-    container: str
-    """FFmpeg's name of the muxer."""
-    encoder: str
-    sample_format: str
-    """FFmpeg's name of what the encoder takes: s16, s16p or fltp."""
-    bit_rate: int | None = None
-    """Bits per second; None where the codec is lossless."""
-    bit_rate_above_24k: int | None = None
-    """Bit rate above 24 kHz, where the sound has twice the band."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    container_options: Mapping[str, str] = field(default_factory=dict)
-    packets_held: int = 0
-    """Packets that the muxer keeps until the next one comes."""
-
-
 class AvEncoder:
-    """One stream through one codec context, so that it has no seam. An `Encoder` (`frontend.audio.encoder`).
+    """One stream through one codec context, so that it has no seam.
 
     Args:
         whole: `finish` gives all of it, and what a container says of lengths is exact (FLAC's sample count and MD5,

@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
-from frontend.audio.encoder import Encoder
-from frontend.audio.formats import OutputFormat, make_encoder
+from frontend.audio.encoders import Encoder, make_encoder
+from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
 from shm.audio import SAMPLE_RATE, Pcm
 
@@ -19,7 +19,7 @@ MAX_THREADS = min(4, os.cpu_count() or 1)
 
 
 class Encoding(Protocol):
-    """One stream's `frontend.audio.encoder.Encoder`, for the event loop. One call at a time."""
+    """One stream's `Encoder`, for the event loop. One call at a time."""
 
     bytes_per_second: float
     """Bytes that a second of audio takes, about."""

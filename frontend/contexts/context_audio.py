@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 
+from frontend.audio.encoders import Resampler, chunks
 from frontend.audio.formats import OutputFormat
-from frontend.audio.pieces import chunks
-from frontend.audio.resample import Resampler
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-from aiohttp import web
-
 PLACES = ("planned", "dispatched", "first_block", "first_audio")
 """The first segment was read and cut; a worker has it; its first block was sealed; speech went to the socket."""
 
@@ -31,10 +29,3 @@ class Stages:
         """`stream=7 planned=0.003 …`, each with a space before it; empty where nothing was reached."""
         stream = {} if self.stream is None else {"stream": self.stream}
         return "".join(f" {name}={value}" for name, value in (stream | self.seconds(since)).items())
-
-
-STARTED = web.RequestKey("STARTED", float)
-"""`request[STARTED]`: monotonic seconds at which the request's head was whole. Its body may still be on its way."""
-
-STAGES = web.RequestKey("STAGES", Stages)
-"""`request.get(STAGES)`: the request's own, once it is being spoken."""

@@ -15,13 +15,12 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.audio.formats import OutputFormat
+from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.voices import asked_speech
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.audio_formats import named_output
 from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
@@ -30,7 +29,7 @@ from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
-from frontend.speech.model_names import MODEL_WORDS, is_other_model
+from frontend.speech.voices import MODEL_WORDS, asked_speech, is_other_model, usual_output
 from shm import request_id
 from text.errors import TextError
 
@@ -167,6 +166,7 @@ class Cartesia(Talk):
         output = _output_of(object_of(message, "output_format"))
         asked = asked_speech(
             engine_in_use(self._session.services.speaker),
+            self._session.services.settings,
             _voice_of(message),
             text_of(message, "language") or None,
             speed=_speed_of(message),
@@ -215,7 +215,8 @@ async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /tts/bytes."""
     body = await fields_of(request, CartesiaBody)
     message = msgspec.to_builtins(body)  # the same fields as on the socket, where they may have any type
-    output = _output_of(object_of(message, "output_format"))
+    usual = usual_output(request.app[SERVICES].settings) if body.output_format is None else None
+    output = usual or _output_of(object_of(message, "output_format"))
     note_no_effect(request, _without_effect(body, output))
     return await speak(
         request,
@@ -246,7 +247,7 @@ def _output_of(wanted: Mapping[str, Any]) -> OutputFormat:
         message = f"`output_format`: {container} with {encoding} is not made here: raw, wav of pcm_s16le, or mp3."
         raise ApiError(400, message, param="output_format", code="invalid_output_format")
     name = encoding if container == "raw" else container
-    return named_output(name, number_of(wanted, "sample_rate"), number_of(wanted, "bit_rate"))
+    return encoding_named(name, number_of(wanted, "sample_rate"), number_of(wanted, "bit_rate"))
 
 
 def _speed_of(message: Mapping[str, Any]) -> float | None:
@@ -259,12 +260,10 @@ def _speed_of(message: Mapping[str, Any]) -> float | None:
 
 
 def _voice_of(message: Mapping[str, Any]) -> str:
+    """The voice that a message names; empty, for the default one, where it names none."""
     if isinstance(message.get("voice"), str):
         return text_of(message, "voice")
-    voice = object_of(message, "voice")
-    if name := text_of(voice, "id"):
-        return name
-    raise ApiError(400, '`voice` must be {"mode": "id", "id": NAME}.', param="voice", code="missing_required")
+    return text_of(object_of(message, "voice"), "id")
 
 
 _EXAMPLE = {"transcript": "Hello.", "voice": {"mode": "id", "id": "af_heart"}, "output_format": {"container": "mp3"}}

@@ -7,11 +7,11 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError
 from frontend.contract.urgency import Urgency
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
+from frontend.speech.voices import asked_speech
 from shm import request_id
 
 
@@ -40,14 +40,14 @@ async def speak(
         TextError, SpeechError: nothing of the response has left yet.
     """
     answers = request.app[ANSWERS]
-    spoken = checked_text(text[0], answers.max_input_characters, text[1])
+    spoken = checked_text(text[0], answers.settings, text[1])
     listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
     urgency = Urgency.LISTENING if delivery.streamed else Urgency.WHOLE
     return await answers.speak(
         request,
         spoken,
         delivery,
-        lambda engine: asked_speech(engine, voice, language, urgency=urgency, **listener, **more),
+        lambda engine: asked_speech(engine, answers.settings, voice, language, urgency=urgency, **listener, **more),
     )
 
 

@@ -14,14 +14,13 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.audio.formats import OutputFormat
+from frontend.audio.formats import ALL_NAMES, OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.voices import asked_speech
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.audio_formats import named_output
 from frontend.dialects.clients import listener_of, speak, text_of
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
@@ -30,6 +29,7 @@ from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
+from frontend.speech.voices import asked_speech
 from shm import request_id
 from text.errors import TextError
 
@@ -58,9 +58,7 @@ class DeepgramQuery(msgspec.Struct):
     """The parameters of Deepgram's POST call."""
 
     model: Annotated[str, _MODEL] = ""
-    encoding: Annotated[
-        str, Meta(description="`mp3` (the default), `opus`, `aac`, `flac`, `linear16`, `mulaw` or `alaw`.")
-    ] = ""
+    encoding: Annotated[str, Meta(description=f"`mp3`, the default, or another of {', '.join(ALL_NAMES)}.")] = ""
     sample_rate: Annotated[int | None, _RATE] = None
     speed: Annotated[float | None, _SPEED] = None
     container: Annotated[str, Meta(description="`wav` (the default) or `none`, for linear16.")] = ""
@@ -117,10 +115,11 @@ class Deepgram(Talk):
         if encoding not in ENCODINGS:
             message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(ENCODINGS)}."
             raise ApiError(400, message, param="encoding", code="invalid_encoding")
-        self._output = named_output(encoding, _whole_number(query, "sample_rate"))
+        self._output = encoding_named(encoding, _whole_number(query, "sample_rate"))
         speed = _speed_of(query)
-        engine = engine_in_use(self._session.services.speaker)
-        self._asked = asked_speech(engine, query.get("model"), None, speed=speed, **listener_of(request))
+        services, voice = self._session.services, query.get("model")
+        engine = engine_in_use(services.speaker)
+        self._asked = asked_speech(engine, services.settings, voice, None, speed=speed, **listener_of(request))
         await self._session.send(
             {
                 "type": "Metadata",
@@ -189,10 +188,10 @@ class Deepgram(Talk):
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
     body, query = await fields_of(request, DeepgramBody), request.query
-    encoding = query.get("encoding", "mp3")
+    encoding = query.get("encoding") or request.app[SERVICES].settings.default_format or "mp3"
     if encoding == "linear16" and query.get("container", "wav") == "wav":
         encoding = "wav"
-    output = named_output(encoding, _whole_number(query, "sample_rate"), _whole_number(query, "bit_rate"))
+    output = encoding_named(encoding, _whole_number(query, "sample_rate"), _whole_number(query, "bit_rate"))
     speed = _speed_of(query)
     note_no_effect(request, _without_effect(query, output))
     delivery = Delivery(output, Framing(output.content_type))

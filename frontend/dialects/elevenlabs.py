@@ -16,16 +16,15 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.audio.formats import OutputFormat
+from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
-from frontend.contexts.voices import asked_speech, checked_speed
+from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.contract.word_timing import WordTiming
 from frontend.dialects.alignment import Alignments, whole_alignment
-from frontend.dialects.audio_formats import elevenlabs_output
 from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
@@ -36,7 +35,7 @@ from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import Access
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
-from frontend.speech.model_names import MODEL_WORDS, is_other_model
+from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, is_other_model, usual_output
 from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
@@ -49,6 +48,7 @@ IDLE_SECONDS, LONGEST_IDLE_SECONDS = 20.0, 180.0
 
 _POLICY_VIOLATION = 1008
 _TRUE = ("true", "1")
+_OUTPUT_NAME = re.compile(r"(?P<codec>[a-z]+3?)_(?P<rate>\d{4,5})(?:_(?P<kilobits>\d{2,3}))?")
 _OUTPUT = Meta(description="Such as mp3_44100_128 (the default), pcm_24000, opus_48000_64 or ulaw_8000.")
 _AS_WRITTEN = "`off`: numbers, dates and abbreviations are passed on as they are written."
 
@@ -155,10 +155,11 @@ class ElevenLabs(Talk):
         """
         query, request = self._query, self._session.request
         self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
-        self._output = elevenlabs_output(query.get("output_format", DEFAULT_OUTPUT))
+        self._output = output_named(query.get("output_format", DEFAULT_OUTPUT))
         ssml = query.get("enable_ssml_parsing", "").lower() in _TRUE
         self._asked = asked_speech(
             engine_in_use(self._session.services.speaker),
+            self._session.services.settings,
             request.match_info["voice"],
             query.get("language_code"),
             timestamps=True,
@@ -202,7 +203,8 @@ class ElevenLabs(Talk):
     def _open(self, key: str, message: Mapping[str, Any]) -> Context:
         assert self._asked is not None  # `begin` came first
         engine_in_use(self._session.services.speaker)
-        speed = checked_speed(number_of(object_of(message, "voice_settings"), "speed"))
+        speed = number_of(object_of(message, "voice_settings"), "speed")
+        speed = checked_speed(speed, self._session.services.settings)
         asked = replace(self._asked, client=f"{self._asked.client}/{key}", speed=speed)
         context = self._session.contexts.open(key, asked, self._output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
@@ -275,7 +277,8 @@ def _timed(audio: bytes, written: object, said: object) -> dict[str, object]:
 async def _speech(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
-    output = elevenlabs_output(request.query.get("output_format", DEFAULT_OUTPUT))
+    named, usual = request.query.get("output_format"), usual_output(request.app[SERVICES].settings)
+    output = usual if named is None and usual else output_named(named or DEFAULT_OUTPUT)
     note_no_effect(request, ["model_id"] if is_other_model(body.model_id) else [])
     delivery = Delivery(output, TimedLines() if timed else Framing(output.content_type), streamed=streamed)
     return await speak(
@@ -288,6 +291,21 @@ async def _speech(request: web.Request, *, timed: bool = False, streamed: bool =
         rules_off=rules_off(body.apply_text_normalization),
         timestamps=timed,
     )
+
+
+def output_named(name: str) -> OutputFormat:
+    """`output_format`, such as `mp3_44100_128`, `pcm_24000` or `ulaw_8000`.
+
+    Raises:
+        ApiError: 400, there is no such format here.
+    """
+    match = _OUTPUT_NAME.fullmatch(name)
+    if match is None or match["codec"] not in ALL_NAMES:
+        known = "mp3_RATE_KBITS, opus_48000_KBITS, pcm_RATE, ulaw_8000, alaw_8000"
+        message = f"`output_format`: {name[:32]!r} is none of {known}."
+        raise ApiError(400, message, param="output_format", code="invalid_output_format")
+    bit_rate = float(match["kilobits"]) * 1000 if match["kilobits"] else None
+    return output_of(ALL_NAMES[match["codec"]], float(match["rate"]), bit_rate, "output_format")
 
 
 def rules_off(wanted: str | None) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.audio.formats import AudioFormat
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
@@ -24,6 +23,7 @@ from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes, json_answer
 from frontend.speech.answer import ANSWERS
+from frontend.speech.asked import check_length
 from frontend.speech.body import DialogueBody, SpeechBody
 from frontend.speech.framing import CaptionedLine, CaptionedSpeech
 from text.apart import apart
@@ -102,7 +102,7 @@ async def generate_from_phonemes(request: web.Request) -> web.StreamResponse:
         message = "`phonemes` is missing: give the phonemes to speak."
         raise ApiError(400, message, param="phonemes", code="missing_required")
     if fields.response_format is None and fields.format is None:
-        fields.response_format = AudioFormat.WAV
+        fields.response_format = "wav"
     return await speak(request, fields)
 
 
@@ -243,10 +243,7 @@ async def ssml_as_tags(request: web.Request) -> web.Response:
     text = fields.input if fields.text is None else fields.text
     if text is None:
         raise ApiError(400, "`text` is missing: give a document.", param="text", code="missing_required")
-    longest = services.settings.max_input_characters
-    if len(text) > longest:
-        message = f"`text` has {len(text)} characters; at most {longest} are taken."
-        raise ApiError(400, message, param="text", code="string_above_max_length")
+    check_length(len(text), services.settings, "text")
     if ssml.is_document(text):
         with services.in_flight.answering(text):
             text = await asyncio.to_thread(_translated, text, fields.voice.strip())

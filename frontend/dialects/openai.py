@@ -21,7 +21,7 @@ from frontend.speech.asked import delivery_of, markup_of, session_of, speech_req
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
 from frontend.speech.framing import TimedSpeech
 from frontend.speech.kokoro_fastapi import options_without_effect
-from frontend.speech.model_names import is_other_model
+from frontend.speech.voices import is_other_model
 from shm.killpoint import killpoint
 from text.markup.marked import MarkupKind
 
@@ -164,8 +164,8 @@ async def speak(request: web.Request, fields: SpeechBody, *, captioned: bool = F
         ApiError, SpeechError: nothing of the response has left yet.
     """
     answers = request.app[ANSWERS]
-    text = text_of(fields, answers.max_input_characters)
-    delivery = delivery_of(fields, captioned=captioned)
+    text = text_of(fields, answers.settings)
+    delivery = delivery_of(fields, answers.settings, captioned=captioned)
     killpoint("parsed")
     named = bool(request.headers.get("X-Session"))
     note_no_effect(request, dead_fields(fields, captioned=captioned, session_header=named))
@@ -174,7 +174,7 @@ async def speak(request: web.Request, fields: SpeechBody, *, captioned: bool = F
         request,
         text,
         delivery,
-        lambda engine: speech_request(request, fields, text, session, engine, delivery),
+        lambda engine: speech_request(request, fields, text, session, engine, answers.settings, delivery),
         session=session,
         on_busy=fields.on_busy,
     )

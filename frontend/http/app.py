@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.player import PlayerControl
-from frontend.contract.stages import STAGES, STARTED, Stages
+from frontend.contract.stages import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, page, phonemize, play, sentences, server
@@ -32,7 +32,7 @@ from frontend.serving.no_effect import warn
 from frontend.serving.route import Route, error_form_of, mount
 from frontend.serving.sent_ahead import RING_SECONDS
 from frontend.settings.front import FrontSettings
-from frontend.speech.answer import ANSWERS, Answers
+from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers
 from shm import request_id
 
 # The log of aiohttp's own protocol, in which anybody who sends nonsense could otherwise write pages.

@@ -9,13 +9,13 @@ from aiohttp import web
 from msgspec import Meta
 from msgspec.structs import asdict
 
+from frontend.audio.formats import FORMATS
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
-from frontend.speech.model_names import MODELS
-from frontend.speech.voice_description import Voice, described
+from frontend.speech.voices import MODELS, Voice, described, usual_format, usual_voice
 from shm.engine_info import EngineInfo
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
@@ -56,6 +56,7 @@ class Voices(msgspec.Struct):
 
     voices: list[Voice | str]
     default_voice: str
+    default_speed: Annotated[float, Meta(description="The pace of requests that name none.")]
 
 
 class NamedVoice(Voice):
@@ -69,6 +70,22 @@ class NamedVoices(msgspec.Struct):
     """Open WebUI's and ElevenLabs' shape."""
 
     voices: list[NamedVoice]
+
+
+class FormatEntry(msgspec.Struct):
+    """One audio format."""
+
+    id: Annotated[str, Meta(description="The value of `response_format`, and the extension of its files.")]
+    title: Annotated[str, Meta(description="A name for people.")]
+    content_type: str
+    sample_rates: Annotated[list[int], Meta(description="The rates that it has, in Hz; empty: any.")]
+
+
+class FormatList(msgspec.Struct):
+    """The audio formats that a request can name."""
+
+    formats: list[FormatEntry]
+    default_format: str
 
 
 class VoicesQuery(msgspec.Struct):
@@ -110,6 +127,15 @@ async def audio_models(request: web.Request) -> web.Response:
     return json_response(AudioModels([NamedModel(name, name) for name in MODELS]))
 
 
+@ROUTES.add("get", "/v1/audio/formats", Access.NEAR, "Lists", json_answer("The formats.", FormatList))
+async def formats(request: web.Request) -> web.Response:
+    """The audio formats."""
+    entries = [
+        FormatEntry(name, row.title or name.upper(), row.content_type, list(row.rates)) for name, row in FORMATS.items()
+    ]
+    return json_response(FormatList(entries, usual_format(request.app[SERVICES].settings)))
+
+
 @ROUTES.add(
     "get",
     "/v1/audio/voices",
@@ -124,7 +150,8 @@ async def voices(request: web.Request) -> web.Response:
     engine = _engine(request)
     legacy = read_query(request.query, VoicesQuery).legacy
     found = [voice.name if legacy else described(voice, engine.name) for voice in engine.voices]
-    return json_response(Voices(found, engine.default_voice))
+    settings = request.app[SERVICES].settings
+    return json_response(Voices(found, usual_voice(engine, settings), settings.default_speed))
 
 
 @ROUTES.add("get", "/v1/voices", Access.NEAR, "Lists", json_answer("The voices.", NamedVoices), errors=(403, 503))

@@ -13,11 +13,11 @@ from msgspec import Meta
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
-from frontend.contract.voices import language_of_text
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.speech.asked import checked_text
+from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.espeak.ipa import ALPHABET
@@ -98,9 +98,10 @@ async def phonemize(request: web.Request) -> web.Response:
     text = fields.text if fields.input is None else fields.input
     if text is None or not text.strip():
         raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
-    checked_text(text, services.settings.max_input_characters, "input")
+    checked_text(text, services.settings, "input")
     engine = services.speaker.engine
-    language = language_of_text(fields.language if fields.lang is None else fields.lang, fields.voice, services.speaker)
+    named = fields.language if fields.lang is None else fields.lang
+    language = language_of_text(named, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering(text):
         found = await asyncio.to_thread(_phonemized, request.app[PHONEMIZER], fields, text, language, engine)
     return json_response(found)

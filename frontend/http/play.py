@@ -17,13 +17,14 @@ from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError
 from frontend.contract.player import PlayerControl
 from frontend.contract.speaker import engine_in_use
-from frontend.contract.voices import checked_language, checked_voice
 from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.speech import sse
 from frontend.speech.asked import checked_text
 from frontend.speech.body import VoiceReference
+from frontend.speech.voices import Speed, checked_language, checked_speed, checked_voice
+from shm.messages import Voice
 from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
 from text.markup.marked import MarkupKind
 
@@ -38,7 +39,7 @@ class PlayBody(msgspec.Struct):
     ] = None
     text: Annotated[str | None, another_name("input")] = None
     voice: Annotated[str | VoiceReference | None, Meta(description="The same field as in a speech request.")] = None
-    speed: Annotated[Annotated[float, Meta(ge=0.25, le=4.0)] | None, Meta(description="1 where it is left out.")] = None
+    speed: Annotated[Speed | None, Meta(description="The same field as in a speech request.")] = None
     lang: Annotated[
         Annotated[str, Meta(max_length=64)] | None, Meta(description="The same field as in a speech request.")
     ] = None
@@ -61,7 +62,7 @@ class PlayChangeBody(msgspec.Struct):
     """Changes of what is being played. `null` means absent."""
 
     speed: Annotated[
-        Annotated[float, Meta(ge=0.25, le=4.0)] | None,
+        Speed | None,
         Meta(description="From the next sentence on, which is synthesised again."),
     ] = None
     voice: Annotated[str | VoiceReference | None, Meta(description="From the next sentence on.")] = None
@@ -182,7 +183,7 @@ async def patch(request: web.Request) -> web.Response:
     fields = await fields_of(request, PlayChangeBody)
     voice: str | None = None
     if fields.voice is not None:
-        voice, _ = checked_voice(_name(fields.voice), engine_in_use(request.app[SERVICES].speaker))
+        voice, _ = _voice(fields.voice, request.app[SERVICES])
     if fields.seek is not None and fields.sentence is not None:
         message = "`seek` and `sentence` exclude each other: give one of them."
         raise ApiError(400, message, param="sentence", code="invalid_value")
@@ -279,15 +280,14 @@ def _item(fields: PlayBody, services: Services) -> Item:
     text = fields.text if fields.input is None else fields.input
     if text is None:
         raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
-    checked_text(text, services.settings.max_input_characters, "input")
-    engine = engine_in_use(services.speaker)
-    voice, blend = checked_voice(_name(fields.voice), engine)
-    checked_language(blend, engine.voices, fields.lang)
+    checked_text(text, services.settings, "input")
+    voice, blend = _voice(fields.voice, services)
+    checked_language(blend, engine_in_use(services.speaker).voices, fields.lang)
     return Item(
         id=f"play-{secrets.token_hex(6)}",
         input=text,
         voice=voice,
-        speed=1.0 if fields.speed is None else fields.speed,
+        speed=checked_speed(fields.speed, services.settings),
         lang=fields.lang,
         markup=fields.markup or MarkupKind.NONE,
         title=fields.title or "",
@@ -295,8 +295,9 @@ def _item(fields: PlayBody, services: Services) -> Item:
     )
 
 
-def _name(voice: str | VoiceReference | None) -> str | None:
-    return voice.id if isinstance(voice, VoiceReference) else voice
+def _voice(named: str | VoiceReference | None, services: Services) -> tuple[str, Voice]:
+    name = named.id if isinstance(named, VoiceReference) else named
+    return checked_voice(name, engine_in_use(services.speaker), services.settings)
 
 
 async def _next(events: AsyncIterator[PlayerState | PlayedWord]) -> PlayerState | PlayedWord:

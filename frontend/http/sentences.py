@@ -10,12 +10,12 @@ from aiohttp import web
 from msgspec import Meta
 
 from frontend.contexts.services import SERVICES
-from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
-from frontend.contract.voices import language_of_text
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import no_effect_if
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
+from frontend.speech.asked import check_length
+from frontend.speech.voices import language_of_text
 from text.apart import apart
 from text.sentences.sentences import lines_of_sentences
 from text.words.sanitize import sanitize
@@ -64,11 +64,8 @@ async def divide(request: web.Request) -> web.Response:
     """
     services = request.app[SERVICES]
     fields = await fields_of(request, SentencesBody)
-    length, limit = sum(map(len, fields.paragraphs)), services.settings.max_input_characters
-    if length > limit:
-        message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
-        raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
-    language = language_of_text(fields.lang, fields.voice, services.speaker)
+    check_length(sum(map(len, fields.paragraphs)), services.settings, "paragraphs")
+    language = language_of_text(fields.lang, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering("\n\n".join(fields.paragraphs)):
         found = await asyncio.to_thread(_divided, fields.paragraphs, language)
     return json_response(Divided(found, language))

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from frontend.audio.formats import FORMATS, listed
 from frontend.settings.hosts import Hosts
 from frontend.settings.keys import BadKey, checked
 from frontend.settings.origins import Origins
 from shm.setting import Group, check_bounds, setting
+from text.markup.limits import MAX_RATE, MIN_RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,20 @@ class FrontSettings:
         "The longest text of one request, in characters; a longer one is answered with 400.",
         100_000,
         low=1,
+    )
+    default_voice: str = setting(
+        Group.ANSWERS,
+        "The voice, or blend, of requests that name none; the engine's own where it lacks that one.  "
+        "[default: the engine's own]",
+        "",
+    )
+    default_speed: float = setting(
+        Group.ANSWERS, "The pace of requests that name none, 0.25 to 4.", 1.0, low=MIN_RATE, high=MAX_RATE
+    )
+    default_format: str = setting(
+        Group.ANSWERS,
+        f"The audio format of requests over HTTP that name none: {listed(FORMATS)}.  [default: each service's own]",
+        "",
     )
     dialects: tuple[str, ...] = setting(
         Group.DIALECTS,
@@ -180,6 +196,8 @@ class FrontSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.default_format and self.default_format not in FORMATS:
+            raise ValueError(f"default_format must be {listed(FORMATS)}, not {self.default_format}")
         try:
             checked(self.api_keys)
         except BadKey as error:

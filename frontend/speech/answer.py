@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from aiohttp import hdrs, web
 
+from frontend.audio.encoders import chunks
 from frontend.audio.encoding import Encoding
-from frontend.audio.formats import AudioFormat, OutputFormat
-from frontend.audio.pieces import chunks
+from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream, engine_in_use
-from frontend.contract.stages import STAGES, STARTED
+from frontend.contract.stages import Stages
 from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
@@ -37,6 +37,12 @@ from frontend.timestamps.align import without_overlaps
 from shm import request_id
 from shm.engine_info import EngineInfo
 from text.errors import Mishap, TextError
+
+STARTED = web.RequestKey("STARTED", float)
+"""`request[STARTED]`: monotonic seconds at which the request's head was whole. Its body may still be on its way."""
+
+STAGES = web.RequestKey("STAGES", Stages)
+"""`request.get(STAGES)`: the request's own, once it is being spoken."""
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +68,7 @@ class Answers:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.max_input_characters = services.settings.max_input_characters
+        self.settings = services.settings
         self.downloads = Downloads(services.encoders, services.settings.max_clip_seconds)
         self._sessions = Sessions()
 
@@ -105,7 +111,7 @@ class Answers:
         output, services = delivery.output, self._services
         with closing(services.speaker.open(asked)) as stream:
             # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
-            sized = delivery.framing.bare and output.format is AudioFormat.WAV
+            sized = delivery.framing.bare and output.format is FORMATS["wav"]
             whole = not delivery.streamed or (sized and await stream.all_cached())
             rate = stream.engine.sample_rate
             with (

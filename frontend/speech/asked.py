@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from aiohttp import hdrs, web
 
-from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
+from frontend.audio.formats import format_named, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
-from frontend.contract.voices import refusing
 from frontend.serving.access.gate import API_KEY
+from frontend.settings.front import FrontSettings
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceReference
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
 from frontend.speech.kokoro_fastapi import VoiceAlias, rules_off
+from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
-from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
@@ -32,28 +32,39 @@ MAX_SESSION = 256
 """Most characters of an X-Session header."""
 
 
-def checked_text(text: str, longest: int, param: str) -> str:
+def checked_text(text: str, settings: FrontSettings, param: str) -> str:
     """The text of a request's field.
 
     Raises:
-        ApiError: 400, it is blank or has more than `longest` characters.
+        ApiError: 400, it is blank or too long.
     """
     if not text.strip():
         raise ApiError(400, f"`{param}` is blank: give something to speak.", param=param, code="unspeakable")
-    if len(text) > longest:
-        message = f"`{param}` has {len(text)} characters; at most {longest} are taken. Split it over requests."
-        raise ApiError(400, message, param=param, code="string_above_max_length")
+    check_length(len(text), settings, param)
     return text
 
 
-def text_of(fields: SpeechBody, longest: int) -> str:
+def check_length(characters: int, settings: FrontSettings, param: str) -> None:
+    """
+    Raises:
+        ApiError: 400, a request's field has more characters than a text may have.
+    """
+    if characters > settings.max_input_characters:
+        message = (
+            f"`{param}` has {characters} characters; at most {settings.max_input_characters} are taken. "
+            "Split it over requests."
+        )
+        raise ApiError(400, message, param=param, code="string_above_max_length")
+
+
+def text_of(fields: SpeechBody, settings: FrontSettings) -> str:
     """All of the request's text, or its phonemes.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
     if isinstance(fields, DialogueBody):
-        return _dialogue_text(fields, longest)
+        return _dialogue_text(fields, settings)
     text = fields.text if fields.input is None else fields.input
     if text is not None and fields.phonemes is not None:
         message = "`input` and `phonemes` exclude each other: give one of them."
@@ -61,7 +72,7 @@ def text_of(fields: SpeechBody, longest: int) -> str:
     text = fields.phonemes if text is None else text
     if text is None:
         raise ApiError(400, "`input` is missing: give the text to speak.", param="input", code="missing_required")
-    return checked_text(text, longest, "input" if fields.phonemes is None else "phonemes")
+    return checked_text(text, settings, "input" if fields.phonemes is None else "phonemes")
 
 
 def turns_of(fields: SpeechBody) -> tuple[str, Sequence[TurnBody]]:
@@ -72,7 +83,7 @@ def turns_of(fields: SpeechBody) -> tuple[str, Sequence[TurnBody]]:
     return name, (fields.turns if fields.turns is not None else fields.inputs) or ()
 
 
-def _dialogue_text(fields: DialogueBody, longest: int) -> str:
+def _dialogue_text(fields: DialogueBody, settings: FrontSettings) -> str:
     name, turns = turns_of(fields)
     if fields.turns is None and fields.inputs is None:
         raise ApiError(400, "`turns` is missing: give the turns to speak.", param="turns", code="missing_required")
@@ -84,10 +95,10 @@ def _dialogue_text(fields: DialogueBody, longest: int) -> str:
         if not turn.text.strip():
             param = f"{name}[{place}].text"
             raise ApiError(400, f"`{param}` is blank: give something to speak.", param=param, code="unspeakable")
-    return checked_text("\n".join(turn.text for turn in turns), longest, "input")
+    return checked_text("\n".join(turn.text for turn in turns), settings, "input")
 
 
-def delivery_of(fields: SpeechBody, *, captioned: bool = False) -> Delivery:
+def delivery_of(fields: SpeechBody, settings: FrontSettings, *, captioned: bool = False) -> Delivery:
     """How the request's answer is sent.
 
     Args:
@@ -98,14 +109,17 @@ def delivery_of(fields: SpeechBody, *, captioned: bool = False) -> Delivery:
     """
     events, streamed = fields.stream_format == "sse", fields.stream is not False
     _check_combination(fields, events=events, streamed=streamed, captioned=captioned)
-    if fields.response_format is not None:
-        audio_format = _format(fields.response_format, "response_format", AudioFormat.MP3)
+    if fields.response_format is None and fields.format is not None:
+        audio_format = format_named(fields.format, "format")
     else:
-        audio_format = _format(fields.format, "format", AudioFormat.MP3)
-    output = _output(audio_format, fields.sample_rate)
-    download = _format(fields.download_format, "download_format", audio_format)
+        named = usual_format(settings) if fields.response_format is None else fields.response_format
+        audio_format = format_named(named, "response_format")
+    output = output_of(audio_format, fields.sample_rate)
+    download = audio_format
+    if fields.download_format is not None:
+        download = format_named(fields.download_format, "download_format")
     if fields.return_download_link:
-        _output(download, output.sample_rate)
+        output_of(download, output.sample_rate)
     framing = Framing(output.content_type)
     if captioned:
         timed, names_voices = fields.return_timestamps is not False, bool(turns_of(fields)[1])
@@ -182,15 +196,21 @@ def is_fresh(request: web.Request) -> bool:
 
 
 def speech_request(
-    request: web.Request, fields: SpeechBody, text: str, session: str | None, engine: EngineInfo, delivery: Delivery
+    request: web.Request,
+    fields: SpeechBody,
+    text: str,
+    session: str | None,
+    engine: EngineInfo,
+    settings: FrontSettings,
+    delivery: Delivery,
 ) -> SpeechRequest:
     """The speech request, every field of it valid for the engine that speaks now.
 
     Raises:
         ApiError: 400, naming the field that isn't.
     """
-    performer, aliases, turns, one_language = _cast_of(fields, text, engine)
-    phonemes, speed = fields.phonemes is not None, 1.0 if fields.speed is None else fields.speed
+    performer, aliases, turns, one_language = _cast_of(fields, text, engine, settings)
+    phonemes, speed = fields.phonemes is not None, checked_speed(fields.speed, settings)
     captioned, sentences = isinstance(delivery.framing, Captions), fields.timestamps == "sentence"
     timestamps = fields.return_timestamps is not False if captioned else fields.timestamps is not None
     if timestamps and not engine.marks and not sentences:
@@ -220,7 +240,7 @@ def speech_request(
 
 
 def _cast_of(
-    fields: SpeechBody, text: str, engine: EngineInfo
+    fields: SpeechBody, text: str, engine: EngineInfo, settings: FrontSettings
 ) -> tuple[Performer, Mapping[str, Performer], tuple[DialogueTurn, ...], bool]:
     """The performer of `voice`, those of the aliases, a dialogue's turns, and whether all speak one named language."""
     named = fields.lang_code if fields.lang is None else fields.lang
@@ -234,7 +254,7 @@ def _cast_of(
     cast = Cast(engine.voices, aliases, language)
     voice = fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice
     with refusing():
-        performer = cast.find(engine.default_voice if voice is None else voice)
+        performer = cast.find(usual_voice(engine, settings) if voice is None else voice)
     return performer, aliases, _turns(fields, text, cast, performer), language is not None
 
 
@@ -266,26 +286,3 @@ def check_phonemes(script: str, notation: Notation) -> None:
         listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
         message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
         raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
-
-
-def _format(name: str | None, param: str, default: AudioFormat) -> AudioFormat:
-    if name is None:
-        return default
-    try:
-        return AudioFormat(name)
-    except ValueError:
-        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for {_listed(AudioFormat)}."
-        raise ApiError(400, message, param=param, code="invalid_value") from None
-
-
-def _output(audio_format: AudioFormat, wanted: int | None) -> OutputFormat:
-    rate, rates = SAMPLE_RATE if wanted is None else wanted, FORMATS[audio_format].rates
-    if rates and rate not in rates:
-        message = f"`sample_rate`: {audio_format} has no {rate} Hz; ask for {_listed(map(str, rates))}."
-        raise ApiError(400, message, param="sample_rate", code="unsupported_sample_rate")
-    return OutputFormat(audio_format, rate)
-
-
-def _listed(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}"

@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
+from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from frontend.speech.kokoro_fastapi import NormalizationOptions, VoiceAliases, Volume
-from frontend.speech.model_names import MODELS
 from frontend.speech.sessions import OnBusy
+from frontend.speech.voices import MODELS, Speed
 from text.markup.marked import MarkupKind
 
 OPENAI_VOICES = "alloy, ash, ballad, coral, echo, fable, onyx, nova, sage, shimmer, verse, marin, cedar"
 """Names of OpenAI's voices; an engine's voices may have them as aliases."""
 
-_FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
+_FORMAT_NAMES = [*FORMATS, None]
 
 
 class VoiceReference(msgspec.Struct):
@@ -44,15 +44,16 @@ class SpeechBody(msgspec.Struct):
         str | VoiceReference | None,
         Meta(
             description="A voice of `GET /v1/audio/voices`, a blend such as `af_heart(2)+af_bella(1)`, or one of "
-            f"OpenAI's names: {OPENAI_VOICES}. The engine's best where it is left out.",
+            f"OpenAI's names: {OPENAI_VOICES}. `--default-voice` where it is left out.",
             examples=["af_heart", "af_heart(2)+af_bella(1)"],
         ),
     ] = None
-    speed: Annotated[Annotated[float, Meta(ge=0.25, le=4.0)] | None, Meta(description="1 where it is left out.")] = None
+    speed: Annotated[Speed | None, Meta(description="The pace; `--default-speed` where it is left out.")] = None
     response_format: Annotated[
         str | None,
         Meta(
-            description="The audio's format. mp3 where it is left out. pcm: signed 16-bit little-endian, mono.",
+            description="The audio's format; `--default-format` where it is left out. pcm: signed 16-bit "
+            "little-endian, mono.",
             extra_json_schema={"enum": _FORMAT_NAMES},
         ),
     ] = None

@@ -13,11 +13,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
-from frontend.audio.formats import AudioFormat, OutputFormat
+from frontend.audio.formats import BY_EXTENSION, AudioFormat, OutputFormat
 from frontend.contract.errors import ApiError
 from shm.audio import SAMPLE_RATE, Pcm
 
@@ -151,6 +152,6 @@ class Recording:
 def _file_name(wanted: str, name: str) -> str:
     """A safe name for saving a download: the wanted one with the download's own extension, or the download's name."""
     extension = name.rpartition(".")[2]
-    stem = re.sub(r"\.(?:mp3|opus|aac|flac|wav|pcm)$", "", wanted, flags=re.IGNORECASE | re.ASCII)
+    stem = wanted.rpartition(".")[0] if PurePath(wanted).suffix.lower() in BY_EXTENSION else wanted
     stem = _UNFIT.sub("_", stem.encode("ascii", "replace").decode()).strip("._")[:_LONGEST_NAME]
     return f"{stem}.{extension}" if stem else name

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from aiohttp import web
 
+from frontend.audio.encoders import chunks
 from frontend.audio.encoding import Encoding
-from frontend.audio.pieces import chunks
 from frontend.contract import in_flight
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming

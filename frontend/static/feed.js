@@ -3,6 +3,7 @@
 import { Assembly } from "./assembly.js";
 import { askForSpeech, speech } from "./events.js";
 import { SAMPLE_RATE } from "./player.js";
+import { usual } from "./settings.js";
 
 const PAUSES = { line: 0.43, paragraph: 0.7 };
 /* Seconds of silence after a line and a paragraph at speed 1, as the server makes them inside one text. */
@@ -41,7 +42,7 @@ export async function* feed(text, place, how, clips, signal) {
       }
       offset = held ? held.clip.to : written.length;
     }
-    const pause = Math.round(((ends ? PAUSES.paragraph : PAUSES.line) / how.speed) * SAMPLE_RATE) - silence(last);
+    const pause = Math.round(((ends ? PAUSES.paragraph : PAUSES.line) / (how.speed ?? usual.speed)) * SAMPLE_RATE) - silence(last);
     if (pause > 0 && !(text.whole && line + 1 === text.lines.length)) {
       yield { samples: new Int16Array(pause), sample: sent };
       sent += pause;

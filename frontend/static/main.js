@@ -12,11 +12,11 @@ import { Live } from "./live.js";
 import { startOver, clear, failed, say } from "./notices.js";
 import { Pane } from "./pane.js";
 import { Picker } from "./picker.js";
-import { bind, bindDialogs } from "./preferences.js";
+import { bind, bindDialogs, listFormats } from "./preferences.js";
 import { Reader } from "./reader.js";
 import { Ready } from "./ready.js";
 import { Session } from "./session.js";
-import { choose, settings } from "./settings.js";
+import { choose, settings, usual } from "./settings.js";
 import { Shelf } from "./shelf.js";
 import { Tabs } from "./tabs.js";
 import { Transport } from "./transport.js";
@@ -48,7 +48,7 @@ const live = new Live({
   trouble: $("live-trouble"),
   allBox: $("all-box"),
 });
-const ready = new Ready($("ready"), listVoices);
+const ready = new Ready($("ready"), askMenus);
 const tabs = new Tabs($("tabs"), () => live.restart());
 const picker = new Picker($("voice-dialog"), voices, async (said) => {
   const aloud = reader.state === "playing" || reader.state === "waiting";
@@ -57,9 +57,10 @@ const picker = new Picker($("voice-dialog"), voices, async (said) => {
   if (aloud && reader.state === "paused") reader.toggle();
 });
 
-async function listVoices() {
+async function askMenus() {
   try {
-    await voices.load();
+    await Promise.all([listFormats(), voices.load()]);
+    transport.show();
   } catch (error) {
     failed(error);
   }
@@ -91,10 +92,7 @@ reader.pump.addEventListener("samples", ({ detail }) => {
 reader.pump.addEventListener("trouble", ({ detail }) => failed(detail));
 
 const keepAsFile = () =>
-  save(
-    { input: session.written, voice: voices.spec, speed: settings.speed, response_format: settings.format },
-    session.title,
-  );
+  save({ input: session.written, ...reader.how, response_format: settings.format || usual.format }, session.title);
 
 $("form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -140,10 +138,10 @@ $("key").value = key();
 $("key").addEventListener("change", () => {
   keepKey($("key").value.trim());
   clear();
-  listVoices();
+  askMenus();
   live.restart();
 });
 tabs.once("books", async (panel) => (await import("./books.js")).mountBooks(panel, { api: ask }));
 tabs.start();
 shelf.show();
-listVoices();
+askMenus();

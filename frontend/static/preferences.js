@@ -1,6 +1,7 @@
 // The dialog with the settings, and what they change on the page.
 
-import { choose, settings } from "./settings.js";
+import { ask } from "./api.js";
+import { choose, settings, usual } from "./settings.js";
 
 /**
  * Bind the fields that are named like settings to them.
@@ -17,6 +18,15 @@ export function bind(dialog) {
     });
   }
   apply();
+}
+
+/** Fill the field of download formats with those of the server. */
+export async function listFormats() {
+  const field = document.querySelector("[name=format]");
+  const { formats, default_format: format } = await (await ask("v1/audio/formats")).json();
+  usual.format = format;
+  field.replaceChildren(...formats.map(({ id, title }) => new Option(title, id)));
+  field.value = settings.format || format;
 }
 
 function apply() {

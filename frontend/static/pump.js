@@ -3,6 +3,7 @@
 import { Clips } from "./clips.js";
 import { feed, keyOf } from "./feed.js";
 import { Player, SAMPLE_RATE } from "./player.js";
+import { usual } from "./settings.js";
 import { Timeline } from "./timeline.js";
 
 /**
@@ -37,7 +38,7 @@ export class Pump extends EventTarget {
 
   /** The characters that are spoken a second, as far as is known. */
   pace(how) {
-    return this.#clips.pace(keyOf(how)) || 14.5 * how.speed;
+    return this.#clips.pace(keyOf(how)) || 14.5 * (how.speed ?? usual.speed);
   }
 
   /** The marks of what has begun to sound since the last call. */

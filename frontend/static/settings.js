@@ -2,9 +2,13 @@
 
 const KEPT = "kokoro-live settings";
 
-const DEFAULTS = { voice: "", speed: 1, format: "mp3", size: 1, keep: true, keys: true };
-/* voice: as the API writes it, empty: the server's default; size: of the text that is read, 1 is normal; keep: texts
-   that were read are kept in this browser; keys: single keys are shortcuts. */
+const DEFAULTS = { voice: "", format: "", size: 1, keep: true, keys: true };
+/* voice, format: as the API writes them, empty: the server's default; speed: undefined: the server's default; size: of
+   the text that is read, 1 is normal; keep: texts that were read are kept in this browser; keys: single keys are
+   shortcuts. */
+
+/** The server's defaults; these until it has told them. */
+export const usual = { speed: 1, format: "mp3" };
 
 /** The settings now. */
 export const settings = { ...DEFAULTS, ...kept() };

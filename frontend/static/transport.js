@@ -1,6 +1,6 @@
 // The bar with which playback is controlled, and its keys.
 
-import { settings } from "./settings.js";
+import { settings, usual } from "./settings.js";
 
 const STEP = 0.1;
 const [SLOWEST, FASTEST] = [0.25, 4];
@@ -32,7 +32,6 @@ export class Transport {
     progress.addEventListener("change", () => reader.seek(reader.text.placeOf(Number(progress.value))));
     reader.addEventListener("state", () => this.show());
     reader.addEventListener("place", () => this.show());
-    this.#showSpeed(settings.speed);
     this.show();
   }
 
@@ -43,10 +42,10 @@ export class Transport {
 
   /** Change the speed by steps. */
   faster(steps) {
-    const speed = Math.round((settings.speed + steps * STEP) * 100) / 100;
+    const speed = Math.round(((settings.speed ?? usual.speed) + steps * STEP) * 100) / 100;
     const within = Math.min(FASTEST, Math.max(SLOWEST, speed));
     this.#on.speed(within);
-    this.#showSpeed(within);
+    this.show();
     clearTimeout(this.#changing);
     const change = () => this.#reader.change({ ...this.#reader.how, speed: settings.speed });
     // A text that is begun right after the press is asked for at the new speed.
@@ -54,9 +53,10 @@ export class Transport {
     else this.#changing = setTimeout(change, PATIENCE);
   }
 
-  /** Show the reader's state and place. */
+  /** Show the speed, and the reader's state and place. */
   show() {
-    const { play, back, forward, progress } = this.#elements;
+    const { play, back, forward, progress, speed } = this.#elements;
+    speed.textContent = `${(settings.speed ?? usual.speed).toFixed(2).replace(/0$/, "")}×`;
     const { text, state, place } = this.#reader;
     const running = state === "playing" || state === "waiting";
     play.dataset.state = state;
@@ -83,10 +83,6 @@ export class Transport {
     progress.style.setProperty("--done", `${of > 1 ? (100 * sentence) / (of - 1) : 0}%`);
     const characters = text.characters - text.before(text.placeOf(sentence));
     left.textContent = `${duration(characters / pump.pace(how))} left`;
-  }
-
-  #showSpeed(speed) {
-    this.#elements.speed.textContent = `${speed.toFixed(2).replace(/0$/, "")}×`;
   }
 }
 

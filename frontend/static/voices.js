@@ -1,6 +1,7 @@
 // The voices of the engine that speaks, and the choice of one, or of a blend: what the API writes af_heart(2)+af_bella.
 
 import { ask } from "./api.js";
+import { usual } from "./settings.js";
 
 export const MOST = 8; // that the API blends
 
@@ -21,9 +22,10 @@ export class Voices extends EventTarget {
 
   /** List the voices of the engine that speaks now; what was chosen stays chosen where it still exists. */
   async load() {
-    const { voices, default_voice: usual } = await (await ask("v1/audio/voices")).json();
+    const { voices, ...defaults } = await (await ask("v1/audio/voices")).json();
     this.all = voices;
-    this.#default = usual;
+    this.#default = defaults.default_voice;
+    usual.speed = defaults.default_speed;
     const known = new Set(voices.map(({ id }) => id));
     this.#set(this.#chosen.filter(({ id }) => known.has(id)));
   }

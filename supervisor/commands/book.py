@@ -53,7 +53,7 @@ listener who comes gets nine tenths."""
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
-@click.option("--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="The pace.")
+@click.option("--speed", type=click.FloatRange(0.25, 4.0), help="The pace.  [default: the server's]")
 @click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
 @click.option(
     "--loudness", type=click.FloatRange(-40.0, -5.0), metavar="LUFS", help="Loudness by EBU R 128, as in -18."

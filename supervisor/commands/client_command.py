@@ -128,7 +128,7 @@ def local_speech(context: click.Context) -> LocalSpeech:
     from supervisor.speaking.local_speech import LocalSpeech
 
     settings = _settings(context)
-    return LocalSpeech(settings.worker, settings.text)
+    return LocalSpeech(settings.worker, settings.text, settings.front)
 
 
 def _settings(context: click.Context) -> Settings:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from frontend.audio.formats import BY_EXTENSION
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 from supervisor.speaking.interruption import tidied_up_when_killed
 
@@ -23,8 +24,8 @@ _KINDS_SHOWN = 20
 """Most kinds of unspoken characters that the note names."""
 
 
-def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float) -> float:
-    if not 0.25 <= speed <= 4:  # click.FloatRange lets NaN through
+def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float | None) -> float | None:
+    if speed is not None and not 0.25 <= speed <= 4:  # click.FloatRange lets NaN through
         raise click.BadParameter(f"{speed:g} is not from 0.25 to 4.")
     return speed
 
@@ -35,10 +36,10 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
     "-o",
     "--output",
     metavar="FILE",
-    help="The file, whose suffix is a format of the server's or .raw (bare samples); - is standard output.",
+    help=f"The file: {', '.join(BY_EXTENSION)}; .pcm and .raw are bare samples, as on standard output, which is -.",
 )
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
-@click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="The pace, 0.25 to 4.")
+@click.option("--speed", type=float, callback=_checked_speed, help="The pace, 0.25 to 4.  [default: the server's]")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
 @click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file to write, with each word at its time.")
 @client_options

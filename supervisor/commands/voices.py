@@ -49,7 +49,7 @@ def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     # Only loading shows the engine that would speak: a model may be installed and unusable.
     from msgspec.structs import asdict
 
-    from frontend.speech.voice_description import described
+    from frontend.speech.voices import described
     from worker.engine import EngineUnavailable
     from worker.select import choose
 

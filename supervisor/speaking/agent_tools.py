@@ -17,6 +17,7 @@ from pydantic import Field
 from client.answers import CannotSpeak, NoAnswer
 from client.blocking import BlockingClient
 from client.play import PlayClient
+from frontend.audio.formats import BY_EXTENSION
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.speaking.sinks import sink_for
 
@@ -33,7 +34,10 @@ Voice = Annotated[
     str | None,
     Field(description="A voice of `list_voices`, or a blend such as af_heart(2)+af_bella; null: the server's default."),
 ]
-Speed = Annotated[float, Field(ge=0.25, le=4, description="The pace; 1 is the voice's own.")]
+Speed = Annotated[
+    float | None,
+    Field(ge=0.25, le=4, description="The pace; 1 is the voice's own, null: the server's default."),
+]
 WhenBusy = Annotated[
     Literal["queue", "next", "interrupt"],
     Field(
@@ -67,7 +71,9 @@ class AgentTools:
             made.tool(annotations=hints)(tool)
         return made
 
-    def speak(self, text: Text, voice: Voice = None, speed: Speed = 1.0, on_busy: WhenBusy = "queue") -> dict[str, Any]:
+    def speak(
+        self, text: Text, voice: Voice = None, speed: Speed = None, on_busy: WhenBusy = "queue"
+    ) -> dict[str, Any]:
         """Say a text aloud on the server's machine. Returns at once with the text's id and its place in the queue; 0 is
         spoken now."""
         body = {"input": text, "voice": voice, "speed": speed, "on_busy": on_busy, "source": "mcp"}
@@ -127,9 +133,9 @@ class AgentTools:
     def render(
         self,
         text: Text,
-        path: Annotated[str, Field(description="The file, absolute or from ~: x.wav, x.mp3 or another format.")],
+        path: Annotated[str, Field(description=f"The file, absolute or from ~: {', '.join(BY_EXTENSION)}.")],
         voice: Voice = None,
-        speed: Speed = 1.0,
+        speed: Speed = None,
         overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
     ) -> dict[str, Any]:
         """Write a text's speech into an audio file, and play nothing. Returns the path and the seconds of audio, once

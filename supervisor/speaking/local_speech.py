@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
 if TYPE_CHECKING:
-    from frontend.audio.resample import Resampler
+    from frontend.audio.encoders import Resampler
     from frontend.streams.joins import Joiner
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
@@ -44,11 +45,14 @@ class _Making:
 class LocalSpeech:
     """An engine in this process, with a text pipeline."""
 
-    def __init__(self, settings: WorkerSettings, text: TextSettings | None = None) -> None:
+    def __init__(
+        self, settings: WorkerSettings, text: TextSettings | None = None, front: FrontSettings | None = None
+    ) -> None:
         """Load the engine that the settings ask for.
 
         Args:
             text: settings of reading: the lexicon, pauses, rules and foreign words; None: the defaults.
+            front: with the voice and the pace where none are named; None: the defaults.
 
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
@@ -64,6 +68,7 @@ class LocalSpeech:
             self._engine: Engine = choose(settings)
         except EngineUnavailable as error:
             raise CannotSpeak(str(error)) from error
+        self._front = front or FrontSettings()
         text = text or TextSettings()
         lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._pipeline: TextPipeline = configured_pipeline(G2P(), text, lexicon)
@@ -73,12 +78,24 @@ class LocalSpeech:
         return self._engine.info
 
     @property
+    def usual_voice(self) -> str:
+        """The voice of a text for which none is named."""
+        from frontend.speech.voices import usual_voice
+
+        return usual_voice(self.engine, self._front)
+
+    @property
+    def usual_speed(self) -> float:
+        """The pace of a text for which none is named."""
+        return self._front.default_speed
+
+    @property
     def unspoken(self) -> Counter[str]:
         """Characters and phonemes so far for which the engine has no sound."""
         return self._pipeline.unpronounceable + self._pipeline.dropped
 
     def speak(
-        self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
+        self, text: str, voice: str | None, lang: str | None, speed: float | None, *, timestamps: bool = False
     ) -> Generator[SpokenPiece, None, None]:
         """The text's audio, equal to the samples of a server with this engine that has measured no costs yet.
 
@@ -92,7 +109,7 @@ class LocalSpeech:
             CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
                 sound, or it fails on a segment.
         """
-        from frontend.audio.resample import Resampler
+        from frontend.audio.encoders import Resampler
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
@@ -101,6 +118,7 @@ class LocalSpeech:
         from text.words.segment import Notation
 
         blend, language = self._chosen(voice, lang)
+        speed = self.usual_speed if speed is None else speed
         if timestamps and not self.engine.marks:
             raise CannotSpeak(
                 f"{self.engine.name} can't tell when words sound with the model {self.engine.model}: use a model that "
@@ -156,7 +174,7 @@ class LocalSpeech:
     def _chosen(self, voice: str | None, lang: str | None) -> tuple[Voice, str]:
         voices = self.engine.voices
         try:
-            blend = parse_voice(self.engine.default_voice if voice is None else voice, voices)
+            blend = parse_voice(self.usual_voice if voice is None else voice, voices)
             return blend, language_of(blend, voices, lang)
         except UnknownVoice as error:
             raise CannotSpeak(f"{error} (In a terminal: `kokoro-live voices`.)") from error
@@ -232,12 +250,12 @@ class LocalBookSpeaker:
 
     async def engine(self) -> str:
         """Equal to a server's with the same model."""
-        engine = self._speech.engine
-        return "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
+        engine, speech = self._speech.engine, self._speech
+        identity = "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
+        return f"{identity}/{speech.usual_voice}/{speech.usual_speed:g}"
 
     def _narrator(self, passage: Passage) -> str:
-        engine = self._speech.engine
-        return narrator(engine.voices, engine.default_voice, passage.language)
+        return narrator(self._speech.engine.voices, self._speech.usual_voice, passage.language)
 
     async def script(self, passage: Passage) -> str:
         voice = passage.voice or self._narrator(passage)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from client.answers import CannotSpeak
 from player.output.programs import PLAYERS, failure, installed_player
@@ -70,10 +70,10 @@ def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
             raise CannotSpeak(f"{command[0]} {reason}. Write a file with `-o FILE.wav` instead.")
 
 
-Write = Callable[[bytes], None]
+if TYPE_CHECKING:
+    from frontend.audio.formats import AudioFormat
 
-_OTHER_SUFFIXES = {"raw": "pcm", "ogg": "opus"}
-"""Suffixes that aren't their format's name."""
+Write = Callable[[bytes], None]
 
 
 def sink_for(output: str | None) -> AbstractContextManager[Write]:
@@ -89,20 +89,14 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
         return playing(find_player())
     if output == "-":
         return _standard_output()
-    return _file(_destination(output), _writer(output))
+    from frontend.audio.formats import BY_EXTENSION
 
-
-def _writer(output: str) -> Callable[[Path], AbstractContextManager[Write]]:
-    suffix = Path(output).suffix.lower().removeprefix(".")
-    name = _OTHER_SUFFIXES.get(suffix, suffix)
-    if name in ("wav", "pcm"):
-        return _wav if name == "wav" else _raw
-    from frontend.audio.formats import AudioFormat
-
-    if name not in set(AudioFormat):
-        others = ", ".join(f".{each}" for each in AudioFormat if each != "wav")
-        raise CannotSpeak(f"{output}: name a .wav, {others} file; .pcm and .raw are samples without a header.")
-    return partial(_encoded, name)
+    audio_format = BY_EXTENSION.get(Path(output).suffix.lower())
+    if audio_format is None:
+        raise CannotSpeak(f"{output}: name the file {', '.join(BY_EXTENSION)}; .pcm and .raw are bare samples.")
+    # An encoder would hold an hour's WAV in memory until its length is known.
+    writer = {"wav": _wav, "pcm": _raw}.get(audio_format.name) or partial(_encoded, audio_format)
+    return _file(_destination(output), writer)
 
 
 def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
@@ -176,13 +170,14 @@ def _wav(path: Path) -> Iterator[Write]:
 
 
 @contextmanager
-def _encoded(name: str, path: Path) -> Iterator[Write]:
+def _encoded(audio_format: AudioFormat, path: Path) -> Iterator[Write]:
     """A sink that encodes as the server does, with exact lengths."""
     import numpy as np
 
-    from frontend.audio.formats import AudioFormat, OutputFormat, make_encoder
+    from frontend.audio.encoders import make_encoder
+    from frontend.audio.formats import OutputFormat
 
-    encoder = make_encoder(OutputFormat(AudioFormat(name)), whole=True)
+    encoder = make_encoder(OutputFormat(audio_format), whole=True)
     try:
         with path.open("xb") as file:
             rest = b""

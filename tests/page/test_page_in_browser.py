@@ -95,6 +95,7 @@ HEADS = {
     "aac": rb"\xff[\xf0\xf1\xf8\xf9]",
     "flac": rb"fLaC",
     "wav": rb"RIFF....WAVE",
+    "caf": rb"caff",
     "pcm": rb"",
 }
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from frontend.audio.formats import AudioFormat
 from frontend.http.page import STATIC
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving
@@ -95,8 +94,3 @@ def test_the_files_name_no_other_host_and_only_each_other() -> None:
 
 def test_every_module_is_short() -> None:
     assert [path.name for path in STATIC.glob("*.js") if len(path.read_text().splitlines()) >= 150] == []
-
-
-def test_the_page_offers_every_format() -> None:
-    offered = re.findall(r'<option value="(\w+)"', (STATIC / "index.html").read_text())
-    assert offered == [audio_format.value for audio_format in AudioFormat]

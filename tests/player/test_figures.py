@@ -52,7 +52,7 @@ def test_a_timeline_learns_from_sentences() -> None:
 
 
 def item(name: str) -> Item:
-    return Item(id=name, input=name, voice="v")
+    return Item(id=name, input=name, voice="v", speed=1.0)
 
 
 def test_the_queue_keeps_everything_but_the_order_is_the_callers() -> None:

@@ -138,7 +138,7 @@ async def test_a_program_is_started_once_however_late_the_sentences_of_a_text_co
         fetcher.gate.clear()
 
     fetcher.on_sentence = one_at_a_time
-    playback.play(Play(0, Item(id="i", input=text, voice="v"), WhenBusy.INTERRUPT))
+    playback.play(Play(0, Item(id="i", input=text, voice="v", speed=1.0), WhenBusy.INTERRUPT))
     for _ in text.split()[1:]:
         await until(lambda: playback.phase is Playing.PLAYING)
         await until(lambda: playback.phase is Playing.BUFFERING)

@@ -39,7 +39,7 @@ class House:
         return self.cards.opened[-1]
 
     def play(self, text: str = TEXT, on_busy: WhenBusy = WhenBusy.INTERRUPT, **fields: object) -> Item:
-        item = Item(id=f"i{next(self._names)}", input=text, voice="v")
+        item = Item(id=f"i{next(self._names)}", input=text, voice="v", speed=1.0)
         answer = self.playback.play(Play(0, item, on_busy, **fields))  # type: ignore[arg-type]
         assert not answer.refusal
         return item
@@ -343,7 +343,7 @@ async def test_the_queue_has_an_end(house: House, monkeypatch: pytest.MonkeyPatc
     house.play()
     queued = [house.play(on_busy=WhenBusy.QUEUE) for _ in range(2)]
     for on_busy in (WhenBusy.QUEUE, WhenBusy.NEXT):
-        answer = house.playback.play(Play(0, Item(id="more", input="one", voice="v"), on_busy))
+        answer = house.playback.play(Play(0, Item(id="more", input="one", voice="v", speed=1.0), on_busy))
         assert answer.code == "queue_full"
     item = house.play(on_busy=WhenBusy.INTERRUPT)
     assert house.playback.lineup.items == [item, *queued]

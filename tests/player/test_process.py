@@ -96,7 +96,7 @@ async def house(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Cards, F
 
 
 def play(number: int, on_busy: WhenBusy = WhenBusy.INTERRUPT) -> Play:
-    return Play(number, Item(id=f"i{number}", input="Hello.", voice="v"), on_busy)
+    return Play(number, Item(id=f"i{number}", input="Hello.", voice="v", speed=1.0), on_busy)
 
 
 async def test_a_card_that_is_gone_at_the_first_sound_is_a_refusal(house: tuple[Cards, Front]) -> None:

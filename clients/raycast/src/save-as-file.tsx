@@ -6,11 +6,14 @@ import { join } from "path";
 import { useState } from "react";
 import { reported } from "./lib/failures";
 import { SpeedField, VoiceField } from "./lib/fields";
-import { ask } from "./lib/server";
+import { ask, askJson } from "./lib/server";
 import { useLoaded } from "./lib/use-loaded";
 import { chosenVoice, voices } from "./lib/voice";
 
-const FORMATS = ["mp3", "wav", "opus", "aac", "flac"];
+interface Formats {
+  formats: { id: string; title: string }[];
+  default_format: string;
+}
 
 interface Values {
   text: string;
@@ -62,11 +65,13 @@ export default function SaveAsFile() {
       />
       <VoiceField voices={data?.voices ?? []} />
       <SpeedField />
-      <Form.Dropdown id="format" title="Format" defaultValue={FORMATS[0]} storeValue>
-        {FORMATS.map((format) => (
-          <Form.Dropdown.Item key={format} value={format} title={format.toUpperCase()} />
-        ))}
-      </Form.Dropdown>
+      {data && (
+        <Form.Dropdown id="format" title="Format" defaultValue={data.default_format} storeValue>
+          {data.formats.map(({ id, title }) => (
+            <Form.Dropdown.Item key={id} value={id} title={title} />
+          ))}
+        </Form.Dropdown>
+      )}
       <Form.FilePicker
         id="folder"
         title="Folder"
@@ -79,10 +84,11 @@ export default function SaveAsFile() {
   );
 }
 
-/** The voices, and the text that is selected or else copied. */
+/** The voices and formats, and the text that is selected or else copied. */
 async function load() {
   const text = await getSelectedText().catch(() => Clipboard.readText());
-  return { voices: (await voices()).voices, text: text ?? "" };
+  const formats = askJson<Formats>("GET", "/v1/audio/formats");
+  return { voices: (await voices()).voices, text: text ?? "", ...(await formats) };
 }
 
 /** Have the whole text made, and write it into a new file of the folder; the file's name. */

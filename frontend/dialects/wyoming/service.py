@@ -22,7 +22,6 @@ from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
-from frontend.contexts.voices import asked_speech
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
@@ -34,12 +33,15 @@ from frontend.serving.connections import Connection, Connections
 from frontend.serving.errors import note_late_failure
 from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.sent_ahead import bound_transport
+from frontend.settings.front import FrontSettings
+from frontend.speech.voices import asked_speech, usual_voice
 from shm import request_id
 from shm.audio import SAMPLE_BYTES
 from shm.engine_info import EngineInfo
 from text.errors import Mishap, TextError
 from text.markup.marked import MarkupKind
-from text.words.language import UnknownLanguage, language_code
+from text.words.language import UnknownLanguage, language_code, language_of
+from text.words.voice_spec import parse_voice
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.announcement import Announcement
@@ -266,7 +268,7 @@ class Conversation:
         host, *_ = self._writer.get_extra_info("peername") or ("",)
         client = f"wyoming/{host}/{request_id.current.get()}"
         engine = engine_in_use(self._services.speaker)
-        asked = asked_by(data, engine, request_id=name, client=client)
+        asked = asked_by(data, engine, self._services.settings, request_id=name, client=client)
         output = OutputFormat(sample_rate=engine.sample_rate)
         context = Context(self._services, asked, output, whole=not streamed)
         bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
@@ -334,7 +336,7 @@ class Conversation:
             log.info("%s: the client left before it heard so", request_id.current.get())
 
 
-def asked_by(data: Mapping[str, Any], engine: EngineInfo, **identity: Any) -> SpeechRequest:
+def asked_by(data: Mapping[str, Any], engine: EngineInfo, settings: FrontSettings, **identity: Any) -> SpeechRequest:
     """What a `synthesize` or a `synthesize-start` asks for, without its text. The `speaker` of its voice is ignored,
     because no voice has several.
 
@@ -351,16 +353,18 @@ def asked_by(data: Mapping[str, Any], engine: EngineInfo, **identity: Any) -> Sp
     voice = object_of(data, "voice")
     name, language = text_of(voice, "name"), text_of(voice, "language")
     if not name and language:
-        name = _native(engine, language)
+        name = _native(engine, settings, language)
     markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
-    return asked_speech(engine, name, language or None, markup=markup, **identity)
+    return asked_speech(engine, settings, name, language or None, markup=markup, **identity)
 
 
-def _native(engine: EngineInfo, language: str) -> str:
+def _native(engine: EngineInfo, settings: FrontSettings, language: str) -> str:
     """The first voice that was made for the language, the default voice before all others; empty if there is none."""
     try:
         wanted = language_code(language, engine.voices)
     except UnknownLanguage:
         return ""
-    native = [voice.name for voice in engine.voices if voice.language == wanted]
-    return engine.default_voice if engine.default_voice in native else next(iter(native), "")
+    usual = usual_voice(engine, settings)
+    if language_of(parse_voice(usual, engine.voices), engine.voices) == wanted:
+        return usual
+    return next((voice.name for voice in engine.voices if voice.language == wanted), "")

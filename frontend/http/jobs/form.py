@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from frontend.contract.errors import ApiError
-from frontend.contract.voices import checked_language, checked_voice
 from frontend.serving.json_body import of_validation
+from frontend.settings.front import FrontSettings
+from frontend.speech.voices import Speed, checked_language, checked_speed, checked_voice
 from shm.book_jobs import BookFormat, CastFile, ChapterFormat, Hours, JobOptions, Pause
 from shm.engine_info import EngineInfo
 from text.errors import TextError
@@ -44,7 +45,7 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     cast: Annotated[
         str, Meta(max_length=65_536, description="TOML with `narrator`, `quotes` and a table `speakers` of voices.")
     ] = ""
-    speed: Annotated[float, Meta(ge=0.25, le=4.0, description="The pace.")] = 1.0
+    speed: Annotated[Speed | None, Meta(description="The pace; the server's default.")] = None
     lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
     chapters: Annotated[
         str,
@@ -71,7 +72,7 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 _SWITCHES = frozenset(("all_matter", "by_word"))
 
 
-def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) -> JobOptions:
+def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None, settings: FrontSettings) -> JobOptions:
     """The options that an upload's fields give, each of them valid for the engine that speaks, if one does.
 
     Raises:
@@ -103,7 +104,9 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
             raise _wrong("between", str(error)) from error
     cast = _cast(form)
     if engine is not None:
-        _check_voices(form, cast, engine)
+        _check_voices(form, cast, engine, settings)
+    # The finished part of a book keeps its pace when the server's default changes.
+    form.speed = checked_speed(form.speed, settings)
     chosen = {name: getattr(form, name) for name in JobOptions.__struct_fields__ if name not in ("cast", "captions")}
     return JobOptions(**chosen, cast=cast, captions=tuple(form.captions))
 
@@ -118,12 +121,12 @@ def _cast(form: JobForm) -> CastFile:
     return msgspec.structs.replace(cast, narrator=form.voice or cast.narrator)
 
 
-def _check_voices(form: JobForm, cast: CastFile, engine: EngineInfo) -> None:
+def _check_voices(form: JobForm, cast: CastFile, engine: EngineInfo, settings: FrontSettings) -> None:
     checks = [("voice" if form.voice else "cast", cast.narrator)]
     checks += [("cast", voice) for voice in (cast.quotes, *cast.speakers.values()) if voice]
     for field, voice in checks:
         try:
-            _, blend = checked_voice(voice or None, engine)
+            _, blend = checked_voice(voice or None, engine, settings)
             checked_language(blend, engine.voices, form.lang or None)
         except TextError as error:
             param = "lang" if error.param == "lang" else field

@@ -57,7 +57,7 @@ async def post(request: web.Request) -> web.Response:
     that can't be read as a book makes a job that fails and says why.
     """
     desk, services = request.app[JOBS], request.app[SERVICES]
-    job = await Receiver(desk, services.speaker.engine, services.settings.body_timeout).receive(request)
+    job = await Receiver(desk, services).receive(request)
     return _answer(desk, job, await desk.jobs(), 202)
 
 

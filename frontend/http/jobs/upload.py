@@ -12,11 +12,11 @@ from typing import IO, TypeVar
 from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.form import read_form
 from frontend.jobs.desk import JobDesk, unavailable
 from shm.book_jobs import Job, JobOrder
-from shm.engine_info import EngineInfo
 
 _MOST_FIELDS = 64
 _MOST_FIELD_BYTES = 128 * 1024
@@ -34,15 +34,12 @@ Value = TypeVar("Value")
 class Receiver:
     """Receives one upload."""
 
-    def __init__(self, desk: JobDesk, engine: EngineInfo | None, patience: float) -> None:
-        """
-        Args:
-            engine: the engine that speaks now; None if none does.
-            patience: seconds for which a client may send nothing.
-        """
+    def __init__(self, desk: JobDesk, services: Services) -> None:
         self._desk = desk
-        self._engine = engine
-        self._patience = patience
+        self._engine = services.speaker.engine
+        self._settings = services.settings
+        self._patience = services.settings.body_timeout
+        """Seconds for which a client may send nothing."""
         self._longest = desk.settings.max_job_bytes
         self._fields: dict[str, list[str]] = {}
         self._seen = 0
@@ -65,7 +62,7 @@ class Receiver:
         async with self._desk.upload(length) as (job, source):
             await self._parts(request, source)
             # A cast of 64 KB takes tenths of a second, in which the event loop has listeners to serve.
-            options = await self._desk.run(read_form, self._fields, self._engine)
+            options = await self._desk.run(read_form, self._fields, self._engine, self._settings)
             if not self._file_bytes:
                 raise ApiError(400, "`file` is empty.", param="file", code="invalid_value")
             order = JobOrder(

@@ -20,7 +20,7 @@ from aiohttp import web
 from books.making import server as server_module
 from books.making.passages import Passage, PassageRefused, Postponed
 from books.making.server import ServerSpeaker, Unreachable
-from frontend.speech.voice_description import described
+from frontend.speech.voices import described
 from tests.ports import lasting_port
 from worker.voices.kokoro_voices import kokoro_voice
 

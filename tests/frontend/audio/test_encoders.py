@@ -13,8 +13,8 @@ import pytest
 import soxr
 from numpy.typing import NDArray
 
-from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat, make_encoder
-from frontend.audio.wav import header
+from frontend.audio.encoders import header, make_encoder
+from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
 
@@ -22,8 +22,8 @@ LENGTHS = (0.05, 0.8, 2.017)
 """Seconds."""
 
 RATES = (8_000, 24_000, 48_000)
-LOSSLESS = (AudioFormat.FLAC, AudioFormat.WAV, AudioFormat.PCM)
-LOSSY = (AudioFormat.MP3, AudioFormat.OPUS, AudioFormat.AAC)
+LOSSLESS = (FORMATS["flac"], FORMATS["wav"], FORMATS["caf"], FORMATS["pcm"])
+LOSSY = (FORMATS["mp3"], FORMATS["opus"], FORMATS["aac"])
 WORST_SIGNAL_TO_NOISE = 12.0
 """The least signal-to-noise ratio in dB: the shortest clip, which is all onset; half a second has 18 and more."""
 
@@ -44,7 +44,7 @@ def encoded(
             break
     parts.append(encoder.finish())
     encoder.close()
-    if whole and audio_format is not AudioFormat.PCM:
+    if whole and audio_format is not FORMATS["pcm"]:
         assert not any(parts[:-1])
     return b"".join(parts)
 
@@ -58,14 +58,14 @@ def at_rate(pcm: Pcm, rate: int) -> NDArray[np.int16]:
 
 
 def heard(audio_format: AudioFormat, data: bytes, rate: int) -> Heard:
-    if audio_format is AudioFormat.PCM:
+    if audio_format is FORMATS["pcm"]:
         return Heard(np.frombuffer(data, "<i2"), rate)
     return hear(data)
 
 
 @pytest.mark.parametrize("rate", [*RATES, 11_025, 44_100, 23_999])
 @pytest.mark.parametrize("seconds", LENGTHS)
-@pytest.mark.parametrize("audio_format", LOSSLESS)
+@pytest.mark.parametrize("audio_format", LOSSLESS, ids=str)
 def test_lossless_formats_give_back_every_sample(audio_format: AudioFormat, seconds: float, rate: int) -> None:
     pcm = vowels(seconds)
     for sizes in CUTS:
@@ -77,19 +77,19 @@ def test_lossless_formats_give_back_every_sample(audio_format: AudioFormat, seco
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("seconds", LENGTHS)
-@pytest.mark.parametrize("audio_format", LOSSY)
+@pytest.mark.parametrize("audio_format", LOSSY, ids=str)
 def test_lossy_formats_keep_sound_length_and_tail(audio_format: AudioFormat, seconds: float, rate: int) -> None:
     pcm = vowels(seconds)
     got = heard(audio_format, encoded(audio_format, pcm, rate), rate)
     expected = at_rate(pcm, rate)
-    if audio_format is AudioFormat.OPUS:  # whatever the rate, decoders give 48 kHz
+    if audio_format is FORMATS["opus"]:  # whatever the rate, decoders give 48 kHz
         assert got.sample_rate == 48_000
         expected = at_rate(pcm, 48_000)
     else:
         assert got.sample_rate == rate
-    before = PADDING.get(audio_format, 0)
+    before = PADDING.get(audio_format.name, 0)
     after = len(got.samples) - before - len(expected)
-    assert 0 <= after <= FRAME.get(audio_format, 0)
+    assert 0 <= after <= FRAME.get(audio_format.name, 0)
     sound = got.samples[before : before + len(expected)]
     assert signal_to_noise(expected, sound) > WORST_SIGNAL_TO_NOISE
     tail = -got.sample_rate // 10
@@ -97,7 +97,7 @@ def test_lossy_formats_keep_sound_length_and_tail(audio_format: AudioFormat, sec
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("audio_format", LOSSY)
+@pytest.mark.parametrize("audio_format", LOSSY, ids=str)
 def test_how_the_samples_came_leaves_no_seam(audio_format: AudioFormat, rate: int) -> None:
     pcm = vowels(2.5)
     streamed, oddly, at_once = (
@@ -107,12 +107,12 @@ def test_how_the_samples_came_leaves_no_seam(audio_format: AudioFormat, rate: in
     assert np.array_equal(oddly, at_once)
 
 
-@pytest.mark.parametrize("audio_format", AudioFormat)
+@pytest.mark.parametrize("audio_format", FORMATS.values(), ids=str)
 def test_a_whole_clip_sounds_like_the_stream(audio_format: AudioFormat) -> None:
     pcm = vowels(1.234)
     streamed = heard(audio_format, encoded(audio_format, pcm, SAMPLE_RATE), SAMPLE_RATE).samples
     whole = heard(audio_format, encoded(audio_format, pcm, SAMPLE_RATE, whole=True), SAMPLE_RATE).samples
-    if audio_format is AudioFormat.MP3:  # its gapless tag makes decoders leave the padding out
+    if audio_format is FORMATS["mp3"]:  # its gapless tag makes decoders leave the padding out
         streamed = streamed[PADDING["mp3"] :][: len(pcm)]
         assert len(whole) == len(pcm)
     assert np.array_equal(whole, streamed)
@@ -121,7 +121,7 @@ def test_a_whole_clip_sounds_like_the_stream(audio_format: AudioFormat) -> None:
 @pytest.mark.parametrize("rate", [8_000, 22_050, 24_000, 48_000])
 def test_a_whole_wav_is_read_by_pythons_wave_module(rate: int) -> None:
     pcm = vowels(0.7)
-    with wave.open(io.BytesIO(encoded(AudioFormat.WAV, pcm, rate, whole=True))) as reader:
+    with wave.open(io.BytesIO(encoded(FORMATS["wav"], pcm, rate, whole=True))) as reader:
         assert (reader.getnchannels(), reader.getsampwidth(), reader.getframerate()) == (1, 2, rate)
         assert reader.getnframes() == len(at_rate(pcm, rate))
         assert reader.readframes(reader.getnframes()) == at_rate(pcm, rate).tobytes()
@@ -129,14 +129,25 @@ def test_a_whole_wav_is_read_by_pythons_wave_module(rate: int) -> None:
 
 def test_a_whole_flac_states_its_length_and_checksum() -> None:
     pcm = vowels(0.5)
-    stream_info = encoded(AudioFormat.FLAC, pcm, SAMPLE_RATE, whole=True)[8:42]
+    stream_info = encoded(FORMATS["flac"], pcm, SAMPLE_RATE, whole=True)[8:42]
     assert int.from_bytes(stream_info[13:18]) & (1 << 36) - 1 == len(pcm)
     assert any(stream_info[18:34])
 
 
+def test_a_streamed_caf_says_that_its_length_is_unknown() -> None:
+    """Apple's CAF specification: a size of -1, in the last chunk only, stands for "to the end of the file"."""
+    pcm = vowels(0.5)
+    streamed, whole = (encoded(FORMATS["caf"], pcm, SAMPLE_RATE, whole=whole) for whole in (False, True))
+    for data, size in ((streamed, -1), (whole, 4 + 2 * len(pcm))):  # the chunk begins with four bytes of edit count
+        place = data.index(b"data")
+        assert data.startswith(b"caff")
+        assert int.from_bytes(data[place + 4 : place + 12], signed=True) == size
+        assert data[place + 16 :] == pcm.tobytes()
+
+
 def test_no_room_for_tags_delays_the_first_sound() -> None:
     """FFmpeg's muxers put up to 8 KiB before it."""
-    for audio_format in AudioFormat:
+    for audio_format in FORMATS.values():
         encoder = make_encoder(OutputFormat(audio_format, SAMPLE_RATE), whole=False)
         assert len(encoder.encode(vowels(1 / SAMPLE_RATE))) < 200
         encoder.close()
@@ -146,7 +157,7 @@ def test_no_room_for_tags_delays_the_first_sound() -> None:
 def test_a_codec_holds_back_no_more_than_it_must(audio_format: str, milliseconds: float) -> None:
     """The bytes that have left, decoded on their own, are the stream but for its last `milliseconds`."""
     pcm = vowels(2.0)
-    encoder = make_encoder(OutputFormat(AudioFormat(audio_format), SAMPLE_RATE), whole=False)
+    encoder = make_encoder(OutputFormat(FORMATS[audio_format], SAMPLE_RATE), whole=False)
     left = b""
     for start in range(0, len(pcm), 240):
         left += encoder.encode(pcm[start : start + 240])
@@ -162,7 +173,7 @@ def test_a_codec_holds_back_no_more_than_it_must(audio_format: str, milliseconds
 
 def test_the_bytes_given_out_are_counted_to_the_end() -> None:
     pcm = vowels(0.5)
-    for audio_format in AudioFormat:
+    for audio_format in FORMATS.values():
         for rate in RATES:
             encoder = make_encoder(OutputFormat(audio_format, rate), whole=False)
             encoder.encode(pcm)
@@ -171,12 +182,12 @@ def test_the_bytes_given_out_are_counted_to_the_end() -> None:
             encoder.close()
 
 
-@pytest.mark.parametrize("audio_format", [name for name in AudioFormat if FORMATS[name].rates])
+@pytest.mark.parametrize("audio_format", [row for row in FORMATS.values() if row.rates], ids=str)
 def test_every_rate_that_a_codec_is_said_to_have_works(audio_format: AudioFormat) -> None:
     pcm = vowels(0.4)
-    for rate in FORMATS[audio_format].rates:
+    for rate in audio_format.rates:
         got = heard(audio_format, encoded(audio_format, pcm, rate), rate)
-        assert got.sample_rate == (48_000 if audio_format is AudioFormat.OPUS else rate)
+        assert got.sample_rate == (48_000 if audio_format is FORMATS["opus"] else rate)
         assert loudness(got.samples) > 1000
 
 

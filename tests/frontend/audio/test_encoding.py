@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from frontend.audio.encoding import MAX_THREADS, Encoders, ThreadEncoding
-from frontend.audio.formats import AudioFormat, OutputFormat
+from frontend.audio.formats import FORMATS, OutputFormat
 from shm.audio import Pcm
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
@@ -111,7 +111,7 @@ async def test_many_streams_share_few_threads_and_do_not_mix() -> None:
     pcm = [vowels(0.3 + number / 20) for number in range(24)]
 
     async def stream(samples: Pcm) -> bytes:
-        encoding = encoders.open(OutputFormat(AudioFormat.FLAC, 24_000), whole=False)
+        encoding = encoders.open(OutputFormat(FORMATS["flac"], 24_000), whole=False)
         data = b""
         for start in range(0, len(samples), 2400):
             data += await encoding.encode(samples[start : start + 2400])
@@ -127,10 +127,10 @@ async def test_many_streams_share_few_threads_and_do_not_mix() -> None:
     assert threading.active_count() == before
 
 
-@pytest.mark.parametrize("audio_format", [AudioFormat.MP3, AudioFormat.OPUS, AudioFormat.AAC, AudioFormat.FLAC])
-async def test_a_stream_that_is_given_up_leaves_no_codec_behind(audio_format: AudioFormat) -> None:
+@pytest.mark.parametrize("audio_format", [name for name, row in FORMATS.items() if row.codec])
+async def test_a_stream_that_is_given_up_leaves_no_codec_behind(audio_format: str) -> None:
     encoders = Encoders()
-    encoding = encoders.open(OutputFormat(audio_format, 24_000), whole=False)
+    encoding = encoders.open(OutputFormat(FORMATS[audio_format], 24_000), whole=False)
     await encoding.encode(vowels(0.3))
     assert isinstance(encoding, ThreadEncoding)
     codec = weakref.ref(encoding._made.result())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.audio.formats import AudioFormat, OutputFormat, make_encoder
-from frontend.audio.raw import RawFormat
+from frontend.audio.encoders import make_encoder
+from frontend.audio.formats import ALL_NAMES, FORMATS, OutputFormat
 from tests.frontend.audio.hearing import vowels
 
 
@@ -20,7 +20,7 @@ def expanded(code: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("sizes", [240, 2400])
 def test_mulaw_is_what_g711_says(sizes: int) -> None:
     pcm = vowels(0.5)
-    encoder = make_encoder(OutputFormat(RawFormat.MULAW, 24_000), whole=False)
+    encoder = make_encoder(OutputFormat(ALL_NAMES["mulaw"], 24_000), whole=False)
     parts = [encoder.encode(pcm[start : start + sizes]) for start in range(0, len(pcm), sizes)]
     assert all(len(part) == sizes for part in parts), "nothing is held back"
     data = b"".join(parts) + encoder.finish()
@@ -30,30 +30,30 @@ def test_mulaw_is_what_g711_says(sizes: int) -> None:
     assert np.max(np.abs(back - pcm) - np.abs(pcm) / 16) < 32
 
 
-@pytest.mark.parametrize(("raw", "bytes_each"), [(RawFormat.MULAW, 1), (RawFormat.ALAW, 1), (RawFormat.FLOAT32, 4)])
+@pytest.mark.parametrize(("raw", "bytes_each"), [("mulaw", 1), ("alaw", 1), ("pcm_f32le", 4)])
 @pytest.mark.parametrize("rate", [8_000, 24_000, 44_100])
-def test_every_raw_format_has_every_rate(raw: RawFormat, bytes_each: int, rate: int) -> None:
-    encoder = make_encoder(OutputFormat(raw, rate), whole=False)
+def test_every_raw_format_has_every_rate(raw: str, bytes_each: int, rate: int) -> None:
+    encoder = make_encoder(OutputFormat(ALL_NAMES[raw], rate), whole=False)
     data = encoder.encode(vowels(0.5)) + encoder.finish()
     assert len(data) / bytes_each == pytest.approx(0.5 * rate, abs=1)
 
 
 def test_floats_are_the_samples_by_full_scale() -> None:
     pcm = vowels(0.1)
-    data = make_encoder(OutputFormat(RawFormat.FLOAT32, 24_000), whole=False).encode(pcm)
+    data = make_encoder(OutputFormat(ALL_NAMES["pcm_f32le"], 24_000), whole=False).encode(pcm)
     assert np.array_equal(np.frombuffer(data, "<f4") * 32_768, pcm)
 
 
 def test_a_bit_rate_is_kept() -> None:
     lengths = []
     for bit_rate in (32_000, 128_000):
-        encoder = make_encoder(OutputFormat(AudioFormat.MP3, 44_100, bit_rate), whole=False)
+        encoder = make_encoder(OutputFormat(FORMATS["mp3"], 44_100, bit_rate), whole=False)
         lengths.append(len(encoder.encode(vowels(2.0)) + encoder.finish()))
     assert lengths[1] / lengths[0] == pytest.approx(4, rel=0.1)
 
 
-@pytest.mark.parametrize("raw", list(RawFormat))
-def test_a_second_takes_as_many_bytes_as_are_told(raw: RawFormat) -> None:
-    encoder = make_encoder(OutputFormat(raw, 24_000), whole=False)
+@pytest.mark.parametrize("raw", [name for name, row in ALL_NAMES.items() if row.telephony])
+def test_a_second_takes_as_many_bytes_as_are_told(raw: str) -> None:
+    encoder = make_encoder(OutputFormat(ALL_NAMES[raw], 24_000), whole=False)
     data = encoder.encode(np.zeros(24_000, np.int16)) + encoder.finish()
-    assert len(data) == OutputFormat(raw, 24_000).bytes_per_second
+    assert len(data) == OutputFormat(ALL_NAMES[raw], 24_000).bytes_per_second

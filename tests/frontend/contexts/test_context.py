@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.audio.formats import AudioFormat, OutputFormat
+from frontend.audio.formats import FORMATS, OutputFormat
 from frontend.contexts import context as context_module
 from frontend.contexts import pending
 from frontend.contexts.context import Context
@@ -303,12 +303,12 @@ async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:
     desk.close()
 
 
-@pytest.mark.parametrize("form", [AudioFormat.MP3, AudioFormat.PCM])
-async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: ContextDesk, form: AudioFormat) -> None:
+@pytest.mark.parametrize("form", ["mp3", "pcm"])
+async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: ContextDesk, form: str) -> None:
     """A closed codec must not be touched again: FFmpeg's crash the process."""
     worker = desk.worker(1)
     speaking = asyncio.create_task(speak_all(worker))
-    context = desk.context(OutputFormat(form))
+    context = desk.context(OutputFormat(FORMATS[form]))
     context.write(TEXT)
     context.finish()
     events = []

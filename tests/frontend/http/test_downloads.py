@@ -10,6 +10,7 @@ import aiohttp
 import numpy as np
 import pytest
 
+from frontend.audio.formats import FORMATS
 from frontend.speech.downloads import KEPT_BYTES, KEPT_SECONDS, Downloads, _file_name
 from tests.frontend.http.kokoro_fastapi import SOUND
 from tests.frontend.http_fakes import FakeSpeaker, serving
@@ -61,7 +62,7 @@ class FakeEncoders:
 
 
 async def kept(store: Downloads, samples: int) -> str:
-    recording = store.begin(FakeEncoders(), "pcm", 24_000)  # type: ignore[arg-type]
+    recording = store.begin(FakeEncoders(), FORMATS["pcm"], 24_000)  # type: ignore[arg-type]
     await recording.encode(np.zeros(samples, np.int16))
     await recording.finish()
     return recording.path.rpartition("/")[2]
@@ -126,7 +127,7 @@ async def test_a_download_has_the_samples_of_before_the_ring_was_written_again()
     ring = np.arange(1, 100, dtype=np.int16)
     spoken = ring.tobytes()
     store = Downloads(Later(), 60.0)  # type: ignore[arg-type]
-    recording = store.begin(Overwriting(), "pcm", 24_000)  # type: ignore[arg-type]
+    recording = store.begin(Overwriting(), FORMATS["pcm"], 24_000)  # type: ignore[arg-type]
     assert await recording.encode(ring) == spoken
     await recording.finish()
     (download,) = store._kept.values()

@@ -9,14 +9,16 @@ import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.audio.formats import FORMATS
 from frontend.contract.errors import ApiError
 from frontend.serving.json_body import read_json
+from frontend.settings.front import FrontSettings
 from frontend.speech.answer import Delivery
 from frontend.speech.asked import delivery_of, text_of
 from frontend.speech.body import SpeechBody
 
 LONGEST = 200
+SETTINGS = FrontSettings(max_input_characters=LONGEST)
 DECODE = msgspec.json.Decoder(SpeechBody).decode
 
 FIELDS = [field.encode_name for field in msgspec.structs.fields(SpeechBody)]
@@ -53,7 +55,7 @@ BODIES = st.fixed_dictionaries(
 def check(body: bytes) -> tuple[str, Delivery] | ApiError:
     try:
         fields = read_json(DECODE, body)
-        text, delivery = text_of(fields, LONGEST), delivery_of(fields)
+        text, delivery = text_of(fields, SETTINGS), delivery_of(fields, SETTINGS)
     except ApiError as error:
         assert error.status == 400 and error.code
         assert 0 < len(error.message) < 700
@@ -62,8 +64,8 @@ def check(body: bytes) -> tuple[str, Delivery] | ApiError:
     output = delivery.output
     assert text.strip() and len(text) <= LONGEST
     assert fields.speed is None or 0.25 <= fields.speed <= 4
-    assert isinstance(output.format, AudioFormat)
-    assert not FORMATS[output.format].rates or output.sample_rate in FORMATS[output.format].rates
+    assert output.format in FORMATS.values()
+    assert not output.format.rates or output.sample_rate in output.format.rates
     assert 8000 <= output.sample_rate <= 48000
     return text, delivery
 

@@ -58,7 +58,11 @@ async def test_phonemes_are_spoken_as_wav_where_no_format_is_named() -> None:
 async def test_voices_are_names_for_older_clients() -> None:
     async with serving(FakeSpeaker()) as server, aiohttp.ClientSession(server.url) as client:
         async with client.get("/v1/audio/voices?legacy=true") as response:
-            assert await response.json() == {"voices": [*ENGINE.voice_names], "default_voice": "af_heart"}
+            assert await response.json() == {
+                "voices": [*ENGINE.voice_names],
+                "default_voice": "af_heart",
+                "default_speed": 1.0,
+            }
         async with client.get("/v1/audio/voices?legacy=false") as response:
             assert (await response.json())["voices"][0]["id"] == "af_heart"
         async with client.get("/v1/audio/voices?legacy=perhaps") as response:

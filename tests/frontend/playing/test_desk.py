@@ -83,7 +83,7 @@ def desk_of() -> tuple[Desk, list[ControlMessage]]:
 
 
 def item(name: str) -> Item:
-    return Item(id=name, input=f"Text {name}.", voice="v")
+    return Item(id=name, input=f"Text {name}.", voice="v", speed=1.0)
 
 
 def waits(name: str) -> QueuedItem:

@@ -8,9 +8,18 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.scheduling.prewarm import prewarm
+from frontend.settings.front import FrontSettings
+from frontend.speech.voices import asked_speech
+from shm.engine_info import EngineInfo
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE
+
+
+def ahead(engine: EngineInfo, phrase: str) -> SpeechRequest:
+    return asked_speech(engine, FrontSettings(), None, None, text=phrase, urgency=Urgency.IDLE)
 
 
 @pytest.fixture
@@ -21,7 +30,7 @@ async def desk() -> AsyncIterator[Desk]:
 
 
 async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(desk: Desk) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("one", "two")))
+    warming = asyncio.create_task(prewarm(desk.scheduler, ("one", "two"), ahead))
     worker = desk.worker(1)
     for count in (1, 2):
         worker.speak(await worker.has(count))
@@ -33,7 +42,7 @@ async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(de
 
 
 async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("ahead",)))
+    warming = asyncio.create_task(prewarm(desk.scheduler, ("ahead",), ahead))
     worker = desk.worker(1)
     await worker.has(1)
     listener = listen(desk.open("now"))
@@ -49,7 +58,7 @@ async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) 
 async def test_a_phrase_that_cannot_be_spoken_is_reported_and_the_next_is_tried(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("bad", "good")))
+    warming = asyncio.create_task(prewarm(desk.scheduler, ("bad", "good"), ahead))
     worker = desk.worker(1)
     worker.fail(await worker.has(1), "no such phoneme")
     worker.speak(await worker.has(2))

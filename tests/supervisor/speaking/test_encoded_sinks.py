@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from client.answers import CannotSpeak
+from frontend.audio.formats import BY_EXTENSION
 from supervisor.speaking.sinks import sink_for
 
 SECOND = (np.sin(np.arange(24_000) / 10) * 10_000).astype("<i2").tobytes()
 
 
-@pytest.mark.parametrize("suffix", [".mp3", ".opus", ".ogg", ".aac", ".flac"])
+@pytest.mark.parametrize("suffix", [each for each in BY_EXTENSION if each not in (".pcm", ".raw")])
 def test_a_file_has_its_format_and_its_length(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"out{suffix}"
     with sink_for(str(file)) as write:

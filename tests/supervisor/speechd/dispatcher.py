@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from frontend.speech.voice_description import described
+from frontend.speech.voices import described
 from supervisor.speechd.config import ModuleConfig
 from tests.followed_output import FollowedOutput
 from worker.voices.kokoro_voices import kokoro_voice

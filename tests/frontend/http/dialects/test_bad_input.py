@@ -104,7 +104,6 @@ async def test_an_error_of_a_cartesia_context_leaves_the_others() -> None:
     async with office() as desk, desk.connect(CARTESIA) as socket:
         for wrong in (
             {"transcript": "Hi.", "context_id": "x", "voice": {"mode": "id", "id": "nobody"}},
-            {"transcript": "Hi.", "context_id": "x"},
             {"transcript": 5, "context_id": "x", **VOICE},
             {"transcript": "Hi.", "context_id": "x", **VOICE, "generation_config": {"speed": 99}},
             {"transcript": "Hi.", "context_id": "x", **VOICE, "output_format": {"encoding": "mp9"}},

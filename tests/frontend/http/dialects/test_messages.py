@@ -229,7 +229,11 @@ async def test_every_bit_rate_is_made_or_refused(encoding: str) -> None:
         ("/v1/text-to-speech/nobody", {"text": "Hi."}, {"detail"}),
         ("/v1/text-to-speech/af_heart", {"text": " "}, {"detail"}),
         ("/v1/text-to-speech/af_heart", [1], {"detail"}),
-        ("/tts/bytes", {"transcript": "Hi."}, {"title", "message", "error_code", "status_code", "request_id"}),
+        (
+            "/tts/bytes",
+            {"transcript": "Hi.", "voice": "nobody"},
+            {"title", "message", "error_code", "status_code", "request_id"},
+        ),
         ("/v1/speak?model=nobody", {"text": "Hi."}, {"err_code", "err_msg", "request_id"}),
     ],
 )

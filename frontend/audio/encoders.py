@@ -1,0 +1,197 @@
+"""The encoders of all formats: bare samples and WAV here, codecs by FFmpeg, and another sample rate in front of any."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontend.audio.av_encoder import AvEncoder
+from frontend.audio.formats import OutputFormat
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
+
+
+class Encoder(Protocol):
+    """One stream's encoder, used by one thread at a time: `encode` any number of times, `finish` once, `close`."""
+
+    @property
+    def given_out(self) -> float:
+        """Seconds of audio whose bytes were returned so far; a codec looks ahead, so it lags what was encoded."""
+        ...
+
+    def encode(self, pcm: Pcm) -> bytes:
+        """The bytes that are ready once these samples have come; may be empty. `pcm` isn't kept."""
+        ...
+
+    def finish(self) -> bytes:
+        """The rest, now that no sample follows."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the encoder holds; nothing more comes of it. Idempotent."""
+        ...
+
+
+def chunks(piece: Pcm, chunk_ms: int, sample_rate: int) -> Iterator[Pcm]:
+    """Views of at most `chunk_ms` milliseconds, in order."""
+    length = sample_rate * chunk_ms // 1000
+    return (piece[start : start + length] for start in range(0, len(piece), length))
+
+
+def int16_bytes(pcm: Pcm) -> bytes:
+    """The samples as signed 16-bit little-endian integers."""
+    return pcm.astype("<i2", copy=False).tobytes()
+
+
+def float_bytes(pcm: Pcm) -> bytes:
+    """The samples as little-endian 32-bit floats from -1 to 1."""
+    return (pcm * np.float32(1 / 32_768)).astype("<f4").tobytes()
+
+
+class PcmEncoder:
+    """Bare samples, mono."""
+
+    def __init__(self, sample_rate: int, encode: Callable[[Pcm], bytes] = int16_bytes) -> None:
+        """`encode` gives the bytes of samples."""
+        self._sample_rate = sample_rate
+        self._encode = encode
+        self._samples = 0
+
+    @property
+    def given_out(self) -> float:
+        return self._samples / self._sample_rate
+
+    def encode(self, pcm: Pcm) -> bytes:
+        self._samples += len(pcm)
+        return self._encode(pcm)
+
+    def finish(self) -> bytes:
+        return b""
+
+    def close(self) -> None:
+        pass
+
+
+UNKNOWN_SIZE = 0xFFFFFFFF
+"""The value of both size fields in OpenAI's streamed WAV; players read it as "until the stream ends"."""
+
+HEADER_BYTES = 44
+
+_FORMAT_CHUNK_BYTES = 16
+_PCM = 1
+_MONO = 1
+
+
+def header(sample_rate: int, data_bytes: int | None = None) -> bytes:
+    """RIFF, fmt and data, `HEADER_BYTES` long; samples follow. Both sizes are unknown where `data_bytes` is None."""
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        UNKNOWN_SIZE if data_bytes is None else HEADER_BYTES - 8 + data_bytes,
+        b"WAVE",
+        b"fmt ",
+        _FORMAT_CHUNK_BYTES,
+        _PCM,
+        _MONO,
+        sample_rate,
+        sample_rate * SAMPLE_BYTES,
+        SAMPLE_BYTES,
+        SAMPLE_BYTES * 8,
+        b"data",
+        UNKNOWN_SIZE if data_bytes is None else data_bytes,
+    )
+
+
+class WavEncoder(PcmEncoder):
+    """A WAV: given out as it grows, without its length, or `whole` by `finish`, with its length."""
+
+    def __init__(self, sample_rate: int, *, whole: bool) -> None:
+        super().__init__(sample_rate)
+        self._clip = io.BytesIO() if whole else None
+        self._header = b"" if whole else header(sample_rate)
+
+    @property
+    def given_out(self) -> float:
+        return 0.0 if self._clip else super().given_out
+
+    def encode(self, pcm: Pcm) -> bytes:
+        before, self._header = self._header, b""
+        encoded = before + super().encode(pcm)
+        if self._clip is None:
+            return encoded
+        self._clip.write(encoded)
+        return b""
+
+    def finish(self) -> bytes:
+        if self._clip is None:
+            return self._header
+        return header(self._sample_rate, self._clip.tell()) + self._clip.getvalue()
+
+
+class Resampler:
+    """Brings samples to another rate.
+
+    It works in float32, where soxr's result doesn't depend on how the samples are cut into calls; in int16 it dithers,
+    and does. soxr holds back up to 40 ms (80 ms for the lowest rates), which come with `rest`.
+    """
+
+    def __init__(self, from_rate: int, to_rate: int) -> None:
+        import soxr  # not before somebody asks for another rate
+
+        self._stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality="HQ")
+
+    def resampled(self, pcm: Pcm) -> Pcm:
+        return self._given(pcm, last=False)
+
+    def rest(self) -> Pcm:
+        return self._given(np.zeros(0, np.int16), last=True)
+
+    def _given(self, pcm: Pcm, *, last: bool) -> Pcm:
+        samples: NDArray[np.float32] = self._stream.resample_chunk(pcm.astype(np.float32), last=last)
+        return np.clip(np.rint(samples), -32_768, 32_767).astype(np.int16)
+
+
+class ResamplingEncoder:
+    """Brings an engine's samples to the rate that `inner` was made for."""
+
+    def __init__(self, inner: Encoder, engine_rate: int, sample_rate: int) -> None:
+        self._inner = inner
+        self._resampler = Resampler(engine_rate, sample_rate)
+
+    @property
+    def given_out(self) -> float:
+        return self._inner.given_out
+
+    def encode(self, pcm: Pcm) -> bytes:
+        return self._inner.encode(self._resampler.resampled(pcm))
+
+    def finish(self) -> bytes:
+        return self._inner.encode(self._resampler.rest()) + self._inner.finish()
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoder:
+    """An encoder of an engine's samples.
+
+    Args:
+        engine_rate: samples per second of the engine.
+        whole: made to be sent at once, with exact lengths, instead of while it grows.
+    """
+    codec, rate = output.format.codec, output.sample_rate
+    made: Encoder
+    if codec is not None:
+        if output.bit_rate is not None and codec.bit_rate is not None:
+            codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
+        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony)
+    elif output.format.samples == "wav":
+        made = WavEncoder(rate, whole=whole)
+    else:
+        made = PcmEncoder(rate, {"int16": int16_bytes, "float32": float_bytes}[output.format.samples])
+    return made if rate == engine_rate else ResamplingEncoder(made, engine_rate, rate)
