@@ -47,14 +47,14 @@ BREAKS = (
         "supervisor/processes/role.py",
         "        if progressed:\n",
         "        if False:\n",
-        ("tests/supervisor/processes/test_restart_intensity.py",),
+        ("tests/supervisor/processes/test_restarts.py",),
     ),
     Mutation(
         "quick-kills-are-no-loop",
         "supervisor/processes/role.py",
         " and (not proven or now - self._first >= self._window)",
         "",
-        ("tests/supervisor/processes/test_restart_intensity.py",),
+        ("tests/supervisor/processes/test_restarts.py",),
     ),
     Mutation(
         "deadly-text",
@@ -181,14 +181,14 @@ BREAKS = (
     ),
     Mutation(
         "any-toml-type",
-        "supervisor/settings/value_types.py",
+        "supervisor/settings/options.py",
         "if type(value) not in types[name]:",
         "if False:",
         ("tests/supervisor/settings/test_bad_values.py",),
     ),
     Mutation(
         "nan-is-a-number",
-        "supervisor/settings/value_types.py",
+        "supervisor/settings/options.py",
         "if not math.isfinite(number):",
         "if False:",
         ("tests/supervisor/settings/test_bad_values.py",),

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
+from tests.ports import lasting_port
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.server import DEADLINE, ROOT, Server
 from tests.system.shared import SharedServer, shared
@@ -201,3 +202,10 @@ def _read_to_end(screen: int) -> None:
             pass
     except OSError:
         pass  # a terminal whose last program has ended says EIO
+
+
+def test_a_port_on_which_no_server_listens_is_one_clear_line() -> None:
+    port = lasting_port()
+    told = CliRunner().invoke(kokoro_live, ["reload", "--url", f"http://127.0.0.1:{port}"])
+    assert told.exit_code == 3
+    assert f"no server of yours listens on port {port}" in told.output

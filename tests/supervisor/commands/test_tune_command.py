@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
@@ -19,6 +20,7 @@ from supervisor.settings.composition import parse_settings
 from supervisor.tuning.comparison import CannotMeasure
 from supervisor.tuning.profile import TuningProfile, Way, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
+from tests.worker.packages import NAME, install, packaged_file
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
 
@@ -163,3 +165,19 @@ def test_doctor_tells_of_the_profile_and_of_a_stale_one(machine: Machine, folder
     verdict, said, cure = seen("--window", "0.9")
     assert verdict == Severity.WARNING and "stale" in said and cure == "kokoro-live tune"
     assert "--no-tuned" in seen("--no-tuned")[1]
+
+
+def test_the_packages_model_is_what_is_measured(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(site)
+    manifest = tmp_path / "manifest.json"
+    manifest.write_bytes(msgspec.json.encode([packaged_file()]))
+
+    def measured(*_: object) -> None:
+        raise click.ClickException("it would be measured now")
+
+    monkeypatch.setattr(tune_module, "_compare", measured)
+    arguments = ["--packaged-model", "--manifest", str(manifest), "--model-dir", str(tmp_path / "models")]
+    with clean_environment(tmp_path, monkeypatch):
+        result = CliRunner().invoke(tune_module.tune, arguments)
+    assert "it would be measured now" in result.stderr
+    assert (tmp_path / "models" / NAME).exists()
