@@ -36,7 +36,7 @@ BREAKS = (
     Mutation(
         "progress-is-told",
         "worker/loop/process.py",
-        "                self._host.sealed()\n",
+        "                self._worker.sealed()\n",
         "                pass\n",
         ("tests/chaos/test_restart_intensity.py", "-k", "at_once and worker"),
     ),
