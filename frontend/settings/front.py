@@ -11,7 +11,7 @@ from frontend.settings.hosts import Hosts
 from frontend.settings.keys import BadKey, checked
 from frontend.settings.origins import Origins
 from shm.setting import Group, check_bounds, setting
-from text.markup.limits import MAX_RATE, MIN_RATE
+from text.markup.meanings import MAX_RATE, MIN_RATE
 
 
 @dataclass(frozen=True, slots=True)

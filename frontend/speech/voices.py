@@ -20,7 +20,7 @@ from frontend.contract.speaker import Speaker
 from frontend.settings.front import FrontSettings
 from shm import messages, request_id
 from shm.engine_info import EngineInfo, VoiceInfo
-from text.markup.limits import MAX_RATE, MIN_RATE
+from text.markup.meanings import MAX_RATE, MIN_RATE
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
