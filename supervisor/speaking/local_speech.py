@@ -10,28 +10,34 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from frontend.audio.encoders import Resampler
+from frontend.planning.planner import Limits, plan
+from frontend.planning.profile import guess
 from frontend.settings.front import FrontSettings
-from shm.audio import SAMPLE_RATE
+from frontend.speech.voices import usual_voice
+from frontend.streams.joins import Joiner, pause_after
+from frontend.streams.segments import segment_speed
+from frontend.timestamps.align import align
+from shm.audio import SAMPLE_RATE, Pcm
+from shm.engine_info import EngineInfo
+from shm.marks import Mark
+from shm.messages import Voice
+from text.east_asian import LanguageUnavailable
+from text.espeak.espeak import EspeakUnavailable
+from text.g2p import G2P
+from text.lexicon import LexiconFile
+from text.pipeline import TextPipeline, configured_pipeline
+from text.settings import TextSettings
 from text.words.language import UnknownLanguage, language_of
+from text.words.segment import Notation, Segment
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
-
-if TYPE_CHECKING:
-    from frontend.audio.encoders import Resampler
-    from frontend.streams.joins import Joiner
-    from shm.audio import Pcm
-    from shm.engine_info import EngineInfo
-    from shm.marks import Mark
-    from shm.messages import Voice
-    from text.pipeline import TextPipeline
-    from text.settings import TextSettings
-    from text.words.segment import Segment
-    from worker.engine import Block, Engine, Utterance
-    from worker.settings import WorkerSettings
+from worker import select
+from worker.engine import Block, Engine, EngineError, EngineUnavailable, Utterance
+from worker.settings import WorkerSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,8 @@ class LocalSpeech:
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
-        from text.g2p import G2P
-        from text.lexicon import LexiconFile
-        from text.pipeline import configured_pipeline
-        from text.settings import TextSettings
-        from worker.engine import EngineUnavailable
-        from worker.select import choose
-
         try:
-            self._engine: Engine = choose(settings)
+            self._engine: Engine = select.choose(settings)
         except EngineUnavailable as error:
             raise CannotSpeak(str(error)) from error
         self._front = front or FrontSettings()
@@ -80,8 +79,6 @@ class LocalSpeech:
     @property
     def usual_voice(self) -> str:
         """The voice of a text for which none is named."""
-        from frontend.speech.voices import usual_voice
-
         return usual_voice(self.engine, self._front)
 
     @property
@@ -109,14 +106,6 @@ class LocalSpeech:
             CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
                 sound, or it fails on a segment.
         """
-        from frontend.audio.encoders import Resampler
-        from frontend.planning.planner import Limits, plan
-        from frontend.planning.profile import guess
-        from frontend.streams.joins import Joiner
-        from text.east_asian import LanguageUnavailable
-        from text.espeak.espeak import EspeakUnavailable
-        from text.words.segment import Notation
-
         blend, language = self._chosen(voice, lang)
         speed = self.usual_speed if speed is None else speed
         if timestamps and not self.engine.marks:
@@ -156,10 +145,6 @@ class LocalSpeech:
         Raises:
             CannotSpeak: there is no such voice or language, or no way to pronounce it.
         """
-        from text.east_asian import LanguageUnavailable
-        from text.espeak.espeak import EspeakUnavailable
-        from text.words.segment import Notation
-
         _, language = self._chosen(voice, lang)
         try:
             notation = Notation.of(self.engine)
@@ -194,18 +179,12 @@ class LocalSpeech:
 
 
 def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: bool) -> _Making:
-    from frontend.streams.segments import segment_speed
-    from worker.engine import Utterance
-
     pace = segment_speed(speed, segment.rate)
     seed = zlib.crc32(segment.script.encode())
     return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
 
 
 def _taken(taken: _Making, joiner: Joiner, resampler: Resampler | None) -> Generator[SpokenPiece, None, None]:
-    from frontend.streams.joins import pause_after
-    from worker.engine import EngineError
-
     marks: list[Mark] = []
     segment, utterance = taken.segment, taken.utterance
     pause = pause_after(segment.cut, utterance.speed, segment.pause)
@@ -223,8 +202,6 @@ def _taken(taken: _Making, joiner: Joiner, resampler: Resampler | None) -> Gener
 
 def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[HeardWord, ...]:
     """Words of the segment whose samples were just given to the joiner in full."""
-    from frontend.timestamps.align import align
-
     if joiner.placed is None:  # the segment doesn't sound
         timed = align(segment.words, [(len(segment.script), 0)], lambda _: joiner.position / joiner.sample_rate)
     else:
