@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shm.book_jobs import Hours
 from shm.folders import state_folder
 from shm.setting import Group, check_bounds, setting
 
@@ -50,6 +49,8 @@ class JobSettings:
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.jobs_between:
+            from shm.book_jobs import Hours  # with msgspec, which a command without such hours doesn't need
+
             try:
                 Hours(self.jobs_between)
             except ValueError as error:
