@@ -27,7 +27,7 @@ from worker.session import open_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.stage_files import GENERATOR
-from worker.split.segments.source import HARMONICS
+from worker.split.segments.segment import HARMONICS
 
 WINDOWS = 4
 """Made in each turn of each way."""

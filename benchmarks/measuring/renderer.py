@@ -18,8 +18,7 @@ from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
-from worker.split.segments.segment import Prosody
-from worker.split.segments.source import draw_all
+from worker.split.segments.segment import Prosody, draw_all
 from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

@@ -20,8 +20,7 @@ from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
-from worker.split.segments.segment import Prosody, features_of, whole_segment
-from worker.split.segments.source import HarmonicSource
+from worker.split.segments.segment import HarmonicSource, Prosody, features_of, whole_segment
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.statistics import Statistics, describe
 from worker.voices.kokoro_voices import kokoro_voice

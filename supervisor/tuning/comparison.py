@@ -35,6 +35,10 @@ class CannotMeasure(Exception):
     """The engine can't be loaded, or crashed, or took too long; the message says which."""
 
 
+class _DefaultFailed(CannotMeasure):
+    """The default failed, rather than the way that is measured."""
+
+
 class MeasuredEngine:
     """The process of one measured engine. Its first measurement waits until the engine has loaded."""
 
@@ -193,11 +197,14 @@ def _attempt(open: Open, settings: WorkerSettings, default: MeasuredEngine, way:
                 # The second of a pair finds a warmer machine than the first, so the order alternates.
                 if number % 2:
                     mine.append(speaker.measure())
-                others.append(_measured(default))
+                try:
+                    others.append(default.measure())
+                except CannotMeasure as error:
+                    raise _DefaultFailed(str(error)) from error
                 if not number % 2:
                     mine.append(speaker.measure())
-    except _DefaultFailed as error:
-        raise CannotMeasure(str(error)) from error
+    except _DefaultFailed:
+        raise
     except CannotMeasure as error:
         return Attempt(way=way, note=str(error))
     first = [other.first / each.first for each, other in zip(mine, others, strict=True)]
@@ -226,14 +233,3 @@ def _rejection(first: Sequence[float], alone: Sequence[float], together: Sequenc
 def _gain(attempt: Attempt) -> float:
     assert attempt.first is not None and attempt.together is not None
     return math.sqrt(attempt.first * attempt.together)
-
-
-class _DefaultFailed(Exception):
-    """The default failed, rather than the way that is measured."""
-
-
-def _measured(default: MeasuredEngine) -> Round:
-    try:
-        return default.measure()
-    except CannotMeasure as error:
-        raise _DefaultFailed(str(error)) from error

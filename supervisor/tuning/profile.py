@@ -138,11 +138,7 @@ def read(file: Path) -> TuningProfile:
 
 
 def write(file: Path, profile: TuningProfile) -> None:
-    """Replace the file atomically.
-
-    Raises:
-        OSError: the folder can't be written to.
-    """
+    """Replace the file atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     write_shared(file, msgspec.json.format(msgspec.json.encode(profile), indent=1))
 

@@ -77,11 +77,7 @@ def product_of(graph: Nodes, node: Any) -> DynamicProduct:
 
 
 def constant_of(graph: Nodes, node: Any, name: str) -> NDArray[Any]:
-    """The value of a constant input of `node`.
-
-    Raises:
-        UnknownPattern: it is no constant.
-    """
+    """The value of a constant input of `node`."""
     value = graph.constant(name)
     if value is None:
         raise UnknownPattern(f"{told(node)} takes {name or 'a missing input'}, which is no constant")
@@ -90,11 +86,7 @@ def constant_of(graph: Nodes, node: Any, name: str) -> NDArray[Any]:
 
 def along(graph: Nodes, node: Any, name: str, shape: tuple[int, ...], axis: int) -> NDArray[np.float32]:
     """A weight's scale or zero point (one value, or one per index of `axis`), shaped to broadcast over the weight's
-    shape.
-
-    Raises:
-        UnknownPattern: there are others.
-    """
+    shape."""
     part = constant_of(graph, node, name).astype(np.float32)
     if part.size == 1:
         return part.reshape(())
@@ -104,11 +96,7 @@ def along(graph: Nodes, node: Any, name: str, shape: tuple[int, ...], axis: int)
 
 
 def maker_of(graph: Nodes, node: Any, tensor: str, operator: str) -> Any:
-    """The node that computes an input of `node`.
-
-    Raises:
-        UnknownPattern: it is no `operator`.
-    """
+    """The node that computes an input of `node`."""
     maker = graph.maker(tensor)
     if maker is None or maker.op_type != operator:
         found = "no operation" if maker is None else maker.op_type
@@ -117,11 +105,7 @@ def maker_of(graph: Nodes, node: Any, tensor: str, operator: str) -> Any:
 
 
 def only_taker(graph: Nodes, node: Any) -> Any:
-    """The only node that takes the output of `node`.
-
-    Raises:
-        UnknownPattern: there is none, or another.
-    """
+    """The only node that takes the output of `node`."""
     takers = graph.takers(node.output[0])
     if len(takers) != 1:
         raise UnknownPattern(f"{told(node)} makes {node.output[0]}, which {len(takers)} operations take, not 1")

@@ -50,11 +50,7 @@ class PartFile:
 
     @classmethod
     def lock(cls, path: Path) -> PartFile | None:
-        """Open or create the part file at `path`, and lock it; None while another process holds it.
-
-        Raises:
-            FetchError: the file system refuses access.
-        """
+        """Open or create the part file at `path`, and lock it; None while another process holds it."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -89,11 +85,7 @@ class PartFile:
         os.close(self._descriptor)
 
     def write(self, data: bytes) -> None:
-        """Append `data`.
-
-        Raises:
-            FetchError: the disk is full. The bytes written so far are kept, so that a download can be resumed.
-        """
+        """Append `data`."""
         view = memoryview(data)
         while view:
             try:
@@ -128,11 +120,7 @@ class PartFile:
 
     def commit(self, target: Path) -> None:
         """Rename the part to `target`, durably: any process that finds `target` finds it complete, even after a power
-        cut.
-
-        Raises:
-            FetchError: the file system refuses the rename.
-        """
+        cut."""
         try:
             os.fsync(self._descriptor)
             self.path.replace(target)

@@ -32,11 +32,7 @@ def default_cache() -> Path:
 
 
 def sha256_of(path: Path) -> str:
-    """Lower-case hexadecimal sha256 of a file, which is read as a stream.
-
-    Raises:
-        OSError: the file can't be read.
-    """
+    """Lower-case hexadecimal sha256 of a file, which is read as a stream."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -45,9 +41,6 @@ def cached_sha256_of(path: Path, cache: Path | None = None) -> str:
     """sha256 of a file, which is read again only if its size, modification time or inode has changed.
 
     An unreadable or unwritable cache costs time and nothing else.
-
-    Raises:
-        OSError: the file can't be read.
     """
     cache = cache or default_cache()
     path = path.resolve()

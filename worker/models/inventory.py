@@ -16,16 +16,14 @@ from worker.voices.kokoro_voices import EMBEDDED
 
 
 class InventoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Inventory entry of one file."""
-
     name: str
     what: str
-    precision: str
+    precision: str = ""
     size: int
     """Size in bytes of the published file, or of the user's."""
-    sha256: str
+    sha256: str = ""
     """Checksum of the published file; empty for a user's file, which is used unchecked."""
-    url: str
+    url: str = ""
     """URL of the release; empty if there is none."""
     path: str
     """Present or future path of the file."""
@@ -75,8 +73,6 @@ def _embedded() -> InventoryEntry:
         what="54 voices, used where voices-v1.0.bin isn't",
         precision="fp32, rank 12",
         size=EMBEDDED.stat().st_size,
-        sha256="",
-        url="",
         path=str(EMBEDDED),
         state=FilePresence.PRESENT,
         origin="part of kokoro-live",
@@ -89,10 +85,7 @@ def _named(settings: WorkerSettings) -> Iterator[InventoryEntry]:
             yield InventoryEntry(
                 name=path.name,
                 what=setting,
-                precision="",
                 size=_size(path),
-                sha256="",
-                url="",
                 path=str(path),
                 state=FilePresence.PRESENT if path.exists() else FilePresence.MISSING,
                 origin=f"named by --{setting}",

@@ -19,7 +19,7 @@ import onnxruntime
 from worker.machine.machine import cpu_flags, processor
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.segments.source import Noise
+from worker.split.segments.segment import Noise
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import RunControl
-from worker.split.segments.segment import Array, Prosody
-from worker.split.segments.source import HARMONICS, HarmonicSource
+from worker.split.segments.segment import HARMONICS, Array, HarmonicSource, Prosody
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.windows import AUDIBLE_ENERGY, FRAME_SAMPLES
 
@@ -88,9 +87,6 @@ def in_weighted_run(
 
     Args:
         generator: the one of `worker.split.rewrites.norm_statistics`.
-
-    Raises:
-        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     part = shortened(prosody)
     harmonics = source.harmonics(0, prosody.frames, threads)

@@ -21,8 +21,15 @@ from worker.pcm import to_pcm
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
-from worker.split.segments.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, in_one_run
-from worker.split.segments.source import HarmonicSource
+from worker.split.segments.segment import (
+    GENERATOR_CONTEXT,
+    Array,
+    HarmonicSource,
+    Prosody,
+    WindowedSegment,
+    features_of,
+    in_one_run,
+)
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics, describe, predictor_for
 from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, marks_of, windows
@@ -48,11 +55,7 @@ class Crew:
         self._lock = threading.Lock()
 
     def run(self, control: RunControl, step: Callable[[int], T]) -> T:
-        """The result of `step`, which is given its number of threads. A step that is paused begins again afterwards.
-
-        Raises:
-            Cancelled, EngineError, ProviderUnavailable: the errors of `step`.
-        """
+        """The result of `step`, which is given its number of threads. A step that is paused begins again afterwards."""
         while True:
             control.wait_while_paused()
             try:
@@ -85,13 +88,8 @@ class SplitSpeech:
     """The stages of one model. Any number of threads may speak with it."""
 
     def __init__(self, model: Path, prepared: Prepared, settings: WorkerSettings, assignment: Assignment) -> None:
-        """Open what every segment needs.
-
-        Args:
-            model: the file from which `prepared` was made; a predictor of its statistics may lie alongside.
-            prepared: its stages.
-            settings: threads and windows.
-            assignment: the execution provider of each stage.
+        """Open what every segment needs. A predictor of statistics may lie alongside `model`, of which `prepared` are
+        the stages.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stages.

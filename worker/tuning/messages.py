@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -32,21 +30,9 @@ Result = Round | MeasurementFailed
 
 
 def encode(result: Result | WorkerSettings) -> bytes:
-    """One line of JSON with its line end."""
-    return msgspec.json.encode(result, enc_hook=_text_of_path) + b"\n"
+    """One line of JSON with its line end; paths are written as text."""
+    return msgspec.json.encode(result, enc_hook=str) + b"\n"
 
 
-def _text_of_path(value: Any) -> str:
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} isn't written as JSON")
-
-
-def _path_of_text(kind: type[Any], value: Any) -> Path:
-    if kind is Path:
-        return Path(value)
-    raise TypeError(f"{kind.__name__} isn't read from JSON")
-
-
-decode_settings = msgspec.json.Decoder(WorkerSettings, dec_hook=_path_of_text).decode
+decode_settings = msgspec.json.Decoder(WorkerSettings, dec_hook=lambda kind, value: kind(value)).decode
 decode_result: Callable[[bytes], Result] = msgspec.json.Decoder(Result).decode

@@ -32,8 +32,6 @@ from worker.settings import WorkerSettings
 from worker.trials.trial import trial
 from worker.tuning.messages import MeasurementFailed, Result, Round, decode_settings, encode
 
-# Measurement of an engine: its time to first audio and speed alone, and its throughput with all inference threads.
-
 Clock = Callable[[], float]
 
 FIRSTS = 3
@@ -52,9 +50,7 @@ class EngineMeasurement:
     ) -> None:
         """
         Args:
-            engine: the engine.
             script: the sentence to speak, in the engine's notation.
-            clock: returns seconds.
             firsts: number of first sounds in one round, of which the median counts.
         """
         self._engine = engine
@@ -135,11 +131,7 @@ def results(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Resul
 
 def _try_providers(settings: WorkerSettings) -> None:
     """Run the trials that the server would run in the background, so that the measured engine uses the server's own
-    choice of provider.
-
-    Raises:
-        EngineUnavailable: a verdict can't be stored.
-    """
+    choice of provider."""
     files = kokoro_files(settings)
     for provider in dict.fromkeys(decide_providers(files[0], settings).choice.untried):
         if trial(settings, provider, settings.compile_timeout) is None:

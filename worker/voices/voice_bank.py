@@ -51,11 +51,7 @@ class LowRankTable:
 
 
 def low_rank_tables(archive: np.lib.npyio.NpzFile) -> dict[str, LowRankTable]:
-    """Voices by name, from an archive with `ARRAYS`.
-
-    Raises:
-        ValueError: the arrays don't fit each other, or hold values that aren't finite numbers.
-    """
+    """Voices by name, from an archive with `ARRAYS`."""
     names, left, right = (archive[name] for name in ("names", "left", "right"))
     fit = left.ndim == right.ndim == 3 and left.shape[::2] == right.shape[:2] == (len(names), left.shape[2])
     if not fit or names.dtype.kind != "U" or left.dtype != np.float32 or right.dtype != np.float32:

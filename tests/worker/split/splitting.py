@@ -24,8 +24,7 @@ from worker.split import optimized
 from worker.split.prepared import Prepared
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.segments.segment import Prosody, WindowedSegment, features_of, whole_segment
-from worker.split.segments.source import HarmonicSource
+from worker.split.segments.segment import HarmonicSource, Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics
 

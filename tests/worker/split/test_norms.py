@@ -10,7 +10,7 @@ from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, blocks_of, decibels, make_engine, run_model
 from worker.graph.graph import CannotSplit, Graph
 from worker.graph.loading import fuse_norms, load_graph
-from worker.split.segments.source import draw_all
+from worker.split.segments.segment import draw_all
 from worker.split.segments.windows import Window
 
 WRITTEN = ("written", "merged", "axes")

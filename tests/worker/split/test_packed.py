@@ -16,7 +16,7 @@ from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.rewrites.packed import pack_convolutions
+from worker.split.rewrites.convolutions import pack_convolutions
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage
 

@@ -10,7 +10,7 @@ from tests.split_model import make_split_model, stages_of
 from tests.worker.split.splitting import Parts, decibels, rewritten
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.rewrites.planar import make_planar
+from worker.split.rewrites.convolutions import make_planar
 from worker.split.rewrites.snake import rewrite_snakes
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
 

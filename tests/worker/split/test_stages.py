@@ -7,7 +7,7 @@ from tests.small_kokoro import HARMONICS
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, run_model
 from worker.pcm import to_pcm
-from worker.split.segments.source import draw_all
+from worker.split.segments.segment import draw_all
 from worker.split.segments.windows import Window, WindowShape, windows
 
 

@@ -119,11 +119,7 @@ def _check(graph: Graph, cuts: Cuts) -> None:
 
 
 def first_upsampling(graph: Graph) -> Any:
-    """The upsampling node that makes 10 output frames of each input frame.
-
-    Raises:
-        CannotSplit: there isn't exactly one.
-    """
+    """The upsampling node that makes 10 output frames of each input frame."""
     return _only(graph, "first upsampling", ("ConvTranspose",), kernel=20, stride=10)
 
 

@@ -57,11 +57,7 @@ def norms(nodes: Nodes) -> list[Norms]:
 
 
 def channels_of(nodes: Nodes) -> int:
-    """The number of channels of all norms together.
-
-    Raises:
-        CannotSplit: a norm's channels can't be told.
-    """
+    """The number of channels of all norms together."""
     return sum(norm.channels for norm in norms(nodes))
 
 

@@ -18,13 +18,12 @@ from onnx.external_data_helper import set_external_data
 
 from worker.graph.graph import CannotSplit, Chain, Graph, Nodes, attribute
 from worker.split.rewrites.choice import DEFAULT, Rewrite
+from worker.split.rewrites.convolutions import make_planar, pack_convolutions
 from worker.split.rewrites.cuts import Cuts, find_cuts, first_upsampling
 from worker.split.rewrites.norm_statistics import channels_of, give_statistics, tell_statistics, weigh_statistics
-from worker.split.rewrites.packed import pack_convolutions
-from worker.split.rewrites.planar import make_planar
 from worker.split.rewrites.snake import fold_sines, rewrite_snakes
 from worker.split.rewrites.spectrum import rewrite_spectra
-from worker.split.segments.source import Noise
+from worker.split.segments.segment import Noise
 
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"
@@ -96,11 +95,7 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
 
 
 def write_generator(graph: Graph, folder: Path) -> None:
-    """Write `GENERATOR` and its part of `WEIGHTS`, with none of the rewrites, which are for onnxruntime's CPU provider.
-
-    Raises:
-        CannotSplit: the model isn't built as Kokoro is.
-    """
+    """Write `GENERATOR` and its part of `WEIGHTS`, with none of the rewrites, which are for the CPU."""
     with (folder / WEIGHTS).open("wb") as weights:
         _write_generator(graph, _Writer(graph, folder, weights, ()), find_cuts(graph))
 
@@ -241,11 +236,7 @@ _PROBES = (20, 40, 70)
 
 
 def _noise_of(operations: list[Any], source: bytes) -> tuple[Noise, ...]:
-    """The noise input for each random operation; `source` takes F0 and gives each operation's output.
-
-    Raises:
-        CannotSplit: a shape doesn't grow evenly with F0.
-    """
+    """The noise input for each random operation; `source` takes F0 and gives each operation's output."""
     session = ort.InferenceSession(source, providers=["CPUExecutionProvider"])
     f0 = session.get_inputs()[0]
     kind = np.float16 if f0.type == "tensor(float16)" else np.float32

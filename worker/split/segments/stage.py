@@ -80,11 +80,6 @@ class LoadedStage:
         }
         return run_session(session, feeds, control)
 
-    def close(self) -> None:
-        """Free the memory of the sessions; they are opened again when needed."""
-        with self._lock:
-            self._sessions.clear()
-
 
 class FittedStage:
     """A stage with fixed-length variants. The segment alone decides which variant runs a window, so the same job gives
@@ -110,15 +105,6 @@ class FittedStage:
         return given, None
 
     def open(self, threads: int) -> None:
-        """Open the sessions that a step with this number of threads needs.
-
-        Raises:
-            EngineUnavailable, ProviderUnavailable: as `LoadedStage.session`.
-        """
+        """Open the sessions that a step with this number of threads needs."""
         for stage in (self.any_length, *self._fixed.values()):
             stage.session(threads)
-
-    def close(self) -> None:
-        """Free the memory of the sessions; they are opened again when needed."""
-        for stage in (self.any_length, *self._fixed.values()):
-            stage.close()

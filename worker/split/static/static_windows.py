@@ -24,8 +24,7 @@ from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
 from worker.split.rewrites.norm_statistics import STATISTICS
-from worker.split.segments.segment import GENERATOR_CONTEXT, Prosody
-from worker.split.segments.source import HarmonicSource
+from worker.split.segments.segment import GENERATOR_CONTEXT, HarmonicSource, Prosody
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.windows import WindowShape
 
@@ -62,11 +61,7 @@ def static_generator(model: Path, prepared: Prepared, frames: int, half: bool = 
 
 
 def _floats(model: Path, prepared: Prepared, half: bool) -> Path:
-    """The folder with the generator in floats for windows of any length: the stages' own, or a folder among them.
-
-    Raises:
-        CannotSplit, UnknownPattern: an int8 model isn't built as Kokoro's is, or is quantised in another way.
-    """
+    """The folder with the generator in floats for windows of any length: the stages' own, or a folder among them."""
     import onnx
 
     from worker.graph.dynamic_int8 import dequantize

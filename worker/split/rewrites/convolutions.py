@@ -1,4 +1,4 @@
-"""Integer convolutions rewritten as matrix products: the same integers, summed by faster code.
+"""Convolutions along time: integer ones as matrix products, float ones over a plane one sample high.
 
 onnxruntime's ConvInteger multiplies U8 by U8 and reads its weights in the order of the file in every run: 80 to 125
 GFLOP/s on a core with VNNI, less than its float convolution. Its product of U8 activations with S8 weights, which are
@@ -32,7 +32,7 @@ def pack_convolutions(nodes: Nodes) -> int:
     """Rewrite all convolutions along time in dynamic int8 with U8 weights; return their number."""
     replaced: dict[int, list[Any]] = {}
     for node in nodes:
-        if node.op_type != "ConvInteger" or not _is_along_time(nodes, node):
+        if node.op_type != "ConvInteger" or not _has_u8_weights(nodes, node):
             continue
         try:
             found = product_of(nodes, node)
@@ -46,7 +46,7 @@ def pack_convolutions(nodes: Nodes) -> int:
     return len(replaced)
 
 
-def _is_along_time(nodes: Nodes, node: Any) -> bool:
+def _has_u8_weights(nodes: Nodes, node: Any) -> bool:
     weights = nodes.constant(node.input[1])
     return (
         weights is not None
@@ -110,3 +110,56 @@ def _neighbours(chain: Chain, rows: str, kernel: int, stride: int, dilation: int
     first = chain.node("Range", [chain.floats(0, np.int32), end, chain.floats(stride, np.int32)])
     column = chain.node("Unsqueeze", [first, chain.ints(1)])
     return chain.node("Add", [column, chain.floats(dilation * np.arange(kernel), np.int32)])
+
+
+# onnxruntime's CPU provider has a blocked layout (NCHWc) and direct convolutions for planes only. Each convolution's
+# input gains the height dimension and its output loses it again, which costs nothing: both are only reshapes.
+
+_ALONG_TIME = ("strides", "dilations")
+
+
+def make_planar(nodes: Nodes) -> int:
+    """Rewrite all convolutions along time whose weights are constants in 32-bit floats; return their number.
+
+    Quantised convolutions stay as they are: their weights are computed by other nodes, and onnxruntime runs lines and
+    planes with the same code.
+    """
+    found = [node for node in nodes if node.op_type == "Conv" and _has_float_weights(nodes, node)]
+    axis = nodes.add(np.array([2], np.int64)) if found else ""
+    replaced: dict[int, list[Any]] = {}
+    for node in found:
+        weights = node.input[1]
+        channels, into, kernel = nodes.graph.initializers[weights].dims
+        nodes.reshaped[weights] = (channels, into, 1, kernel)
+        chain = Chain(nodes)
+        inputs = [chain.node("Unsqueeze", [node.input[0], axis]), *node.input[1:]]
+        plane: dict[str, Any] = {name: [1, *values] for name in _ALONG_TIME if (values := attribute(node, name))}
+        before, after = attribute(node, "pads", [0, 0])
+        made = chain.node(
+            "Conv",
+            inputs,
+            kernel_shape=[1, kernel],
+            pads=[0, before, 0, after],
+            group=attribute(node, "group", 1),
+            **plane,
+        )
+        chain.node("Squeeze", [made, axis], node.output[0])
+        replaced[id(node)] = chain.nodes
+    nodes.replace(replaced)
+    return len(found)
+
+
+def _has_float_weights(nodes: Nodes, node: Any) -> bool:
+    weights = nodes.graph.initializers.get(node.input[1])
+    # Other takers of the weights would get them in another shape.
+    return (
+        weights is not None
+        and weights.data_type == TensorProto.FLOAT
+        and len(weights.dims) == 3
+        and all(_takes_as_weights(taker, weights.name) for taker in nodes.takers(weights.name))
+    )
+
+
+def _takes_as_weights(node: Any, weights: str) -> bool:
+    padded = attribute(node, "auto_pad", b"NOTSET") != b"NOTSET"
+    return node.op_type == "Conv" and node.input[0] != weights == node.input[1] and not padded
