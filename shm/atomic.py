@@ -44,7 +44,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_shared(path: Path, data: bytes) -> None:
     """Write a file atomically that several processes may write at the same time, each to a draft of its own: the last
-    one's content stays. It isn't synced, so it is for what can be made again.
+    one's content stays. Only the user may read it. It isn't synced, so it is for what can be made again.
 
     Raises:
         OSError: the file can't be written; its former content stays.

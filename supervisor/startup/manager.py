@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Protocol
 import click
 
 from kokoro_live import own_command
+from shm.atomic import write_shared
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.settings.options import CONFIG_FILE, variable
 
@@ -145,6 +145,4 @@ def install(files: Mapping[Path, bytes], stale: Sequence[Path]) -> None:
             path.unlink(missing_ok=True)
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as draft:
-            draft.write(content)
-        Path(draft.name).replace(path)
+        write_shared(path, content)

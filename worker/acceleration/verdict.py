@@ -7,12 +7,12 @@ import hashlib
 import logging
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
 import onnxruntime
 
+from shm.atomic import write_shared
 from worker.machine.machine import machine_name
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
@@ -145,13 +145,7 @@ def store(cache: Path, key: Key, verdict: Verdict) -> bool:
     path = _path(cache, key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix="unfinished-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.msgpack.encode(_StoredVerdict(key, verdict)))
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        write_shared(path, msgspec.msgpack.encode(_StoredVerdict(key, verdict)))
     except OSError as error:
         log.warning("the verdict on %s can't be kept in %s: %s", key.provider, path.parent, error)
         return False
