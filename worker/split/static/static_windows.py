@@ -18,6 +18,7 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
+from shm.atomic import write_whole
 from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, RunControl
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.providers.targets import StageTarget
@@ -118,9 +119,7 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
     from worker.split.rewrites.stage_files import CROP, WEIGHTS
     from worker.split.static.half import to_half
     from worker.split.static.static_graph import static_model
-    from worker.split.static.static_windows import window_inputs
 
-    part = file.with_suffix(".part")
     try:
         inputs = window_inputs(prepared, frames)
         fixed = {CROP: np.zeros(2, np.int64)}
@@ -134,18 +133,15 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
             _point_into(static, floats.name)
             outside = _line(floats / WEIGHTS, f"{floats.name}/")
         data = static.SerializeToString()
-        part.write_bytes(data)
         # The checksum is written first: a file without the right checksum is never used.
         _checksum(file).write_text(f"{hashlib.sha256(data).hexdigest()}  {file.name}\n{outside}")
-        part.replace(file)
+        write_whole(file, data)
     except (CannotSplit, UnknownPattern, InferenceError) as error:
         raise Unprepared(f"its generator can't be made for windows of {frames} frames: {error}") from error
     except (EngineError, EngineUnavailable) as error:
         raise Unprepared(f"its generator doesn't run: {error}") from error
     except OSError as error:
         raise Unprepared(f"the cache {prepared.folder} can't be used: {error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _point_into(model: Any, folder: str) -> None:
