@@ -73,7 +73,6 @@ class MeasuredEngine:
         return result
 
     def _end(self) -> str:
-        """A description of the process's end."""
         _kill(self._process)
         status = self._process.returncode
         self._log.seek(0)

@@ -24,7 +24,8 @@ from worker.graph.graph import Graph, Nodes
 
 
 class UnknownPattern(Exception):
-    """An integer operation isn't written as expected; the message names the operation and its actual form."""
+    """An integer operation isn't written as expected; the message names the operation and its actual form. All
+    functions here that read a pattern raise it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,6 @@ def _gather(graph: Graph, node: Any) -> Any:
 
 
 def _like(node: Any, operator: str, inputs: list[str], outputs: Any) -> Any:
-    """A node with the attributes of a quantised one."""
     made = helper.make_node(operator, inputs, list(outputs), name=node.name.removesuffix("_quant"))
     made.attribute.extend(node.attribute)
     return made

@@ -28,8 +28,6 @@ _PROJECTION_DEPTH = 16
 
 @dataclass(frozen=True, slots=True)
 class _Norm:
-    """A norm in written-out form."""
-
     division: Any
     x: str
     channels: int

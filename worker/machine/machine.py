@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+_CPUINFO = Path("/proc/cpuinfo")
+"""What Linux says of the processors."""
+
 
 def processor() -> str:
     """Name of the processor, as the operating system reports it."""
@@ -17,13 +20,7 @@ def processor() -> str:
         )
         if asked.stdout.strip():
             return asked.stdout.strip()
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # the file exists on Linux only
-    return platform.processor() or platform.machine()
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
 
 
 def cores() -> int:
@@ -69,13 +66,16 @@ def products_saturate_here() -> bool:
     return products_saturate(platform.machine(), cpu_flags())
 
 
-def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str] | None:
+def cpu_flags(cpuinfo: Path = _CPUINFO) -> frozenset[str] | None:
     """Features of the first processor; None if the file doesn't exist (everywhere but on Linux)."""
+    flags = _cpuinfo("flags", "Features", file=cpuinfo)
+    return None if flags is None else frozenset(flags.split())
+
+
+def _cpuinfo(*names: str, file: Path = _CPUINFO) -> str | None:
+    """The first value under one of these names."""
     try:
-        for line in cpuinfo.read_text().splitlines():
-            name, _, values = line.partition(":")
-            if name.strip() in ("flags", "Features"):
-                return frozenset(values.split())
+        lines = (line.partition(":") for line in file.read_text().splitlines())
+        return next((value.strip() for name, _, value in lines if name.strip() in names), None)
     except OSError:
-        pass
-    return None
+        return None

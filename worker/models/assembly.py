@@ -40,6 +40,8 @@ class PartFile:
     The lock is the part itself, so nothing is left in the model's folder when the part has got its name: a lock file
     alongside could never be removed without splitting those who wait for it. Every byte counted in `size` has been
     handed to the kernel, so a process that is killed loses none. A failure before the first byte leaves no file.
+
+    Every method raises FetchError where the file system refuses, or has no room.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -99,10 +101,7 @@ class PartFile:
             view = view[written:]
 
     def require_room(self, total: int) -> None:
-        """
-        Raises:
-            FetchError: the file system has no room for the rest of a file of `total` bytes.
-        """
+        """Check that the file system has room for the rest of a file of `total` bytes."""
         free = shutil.disk_usage(self.path.parent).free
         if total - self.size > free:
             raise FetchError(

@@ -35,11 +35,7 @@ MODEL_NAMES = (
 
 
 def kokoro_files(settings: WorkerSettings) -> tuple[Path, Path]:
-    """Paths of the model and its voices.
-
-    Raises:
-        EngineUnavailable: there is no model, or none that matches its name's published checksum.
-    """
+    """Paths of the model and its voices, as `chosen_model` and `chosen_voices` find them."""
     return chosen_model(settings), chosen_voices(settings)
 
 
@@ -154,11 +150,7 @@ def find_voices(settings: WorkerSettings) -> Path:
 
 def _sound(file: Path, published: Mapping[str, KnownFile]) -> Path:
     """Return `file` after checking that a file with a published name is the published file. The hash is cached, so the
-    check costs nothing at most starts.
-
-    Raises:
-        EngineUnavailable: the file is another one (the message has both hashes), or can't be read.
-    """
+    check costs nothing at most starts."""
     if known := published.get(file.name):
         try:
             if known.is_of(cached_sha256_of(file)):

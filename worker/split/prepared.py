@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -99,10 +99,7 @@ def remember_unloadable(prepared: Prepared, reason: str) -> None:
     manifest = Manifest(unsplittable=" ".join(reason.split()), onnxruntime=onnxruntime.__version__)
     try:
         with alone(prepared.folder.parent):
-            made = Path(tempfile.mkdtemp(dir=prepared.folder.parent, prefix=_UNFINISHED))
-            (made / _MANIFEST).write_bytes(msgspec.json.encode(manifest))
-            _put_away(prepared.folder)
-            made.rename(prepared.folder)
+            _replaced(prepared.folder, lambda made: manifest)
     except OSError as error:
         raise Unprepared(f"{reason}; and the cache can't be written: {error}") from error
 
@@ -130,22 +127,28 @@ def _sound(folder: Path) -> Manifest | None:
 
 
 def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
-    """Make the stages in a temporary folder that then replaces the old one. The caller holds the lock."""
+    """Make the stages. The caller holds the lock."""
     for left in folder.parent.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_UNFINISHED))
     started = time.monotonic()
     log.info("cutting %s (%.0f MB) into stages, once for this machine", model.name, model.stat().st_size / 1e6)
+    manifest = _replaced(folder, lambda made: _split(model, made, rewrites))
+    _put_away_earlier(folder)
+    if not manifest.unsplittable:
+        log.info("prepared %s: %.0f MB in %.1f s", model.name, size_of(folder) / 1e6, time.monotonic() - started)
+    return manifest
+
+
+def _replaced(folder: Path, fill: Callable[[Path], Manifest]) -> Manifest:
+    """Put a folder that `fill` has filled in the old one's place, with the manifest that it returns."""
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_UNFINISHED))
     try:
-        manifest = _split(model, made, rewrites)
+        manifest = fill(made)
         (made / _MANIFEST).write_bytes(msgspec.json.encode(manifest))
         _put_away(folder)
         made.rename(folder)
-        _put_away_earlier(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    if not manifest.unsplittable:
-        log.info("prepared %s: %.0f MB in %.1f s", model.name, size_of(folder) / 1e6, time.monotonic() - started)
     return manifest
 
 

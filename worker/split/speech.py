@@ -36,8 +36,6 @@ from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Wind
 from worker.split.silence import in_weighted_run
 from worker.split.static.static_windows import fixed_generators
 
-# Steps of the segments that are being made: each with its number of threads, and made again if it is paused.
-
 T = TypeVar("T")
 
 

@@ -100,8 +100,6 @@ def test_a_threads_quality_of_service_is_read_back() -> None:
 
 # The cores that each of several workers has.
 
-needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties threads to cores")
-
 
 @pytest.mark.parametrize("count", range(1, 20))
 @pytest.mark.parametrize("slots", range(1, 9))
@@ -135,7 +133,7 @@ def test_all_but_the_first_run_on_the_cpu() -> None:
     assert MachineShare().take(asked, Load()) is asked, "one worker has all, as it was asked for"
 
 
-@needs_affinity
+@linux
 @pytest.mark.parametrize("slot", [0, 1])
 def test_all_threads_of_a_process_go_to_its_share_and_may_go_to_another(slot: int) -> None:
     """A pool that a library has started before, and a thread that is started after."""

@@ -9,12 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.worker.packages import CONTENTS, NAME, PACKAGES, install, packaged_file
+from tests.worker.packages import CONTENTS, NAME, install, packaged_file
 from worker.models import assembly, checksums
 from worker.models.assembly import FetchError, PartFile, assembled, origin_of
 from worker.models.sources import BadPackages
@@ -87,24 +88,20 @@ def test_a_corrupt_part(parts: list[Path], models: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_missing_part(parts: list[Path], models: Path, number: int) -> None:
-    parts[number].unlink()
-    with pytest.raises(BadPackages, match=rf"{NAME} can't be assembled, because .*part\.bin is missing"):
-        assembled(FILE, models)
-    assert left(models) == []
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_missing_package(parts: list[Path], models: Path, number: int) -> None:
-    shutil.rmtree(parts[number].parent)
-    with pytest.raises(BadPackages, match=rf"the package {PACKAGES[number]} isn't installed; install again: "):
-        assembled(FILE, models)
-    assert left(models) == []
-
-
-def test_a_truncated_part_is_seen_before_anything_is_copied(parts: list[Path], models: Path) -> None:
-    parts[2].write_bytes(parts[2].read_bytes()[:-7])
-    with pytest.raises(BadPackages, match=r"have 2,999,994 bytes instead of 3,000,001"):
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda part: part.unlink(), rf"{NAME} can't be assembled, because .*part\.bin is missing"),
+        (lambda part: shutil.rmtree(part.parent), r"the package tests-part-\d isn't installed; install again: "),
+        (lambda part: part.write_bytes(part.read_bytes()[:-7]), r"have 2,999,994 bytes instead of 3,000,001"),
+    ],
+    ids=["part missing", "package missing", "truncated"],
+)
+def test_what_is_wrong_with_a_package_is_seen_before_anything_is_copied(
+    parts: list[Path], models: Path, number: int, damage: Callable[[Path], object], says: str
+) -> None:
+    damage(parts[number])
+    with pytest.raises(BadPackages, match=says):
         assembled(FILE, models)
     assert left(models) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ import pytest
 
 from tests.file_server import (
     FileServer,
+    Handler,
     another_range,
     cut_after,
     ignore_range,
@@ -87,40 +89,52 @@ def test_failures_between_which_much_comes_do_not_add_up(
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-def test_a_server_without_ranges_sends_it_all_again(server: FileServer, watch: Watcher) -> None:
-    part_of(watch.directory / NAME).write_bytes(MODEL[:700_000])
-    server.script.append(ignore_range)
-    get(server, watch)
-    assert server.ranges == ["bytes=700000-"]
-    assert contents(watch.directory) == {NAME: MODEL}
-
-
-def test_a_range_that_was_not_asked_for_is_not_taken(server: FileServer, watch: Watcher) -> None:
-    part_of(watch.directory / NAME).write_bytes(MODEL[:500_000])
-    server.script.append(another_range)
-    get(server, watch)
-    assert server.ranges == ["bytes=500000-", None]
-    assert watch.notes == ["the server has no such range of the file; next try in 0 s"]
-    assert contents(watch.directory) == {NAME: MODEL}
-
-
-def test_a_part_of_another_version_is_found_out_and_fetched_again(server: FileServer, watch: Watcher) -> None:
-    part_of(watch.directory / NAME).write_bytes(OTHER[:700_000])
-    get(server, watch)
-    assert server.ranges == ["bytes=700000-", None]
-    assert contents(watch.directory) == {NAME: MODEL}
-    assert any("starting over" in note for note in watch.notes)
-
-
 @pytest.mark.parametrize(
-    ("left", "ranges"),
-    [(MODEL, []), (OTHER, [None]), (MODEL + b"more", ["bytes=1000004-", None])],
-    ids=["whole", "as long but another", "longer"],
+    ("left", "script", "ranges", "notes"),
+    [
+        (MODEL[:700_000], [ignore_range], ["bytes=700000-"], []),
+        (MODEL[:500_000], [another_range], ["bytes=500000-", None], ["the server has no such range of the file"]),
+        (OTHER[:700_000], [], ["bytes=700000-", None], ["what was there is of another version"]),
+        (MODEL, [], [], []),
+        (OTHER, [], [None], ["what was there is of another version"]),
+        (MODEL + b"more", [], ["bytes=1000004-", None], ["what was there is of another version"]),
+        (b"", [unmeasured(MODEL[:400_000])], [None, "bytes=400000-"], ["the connection ended 600,000 bytes early"]),
+        (
+            b"",
+            [status(503), status(500), status(429)],
+            [None] * 4,
+            [
+                "the server answers 503 Service Unavailable",
+                "the server answers 500 Internal Server Error",
+                "the server answers 429 Too Many Requests",
+            ],
+        ),
+    ],
+    ids=[
+        "no ranges",
+        "another range",
+        "a part of another version",
+        "a whole part",
+        "as long but another",
+        "longer",
+        "unmeasured",
+        "busy",
+    ],
 )
-def test_a_part_that_lacks_no_byte(server: FileServer, watch: Watcher, left: bytes, ranges: list[str | None]) -> None:
-    part_of(watch.directory / NAME).write_bytes(left)
+def test_the_file_comes_whole_whatever_was_there_and_whatever_the_server_does(
+    server: FileServer,
+    watch: Watcher,
+    left: bytes,
+    script: list[Callable[[Handler], None]],
+    ranges: list[str | None],
+    notes: list[str],
+) -> None:
+    if left:
+        part_of(watch.directory / NAME).write_bytes(left)
+    server.script += script
     get(server, watch)
     assert server.ranges == ranges
+    assert [note.partition(";")[0] for note in watch.notes] == notes
     assert contents(watch.directory) == {NAME: MODEL}
 
 
@@ -156,49 +170,34 @@ def test_a_wrong_file_does_not_replace_the_one_that_was_there(server: FileServer
     assert contents(watch.directory) == {NAME: corrupt}
 
 
+@pytest.mark.parametrize(
+    ("script", "says", "requests"),
+    [
+        ([status(404)], r"/kokoro-v1\.0\.onnx .*404.*--mirror", 1),
+        ([status(502)] * 4, r"502 Bad Gateway; gave up after 4 tries", 4),
+        ([unmeasured(MODEL + OTHER)], r"sends more than the 1,000,000 bytes", 1),
+        ([page], r"is a web page", 1),
+    ],
+    ids=["not there", "broken", "endless", "a log-in page"],
+)
+@pytest.mark.parametrize("left", [b"", MODEL[:700_000]], ids=["from nothing", "resumed"])
+def test_what_a_server_refuses_costs_nothing_that_was_there(
+    server: FileServer, watch: Watcher, script: list[Callable[[Handler], None]], says: str, requests: int, left: bytes
+) -> None:
+    if left:
+        part_of(watch.directory / NAME).write_bytes(left)
+    server.script += script
+    with pytest.raises(FetchError, match=says):
+        get(server, watch)
+    assert len(server.requests) == requests
+    kept = contents(watch.directory)
+    assert [*kept] == ([f"{NAME}.part"] if left or "more than" in says else [])
+    assert all(part.startswith(left) for part in kept.values())
+
+
 def test_a_server_that_says_it_is_shorter_is_not_believed(server: FileServer, watch: Watcher) -> None:
     server.files[f"/{NAME}"] = MODEL[:-10]
     with pytest.raises(FetchError, match=r"999,990 bytes.*1,000,000 bytes"):
-        get(server, watch)
-    assert contents(watch.directory) == {}
-
-
-def test_the_end_of_an_unmeasured_answer_is_not_taken_for_the_files(server: FileServer, watch: Watcher) -> None:
-    server.script.append(unmeasured(MODEL[:400_000]))
-    get(server, watch)
-    assert server.ranges == [None, "bytes=400000-"]
-    assert contents(watch.directory) == {NAME: MODEL}
-
-
-def test_an_unmeasured_answer_cannot_fill_the_disk(server: FileServer, watch: Watcher) -> None:
-    server.script.append(unmeasured(MODEL + OTHER))
-    with pytest.raises(FetchError, match="sends more than the 1,000,000 bytes"):
-        get(server, watch)
-    assert NAME not in contents(watch.directory)
-
-
-def test_a_file_that_the_server_does_not_have(server: FileServer, watch: Watcher) -> None:
-    del server.files[f"/{NAME}"]
-    with pytest.raises(FetchError, match=rf"{server.url}/{NAME} .*404.*--mirror"):
-        get(server, watch)
-    assert len(server.requests) == 1
-    assert contents(watch.directory) == {}
-
-
-def test_a_busy_server_is_asked_again(server: FileServer, watch: Watcher) -> None:
-    server.script += [status(503), status(500), status(429)]
-    get(server, watch)
-    assert [note.partition(";")[0] for note in watch.notes] == [
-        "the server answers 503 Service Unavailable",
-        "the server answers 500 Internal Server Error",
-        "the server answers 429 Too Many Requests",
-    ]
-    assert contents(watch.directory) == {NAME: MODEL}
-
-
-def test_a_server_that_stays_broken_is_given_up(server: FileServer, watch: Watcher) -> None:
-    server.script += [status(502)] * 4
-    with pytest.raises(FetchError, match="502 Bad Gateway; gave up after 4 tries"):
         get(server, watch)
     assert contents(watch.directory) == {}
 
@@ -223,14 +222,6 @@ def test_a_mirror_that_is_no_address(tmp_path: Path, mirror: str) -> None:
 def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=rf"other\.onnx isn't .* Known are: {NAME}"):
         fetch(["other.onnx"], tmp_path, known=table())
-
-
-def test_a_log_in_page_does_not_cost_what_was_there(server: FileServer, watch: Watcher) -> None:
-    part_of(watch.directory / NAME).write_bytes(MODEL[:700_000])
-    server.script.append(page)
-    with pytest.raises(FetchError, match="is a web page"):
-        get(server, watch)
-    assert contents(watch.directory) == {f"{NAME}.part": MODEL[:700_000]}
 
 
 def test_redirection_keeps_the_range(server: FileServer, watch: Watcher) -> None:

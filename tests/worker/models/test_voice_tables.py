@@ -49,12 +49,6 @@ def test_a_style_is_a_row_of_the_right_shape(embedded: VoiceBank) -> None:
     assert np.array_equal(embedded.style((("af_heart", 1.0),), 2000), embedded.style((("af_heart", 1.0),), 510))
 
 
-def test_a_blend_is_the_weighted_mean(embedded: VoiceBank) -> None:
-    rows = [embedded.style(((name, 1.0),), 12) for name in ("af_heart", "am_adam")]
-    blend = embedded.style((("af_heart", 0.25), ("am_adam", 0.75)), 12)
-    assert np.allclose(blend, 0.25 * rows[0] + 0.75 * rows[1], atol=1e-7)
-
-
 def test_tables_stay_small_in_memory() -> None:
     """The 28 MB that they stand for are never made."""
     tracemalloc.start()
