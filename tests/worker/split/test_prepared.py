@@ -14,7 +14,7 @@ import pytest
 from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, cut_before, joined, make_engine
-from worker import kokoro
+from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split import optimized
