@@ -127,8 +127,8 @@ BREAKS = (
     Mutation(
         "workers-rest",
         "frontend/scheduling/standing.py",
-        "    def _expired(self) -> None:\n        self._send(False)\n",
-        "    def _expired(self) -> None:\n",
+        "    def _rest(self) -> None:\n        self._tell_needed(False)\n",
+        "    def _rest(self) -> None:\n",
         ("tests/frontend/scheduling/test_idle_unload.py",),
     ),
     Mutation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,21 +25,14 @@ class Quarantine:
         self._until: dict[bytes, float] = {}
 
     def add(self, key: bytes) -> None:
-        self._until.pop(key, None)  # re-inserted last: the set stays ordered by expiry
+        self._until = {key: until for key, until in self._until.items() if until > self._clock()}
         self._until[key] = self._clock() + self._lifetime
 
     def __contains__(self, key: bytes) -> bool:
-        self._forget()
-        return key in self._until
+        return self._until.get(key, -math.inf) > self._clock()
 
     def __len__(self) -> int:
-        self._forget()
-        return len(self._until)
-
-    def _forget(self) -> None:
-        now = self._clock()
-        while self._until and (first := next(iter(self._until.items())))[1] <= now:
-            del self._until[first[0]]
+        return sum(key in self for key in self._until)
 
 
 @dataclass(eq=False)

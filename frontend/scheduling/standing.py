@@ -5,64 +5,32 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
 
 from frontend.contract.countdown import Countdown
 from frontend.scheduling.shared import Shared
 from shm.engine_info import EngineInfo
-from shm.messages import ControlMessage, WorkersNeeded
+from shm.messages import WorkersNeeded
 from shm.situation import Situation
-
-# Tells the supervisor when the workers may rest, because nobody has asked for speech for a while, and when they are
-# needed again.
-
-
-class IdleUnload:
-    """A timer that runs while a worker speaks and no stream is open.
-
-    A stream is open from its request until its listener has taken the last sample or has left. A paused listener, a
-    clip and a self-check keep the workers.
-    """
-
-    def __init__(self, seconds: float, tell: Callable[[ControlMessage], None]) -> None:
-        """`seconds`: `--idle-unload`; 0 keeps the workers for ever."""
-        self._seconds = seconds
-        self._tell = tell
-        self._countdown = Countdown(self._expired)
-        self._told: bool | None = None
-        """The last message to the supervisor; None before the first."""
-
-    def idle(self) -> None:
-        """Note that a worker speaks and no stream is open. Repeated calls don't prolong the time."""
-        if self._seconds and not self._countdown.running:
-            self._countdown.start(self._seconds)
-
-    def busy(self, streams: bool) -> None:
-        """Note that no worker speaks, or that a stream is open (`streams`)."""
-        self._countdown.stop()
-        if streams and self._told is not True:
-            self._send(True)
-
-    def _expired(self) -> None:
-        self._send(False)
-        self.idle()  # the supervisor doesn't follow while another front still finishes its streams
-
-    def _send(self, needed: bool) -> None:
-        self._told = needed
-        self._tell(WorkersNeeded(needed))
-
 
 FATAL = "fatal"
 """`Situation.worker_state` of a worker that is not started again for minutes."""
 
 
 class EngineStanding:
-    """The supervisor's last report on the workers, combined with the connected links."""
+    """The supervisor's last report on the workers, combined with the connected links.
+
+    Tells the supervisor when the workers may rest, because no stream has been open for `--idle-unload`, and when they
+    are needed again. A stream is open from its request until its listener has taken the last sample or has left. A
+    paused listener, a clip and a self-check keep the workers.
+    """
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self.situation = Situation("starting", "the worker is starting", {})
-        self._unload = IdleUnload(shared.settings.idle_unload, shared.tell)
+        self._countdown = Countdown(self._rest)
+        """Runs while a worker speaks and no stream is open."""
+        self._needed: bool | None = None
+        """The last message to the supervisor; None before the first."""
         self.idle = asyncio.Event()
         """Event that is set while an engine can speak and no stream is open."""
 
@@ -109,10 +77,21 @@ class EngineStanding:
         """Set or clear `idle`. Call it after a stream or a link is added or removed."""
         if self._shared.links.current and self.engine and not self._shared.streams:
             self.idle.set()
-            self._unload.idle()
+            if self._shared.settings.idle_unload and not self._countdown.running:
+                self._countdown.start(self._shared.settings.idle_unload)
         else:
             self.idle.clear()
-            self._unload.busy(bool(self._shared.streams))
+            self._countdown.stop()
+            if self._shared.streams and self._needed is not True:
+                self._tell_needed(True)
+
+    def _rest(self) -> None:
+        self._tell_needed(False)
+        self.look()  # the supervisor doesn't follow while another front still finishes its streams
+
+    def _tell_needed(self, needed: bool) -> None:
+        self._needed = needed
+        self._shared.tell(WorkersNeeded(needed))
 
     def follow(self, situation: Situation) -> None:
         """Take in the supervisor's report. The engines of workers that rest or are being started count as engines that

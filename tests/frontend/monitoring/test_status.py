@@ -20,7 +20,7 @@ from msgspec import structs
 
 from frontend.monitoring.metrics import Event, Metrics, RecentErrors
 from frontend.monitoring.report import Status
-from frontend.monitoring.status_handler import Snapshot, Sources, StatusHandler
+from frontend.monitoring.status_handler import Snapshot, Sources, StatusHandler, tuning
 from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
@@ -212,3 +212,25 @@ async def test_settings_in_force_are_read_back_and_keys_are_not() -> None:
     found = await shown(NOTHING, settings=FrontSettings(max_streams=3, api_keys=("sk-secret-secret",)))
     assert found["settings"]["max_streams"] == 3
     assert "secret" not in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (
+            TuningState(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better"),
+            {
+                "in_use": True,
+                "chosen": {"threads": "1", "concurrency": "4"},
+                "verdict": "1.1 times better",
+                "made_at": "1970-01-02T00:00:00+00:00",
+                "age_seconds": 3600,
+            },
+        ),
+        (TuningState(reason="the profile is stale"), {"in_use": False, "reason": "the profile is stale"}),
+    ],
+)
+def test_tuning_says_what_is_in_use_and_how_old_it_is_or_why_nothing_is(
+    told: TuningState, expected: dict[str, object]
+) -> None:
+    assert msgspec.to_builtins(tuning(told, 90_000.0)) == expected
