@@ -10,7 +10,7 @@ BREAKS = (
         "frontend/streams/stream.py",
         "max(sample - own, 0)",
         "sample",
-        ("tests/frontend/streams/test_word_times.py",),
+        ("tests/frontend/streams/test_joins.py",),
     ),
     Mutation(
         "deadline-after-the-audio-before",

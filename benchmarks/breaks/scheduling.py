@@ -136,7 +136,7 @@ BREAKS = (
         "frontend/scheduling/dispatcher.py",
         "key=lambda entry: entry[0])",
         "key=lambda entry: -entry[0])",
-        ("tests/frontend/scheduling/test_turns.py",),
+        ("tests/frontend/scheduling/test_replanning.py",),
     ),
     Mutation(
         "hang-factor",

@@ -52,6 +52,11 @@ class Desk:
         request = SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
         return self.scheduler.open(request)
 
+    def kill(self, worker: ScriptedWorker) -> None:
+        """End a worker as a killed process does."""
+        worker.die()
+        self.workers.remove(worker)
+
     def close(self) -> None:
         self.scheduler.close()
         for worker in self.workers:

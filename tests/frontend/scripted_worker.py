@@ -153,6 +153,11 @@ class ScriptedWorker:
             self.seal(order, order.from_sample, whole)
         self.end(order)
 
+    async def speaks(self, *numbers: int) -> None:
+        """Make the orders of those numbers, each once it has come."""
+        for number in numbers:
+            self.speak(await self.has(number))
+
     def end(self, order: SegmentOrder) -> None:
         self.send(Done(self.generation, order.stream, order.segment, len(samples_of(order.script)), 0.01))
 

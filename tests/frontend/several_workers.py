@@ -18,11 +18,6 @@ def pair(desk: Desk, **options: object) -> tuple[ScriptedWorker, ScriptedWorker]
     return desk.worker(1, slot=0, **options), desk.worker(2, slot=1, **options)
 
 
-def kill(desk: Desk, worker: ScriptedWorker) -> None:
-    worker.die()
-    desk.workers.remove(worker)
-
-
 async def quiet() -> None:
     """Let everything that has been said be read and followed: pipes are ready at once, a few rounds of the loop do."""
     for _ in range(20):

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
-from frontend.planning.planner import WrittenText, plan_growing
+from frontend.contract.request import SpeechRequest
+from frontend.planning.planner import Limits, WrittenText, plan_growing
+from frontend.planning.profile import GUESS
+from frontend.planning.reader import Reader
+from tests.engine_infos import kokoro
 from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
-from text.words.segment import Segment, Sentence
+from tests.miniature import vocabulary
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.words.segment import Segment, Sentence, SentenceStart
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."
@@ -106,3 +113,31 @@ def test_the_plan_is_the_same_however_the_text_comes(plan: Plan) -> None:
     plan.text.end()
     found += plan.given()
     assert [item for item in found if isinstance(item, str)] == expected
+
+
+TEXT = "Yes. No, never. It costs $250, as it did in 2026."
+ENGINE = kokoro(vocabulary="".join(vocabulary))
+
+
+PIPELINE = TextPipeline(G2P())
+
+
+def read(**fields: object) -> list[Segment]:
+    request = SpeechRequest("r", TEXT, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
+    return list(Reader(PIPELINE, Limits(), 5.0).segments(request, ENGINE, GUESS))
+
+
+def test_short_sentences_share_a_segment_unless_they_are_numbered() -> None:
+    assert read()[0].text.startswith("Yes. No, never. It costs")
+    starts = [segment.units[0].sentence for segment in read(sentences=True)]
+    assert [start for start in starts if start] == [
+        SentenceStart(0, "Yes."),
+        SentenceStart(1, "No, never."),
+        SentenceStart(2, "It costs $250, as it did in 2026."),
+    ]
+
+
+def test_a_request_begins_with_the_sentence_that_it_names() -> None:
+    whole = read(sentences=True)
+    assert read(sentences=True, from_sentence=1) == whole[1:]
+    assert read(sentences=True, from_sentence=9) == []

@@ -217,8 +217,7 @@ async def test_a_place_is_free_when_its_listener_has_played_what_they_hold_back(
     await measured(desk, worker, 0.01)
     streams = [desk.open("x" * 8, client=str(number)) for number in range(8)]
     pieces = [aiter(stream) for stream in streams]
-    for count in range(2, 10):
-        worker.speak(await worker.has(count))
+    await worker.speaks(*range(2, 10))
     for piece in pieces:  # each is given a piece and asks for no more
         await anext(piece)
     with pytest.raises(Overloaded) as refused:

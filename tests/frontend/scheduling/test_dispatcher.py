@@ -21,8 +21,7 @@ async def test_every_sample_of_every_segment_arrives_once_and_in_order(desk: Des
     worker = desk.worker(1)
     text = "one|two and|three"
     listener = listen(desk.open(text))
-    for count in (1, 2, 3):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2, 3)
     assert np.array_equal(await heard(listener), spoken(text))
     await worker.hears_of_forgotten(1)
 
@@ -42,8 +41,7 @@ async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk
     worker.end(first)
     await worker.has(3)
     assert [order.script for order in worker.orders] == ["a", "b", "c"]
-    for count in (2, 3, 4):
-        worker.speak(await worker.has(count))
+    await worker.speaks(2, 3, 4)
     assert np.array_equal(await heard(listener), spoken("a|b|c|d"))
 
 
@@ -89,8 +87,7 @@ async def test_each_sentence_has_a_noise_of_its_own_and_the_same_one_each_time(d
     """Breath noise that is the same in every sentence is heard as a pattern."""
     worker = desk.worker(1)
     listener = listen(desk.open("one|two|one"))
-    for count in (1, 2, 3):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2, 3)
     await heard(listener)
     one, two, again = worker.orders
     assert one.seed == again.seed != two.seed
@@ -102,8 +99,7 @@ async def test_what_a_dead_worker_sealed_is_kept_and_the_rest_is_made_by_the_nex
     listener = listen(desk.open(text))
     order = await first.has(1)
     first.seal(order, 0, 333)
-    first.die()
-    desk.workers.remove(first)
+    desk.kill(first)
     second = desk.worker(2)
     resumed = await second.has(1)
     assert (resumed.segment, resumed.from_sample, resumed.generation) == (0, 333, 2)
@@ -117,8 +113,7 @@ async def test_a_segment_that_was_sealed_whole_but_not_ended_is_not_heard_twice(
     listener = listen(desk.open("whole"))
     order = await first.has(1)
     first.seal(order, 0, 5 * PER_TOKEN)
-    first.die()
-    desk.workers.remove(first)
+    desk.kill(first)
     second = desk.worker(2)
     second.speak(await second.has(1))
     assert np.array_equal(await heard(listener), spoken("whole"))
@@ -132,8 +127,7 @@ async def die_on(desk: Desk, poison: str) -> None:
             order = await worker.has(count)
             worker.begin(order)
             if order.script == poison:
-                worker.die()
-                desk.workers.remove(worker)
+                desk.kill(worker)
                 break
             worker.speak(order)
 
@@ -145,8 +139,7 @@ async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other
     await starter.has(3)
     for order in starter.orders:
         starter.begin(order)
-    starter.die()  # everything is a suspect now, and the healthy ones have a death on their account
-    desk.workers.remove(starter)
+    desk.kill(starter)  # everything is a suspect now, and the healthy ones have a death on their account
     workers = asyncio.create_task(die_on(desk, "poison"))
     with pytest.raises(Broken):
         await heard(poisoned)
@@ -208,8 +201,7 @@ async def test_a_listener_who_does_not_read_holds_up_nobody_but_himself(desk: De
     worker = desk.worker(1)
     long = "|".join("x" * 6 for _ in range(6))  # 10,080 samples each: two fit into a ring
     sleeper = desk.open(long)
-    for count in (1, 2):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2)
     listener = listen(desk.open("quick"))
     quick = await worker.has(3)
     assert quick.script == "quick", "the sleeper's third segment has no credit"
@@ -217,8 +209,7 @@ async def test_a_listener_who_does_not_read_holds_up_nobody_but_himself(desk: De
     assert np.array_equal(await heard(listener), spoken("quick"))
     assert len([order for order in worker.orders if order.script != "quick"]) == 2
     awake = listen(sleeper)
-    for count in range(4, 8):
-        worker.speak(await worker.has(count))
+    await worker.speaks(*range(4, 8))
     assert np.array_equal(await heard(awake), spoken(long))
 
 
@@ -280,12 +271,10 @@ async def test_while_the_worker_is_restarted_requests_wait(desk: Desk) -> None:
     first = desk.worker(1)
     stream = desk.open("before")
     await first.has(1)
-    first.die()
-    desk.workers.remove(first)
+    desk.kill(first)
     listeners = [listen(stream), listen(desk.open("during"))]
     second = desk.worker(2)
-    for count in (1, 2):
-        second.speak(await second.has(count))
+    await second.speaks(1, 2)
     assert [len(await heard(listener)) for listener in listeners] == [6 * PER_TOKEN] * 2
 
 
@@ -324,8 +313,7 @@ async def test_a_stream_keeps_its_engine_when_another_takes_over_and_new_ones_ge
     other = msgspec.structs.replace(ENGINE, model="other.onnx")
     new = desk.worker(2, engine=other)
     desk.scheduler.disconnect(Disconnect(1, draining=True))
-    for count in (1, 2, 3, 4):
-        old.speak(await old.has(count))
+    await old.speaks(1, 2, 3, 4)
     assert np.array_equal(await heard(listener), spoken(text))
     assert desk.told_of(Idle) == [Idle(1)]
     fresh = desk.open("new")
@@ -347,8 +335,7 @@ async def test_a_stream_moves_to_the_next_generation_of_the_same_engine(desk: De
     old.seal(first, 100, PER_TOKEN)
     old.end(first)
     old.speak(second)
-    for count in (1, 2):
-        new.speak(await new.has(count))
+    await new.speaks(1, 2)
     assert [order.script for order in new.orders] == ["c", "d"]
     assert np.array_equal(await heard(listener), spoken(text))
     assert desk.told_of(Idle) == [Idle(1)]

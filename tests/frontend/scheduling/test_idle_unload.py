@@ -81,8 +81,7 @@ async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(d
     assert desk.told[-1] == WorkersNeeded(True)
     listener = listen(stream)
     worker = desk.worker(2)
-    for count in (1, 2):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2)
     assert (await heard(listener)).tolist() == spoken("a|b").tolist()
 
 

@@ -32,8 +32,7 @@ async def desk() -> AsyncIterator[Desk]:
 async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(desk: Desk) -> None:
     warming = asyncio.create_task(prewarm(desk.scheduler, ("one", "two"), ahead))
     worker = desk.worker(1)
-    for count in (1, 2):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2)
     async with asyncio.timeout(DEADLINE):
         await warming
     stream = desk.open("two|one")

@@ -11,6 +11,7 @@ import pytest
 from frontend.contract.urgency import Urgency
 from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
+from frontend.scheduling import dispatcher
 from frontend.scheduling.dispatcher import plan_again
 from frontend.streams.segments import PlannedSegment, SegmentQueue
 from shm.audio import SAMPLE_RATE
@@ -97,3 +98,22 @@ def test_a_rest_that_was_just_cut_again_is_left_alone_until_its_first_segment_is
     assert " ".join(segment.segment.script for segment in queue) == words("40b").script
     queue.heard()
     assert cut_again(99.9), "the segments after it may be"
+
+
+def stream(*deadlines: float, failed: bool = False) -> Any:
+    """A stream that sounds, with segments that wait, by the moments at which its listener runs dry."""
+    segments = SimpleNamespace(dispatched=lambda: iter(()), waiting=lambda: iter(deadlines))
+    return SimpleNamespace(
+        failed=failed, segments=segments, timing=SimpleNamespace(sounds=True, deadline=lambda segment: segment)
+    )
+
+
+def test_the_listener_who_runs_dry_first_gets_the_next_place() -> None:
+    rich, poor, between = stream(40.0, 50.0), stream(1.0, 9.0), stream(5.0, 45.0)
+    due = dispatcher.waiting({1: rich, 2: poor, 3: between})
+    assert [deadline for deadline, _, _ in due] == [1.0, 5.0, 9.0, 40.0, 45.0, 50.0]
+    assert due[0][1] is poor
+
+
+def test_a_failed_stream_gets_none() -> None:
+    assert not dispatcher.waiting({1: stream(1.0, failed=True)})

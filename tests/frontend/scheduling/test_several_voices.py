@@ -60,8 +60,7 @@ async def test_a_segment_is_found_in_the_cache_for_its_own_voice_only(desk: Desk
     await heard(first)
     second = desk.open("A:same|B:same|C:same|same")
     listener = listen(second)
-    for count in (2, 3, 4):
-        worker.speak(await worker.has(count))
+    await worker.speaks(2, 3, 4)
     await heard(listener)
     assert [order.voice for order in worker.orders[1:]] == [BERT.voice, CARL.voice, (("af_heart", 1.0),)]
     assert not second.cached
@@ -93,8 +92,7 @@ async def test_words_say_which_voice_says_them(desk: Desk) -> None:
     worker = desk.worker(1)
     stream = desk.open("A:one|B:two|three", timestamps=True)
     listener = listen(stream)
-    for count in (1, 2, 3):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2, 3)
     await heard(listener)
     assert [(word.word, word.voice) for word in stream.take_words()] == [
         ("one", "anna"),

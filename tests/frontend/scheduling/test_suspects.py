@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken
+from frontend.scheduling.shared import Quarantine
 from frontend.streams.link import Loss
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
@@ -18,8 +19,7 @@ from tests.frontend.several_workers import quiet
 async def after_the_death_of(desk: Desk, worker: ScriptedWorker) -> ScriptedWorker:
     """The next generation, the one before having died on its first order."""
     worker.begin(await worker.has(1))
-    worker.die()
-    desk.workers.remove(worker)
+    desk.kill(worker)
     return desk.worker(worker.generation + 1)
 
 
@@ -94,8 +94,7 @@ async def test_a_segment_that_no_thread_was_at_is_not_to_blame(desk: Desk) -> No
     listener = listen(desk.open("innocent"))
     for generation in (1, 2, 3):
         await worker.has(1)
-        worker.die()
-        desk.workers.remove(worker)
+        desk.kill(worker)
         worker = desk.worker(generation + 1)
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("innocent"))
@@ -118,8 +117,7 @@ async def test_suspects_are_tried_one_at_a_time_and_alone(desk: Desk) -> None:
     await first.has(2)
     for order in first.orders:
         first.begin(order)
-    first.die()
-    desk.workers.remove(first)
+    desk.kill(first)
     second = desk.worker(2)
     newcomer = listen(desk.open("new"))
     alone = await second.has(1)
@@ -155,3 +153,25 @@ async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_o
     for count in range(1, 4 - len(begun)):
         new.speak(await new.has(count))
     assert np.array_equal(await heard(listener), spoken("first|second|third"))
+
+
+def test_a_member_is_kept_for_its_time_and_no_longer() -> None:
+    now = 100.0
+    quarantine = Quarantine(10.0, lambda: now)
+    quarantine.add(b"poison")
+    assert b"poison" in quarantine and len(quarantine) == 1
+    now = 109.9
+    assert b"poison" in quarantine
+    now = 110.0
+    assert b"poison" not in quarantine and len(quarantine) == 0
+
+
+def test_one_that_is_added_again_begins_again() -> None:
+    now = 0.0
+    quarantine = Quarantine(10.0, lambda: now)
+    quarantine.add(b"poison")
+    quarantine.add(b"other")
+    now = 8.0
+    quarantine.add(b"poison")
+    now = 12.0
+    assert b"poison" in quarantine and b"other" not in quarantine

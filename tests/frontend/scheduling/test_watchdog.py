@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import pytest
 
-from frontend.scheduling.watch import FACTOR, STARVED, Watchdog
+from frontend.scheduling.watch import FACTOR, STARVED, Watch, Watchdog
 from frontend.streams.link import Loss
 from frontend.streams.segments import PlannedSegment
 from tests.shm.imitated_machine import Machine
@@ -253,3 +257,24 @@ def test_a_sleep_of_the_machine_at_any_moment_loses_no_worker(monkeypatch: pytes
     for sleeps_at in range(1, machine.waits + 1):
         machine.run(listens, sleeps_at)
         assert not link.lost, f"asleep at wait {sleeps_at}"
+
+
+DEADLINE = 60.0
+HAS_A_HELPER = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+
+
+def test_a_worker_computes_while_its_helper_does() -> None:
+    """espeak-ng speaks in a helper, and its worker waits meanwhile."""
+    shared: Any = None
+    with subprocess.Popen([sys.executable, "-c", HAS_A_HELPER]) as worker:
+        process = psutil.Process(worker.pid)
+        watch = Watch(shared, lambda _: worker.pid)
+        started = time.monotonic()
+        try:
+            while (watch._computed(1) or 0.0) < 0.2 + sum(process.cpu_times()[:2]):
+                assert time.monotonic() - started < DEADLINE
+                time.sleep(0.01)  # nobody tells of processor time
+        finally:
+            for each in (*process.children(), process):
+                each.kill()
+    assert watch._computed(1) is None

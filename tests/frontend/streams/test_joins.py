@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from frontend.streams import joins
 from frontend.streams.joins import PAUSES, Joiner, pause_after
+from frontend.streams.segments import PlannedSegment
+from frontend.streams.stream import word_timings
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
-from text.words.segment import Cut
+from text.words.performer import Performer
+from text.words.segment import Cut, Segment, SpokenWord
 
 SECOND = SAMPLE_RATE
 FADE, LEAD, LONGEST_LEAD, TRAIL = (
@@ -228,3 +231,30 @@ def test_a_drained_stream_has_the_same_speech_at_the_same_places(
         places = [np.flatnonzero(np.abs(each) > 4000) for each in (plain, other)]
         assert np.array_equal(*places)
         assert abs(len(plain) - len(other)) <= LONGEST_LEAD
+
+
+def sound(silence: int, length: int = 4800) -> Pcm:
+    return np.concatenate([np.zeros(silence), np.full(length, 9000)]).astype(np.int16)
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
+    """Two segments, each of one word after a second of silence; the times are those of the sound in what was given."""
+    joiner = Joiner()
+    given: list[Pcm] = []
+    told: list[float] = []
+    for index in range(2):
+        word = SpokenWord("word", "word", 0, 4)
+        spoken = Segment("word", "word", 4, Cut.SENTENCE, (word,))
+        segment = PlannedSegment(spoken, Performer((), "en-us"), 1.0, 0, index=index)
+        segment.marks = [(0, SAMPLE_RATE), (4, SAMPLE_RATE + 4800)]
+        for piece in np.array_split(sound(SAMPLE_RATE), pieces):
+            given += [part.copy() for part in joiner.push(piece)]
+        assert joiner.placed is not None
+        told += [word.start * SAMPLE_RATE for word in word_timings(segment, *joiner.placed, SAMPLE_RATE)]
+        joiner.end(Cut.SENTENCE, 1.0)
+    given += joiner.finish()
+    loud = np.flatnonzero(np.concatenate(given) > 8000)
+    begins = [loud[0], loud[np.flatnonzero(np.diff(loud) > 1)[0] + 1]]
+    assert told == pytest.approx(begins, abs=SAMPLE_RATE * 0.006)
+    assert told[0] <= LONGEST_LEAD, "a second of silence was taken away"

@@ -7,7 +7,6 @@ import pytest
 
 from frontend.contract.errors import Broken, Unavailable
 from shm.engine_info import EngineInfo
-from shm.messages import Disconnect
 from shm.situation import ProcessReport, Situation
 from tests.engine_infos import espeak
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
@@ -15,12 +14,6 @@ from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
 from tests.frontend.several_workers import quiet
 
 ESPEAK = espeak()
-
-
-def kill(desk: Desk, worker: ScriptedWorker) -> None:
-    worker.die()
-    desk.workers.remove(worker)
-    desk.scheduler.disconnect(Disconnect(worker.generation))
 
 
 def given_up(*slots: int) -> Situation:
@@ -39,7 +32,7 @@ async def both_get(desk: Desk, worker: ScriptedWorker, count: int = 1) -> None:
 
 async def test_a_slot_that_comes_back_with_a_lesser_engine_changes_nobody_s_voice(desk: Desk) -> None:
     first, kokoro = desk.worker(1, slot=0), desk.worker(2, slot=1)
-    kill(desk, first)
+    desk.kill(first)
     espeak = desk.worker(3, slot=0, engine=ESPEAK)
     assert desk.scheduler.engine is ENGINE
     await both_get(desk, kokoro)
@@ -61,14 +54,13 @@ async def test_while_the_best_is_being_restarted_it_is_waited_for_and_then_used_
     order = await kokoro.has(1)
     kokoro.seal(order, 0, 100)
     await quiet()
-    kill(desk, kokoro)
+    desk.kill(kokoro)
     waits = desk.open("waits")
     await planned(waits)
     assert desk.scheduler.engine is ENGINE and not waits.failed and not espeak.orders
     again = desk.worker(3, slot=0)
     waiting = listen(waits)
-    for number in (1, 2):
-        again.speak(await again.has(number))
+    await again.speaks(1, 2)
     assert np.array_equal(await heard(begun), spoken("begun"))
     assert np.array_equal(await heard(waiting), spoken("waits"))
     assert not espeak.orders
@@ -77,7 +69,7 @@ async def test_while_the_best_is_being_restarted_it_is_waited_for_and_then_used_
 async def test_when_the_last_of_the_best_comes_back_as_a_lesser_one_that_speaks(desk: Desk) -> None:
     kokoro = desk.worker(1, slot=0)
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
-    kill(desk, kokoro)
+    desk.kill(kokoro)
     desk.worker(3, slot=0, engine=ESPEAK)
     assert desk.scheduler.engine is not None and desk.scheduler.engine.name == "espeak-ng"
     stream = listen(desk.open("hello"))
@@ -94,7 +86,7 @@ async def test_a_slot_that_is_given_up_is_waited_for_no_longer(desk: Desk) -> No
     begun = listen(desk.open("begun a moment ago"))
     kokoro.seal(await kokoro.has(1), 0, 5000)
     await quiet()
-    kill(desk, kokoro)
+    desk.kill(kokoro)
     waits = desk.open("waits")
     waiting = listen(waits)
     await planned(waits)
@@ -110,9 +102,9 @@ async def test_a_slot_that_is_given_up_is_waited_for_no_longer(desk: Desk) -> No
 async def test_what_is_given_up_takes_nothing_from_those_that_speak(desk: Desk) -> None:
     kokoro = desk.worker(1, slot=0)
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
-    kill(desk, espeak)
+    desk.kill(espeak)
     desk.scheduler.situation(given_up(1))
     await both_get(desk, kokoro)
-    kill(desk, kokoro)
+    desk.kill(kokoro)
     desk.scheduler.situation(given_up(0, 1))
     assert desk.scheduler.engine is ENGINE, "nobody else is there: it may come back after all"

@@ -21,7 +21,7 @@ from shm.engine_info import EngineInfo
 from shm.messages import Commit, Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import DEADLINE, ENGINE, PER_TOKEN, ScriptedReader, ScriptedWorker, samples_of
-from tests.frontend.several_workers import kill, pair, quiet, rest, split
+from tests.frontend.several_workers import pair, quiet, rest, split
 from text.words.segment import Segment
 
 
@@ -140,7 +140,7 @@ async def stays(desk: Desk, reader: LateReader, late: bool) -> None:
 
 async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_do(desk: Desk) -> None:
     one, two, _, listeners = await sharing(desk, threads=1)
-    kill(desk, one)
+    desk.kill(one)
     resumed = await two.has(3)
     assert (resumed.script, resumed.from_sample) == ("keeps it busy", 5000)
     two.seal(two.orders[0], 100, 4 * PER_TOKEN)
@@ -168,7 +168,7 @@ async def test_the_first_worker_s_engine_is_the_one_that_plans_are_made_for(desk
     first = desk.worker(1, slot=0, engine=fast)
     desk.worker(2, slot=1)
     assert desk.scheduler.engine is fast
-    kill(desk, first)
+    desk.kill(first)
     await quiet()
     assert desk.scheduler.engine is ENGINE and not desk.scheduler.reason
 

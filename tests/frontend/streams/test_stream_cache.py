@@ -32,8 +32,7 @@ async def desk() -> AsyncIterator[Desk]:
 async def test_a_sentence_that_comes_again_in_another_text_is_not_made_again(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("one|two"))
-    for count in (1, 2):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2)
     await heard(listener)
     again = desk.open("new|two")
     listener = listen(again)
@@ -46,11 +45,9 @@ async def test_a_sentence_that_comes_again_in_another_text_is_not_made_again(des
 async def test_a_text_that_was_spoken_whole_needs_no_worker(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("one|two"))
-    for count in (1, 2):
-        worker.speak(await worker.has(count))
+    await worker.speaks(1, 2)
     first = await heard(listener)
-    worker.die()
-    desk.workers.remove(worker)
+    desk.kill(worker)
     desk.scheduler.situation(Situation("starting", "the worker is starting", {}))
     stream = desk.open("one|two|one")
     assert await stream.all_cached()
@@ -85,8 +82,7 @@ async def test_a_segment_that_was_resumed_by_another_worker_is_kept_whole(desk: 
     listener = listen(desk.open("hello there"))
     order = await first.has(1)
     first.seal(order, 0, 333)
-    first.die()
-    desk.workers.remove(first)
+    desk.kill(first)
     second = desk.worker(2)
     second.speak(await second.has(1))
     assert np.array_equal(await heard(listener), spoken("hello there"))
