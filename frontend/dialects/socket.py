@@ -1,4 +1,5 @@
-"""One client's socket: its messages, its contexts' events and its end. The dialect gives messages their meaning."""
+"""One client's socket: its limits, its messages, its contexts' events and its end. The dialect gives messages their
+meaning."""
 
 from __future__ import annotations
 
@@ -7,13 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
-from frontend.dialects.message_socket import MessageSocket
 from frontend.dialects.open_contexts import OpenContexts
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
@@ -24,6 +24,24 @@ from shm import request_id
 from text.errors import Mishap, TextError
 
 log = logging.getLogger(__name__)
+
+MAX_MESSAGE_BYTES = 64 * 1024
+
+PING_SECONDS = 20.0
+"""Seconds between pings. A client that answers none within half that time is gone."""
+
+GOODBYE_SECONDS = 5.0
+"""Seconds for a client to answer the server's close frame."""
+
+_REASON_BYTES = 120
+"""Room for the reason in a close frame (RFC 6455, section 5.5), about."""
+
+_BROKEN = {
+    WSCloseCode.MESSAGE_TOO_BIG: (413, f"A message is longer than {MAX_MESSAGE_BYTES} bytes: split the text."),
+    WSCloseCode.INVALID_TEXT: (400, "A message is not UTF-8."),
+    WSCloseCode.PROTOCOL_ERROR: (400, "A frame breaks the WebSocket protocol."),
+}
+"""Status and message for each code with which aiohttp closes a socket."""
 
 _MOST_NAMED = 64
 """Fields without effect that are named on one socket; a client could send new names for ever."""
@@ -92,7 +110,7 @@ class Session:
         self._talk = talk(self)
         self._named: set[str] = set()
         """Fields of messages that were named because they change nothing."""
-        self._messages = MessageSocket(lambda error: self._talk.error(None, failure(error).detail, error.status))
+        self._messages = _MessageSocket(lambda error: self._talk.error(None, failure(error).detail, error.status))
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -222,6 +240,51 @@ class Session:
             await self.send(self._talk.error(key, detail, status))
         except ConnectionError:
             log.info("%s: the client left before it heard so", request_id.current.get())
+
+
+class _MessageSocket(web.WebSocketResponse):
+    """A WebSocket that explains itself before aiohttp closes it for a message that is too long or no UTF-8."""
+
+    def __init__(self, error_message: Callable[[ApiError], dict[str, Any]]) -> None:
+        """`error_message` returns the message that reports an error of the socket."""
+        super().__init__(
+            max_msg_size=MAX_MESSAGE_BYTES, heartbeat=PING_SECONDS, timeout=GOODBYE_SECONDS, compress=False
+        )
+        self._error_message = error_message
+
+    async def upgrade(self, request: web.Request) -> None:
+        """Answer the handshake.
+
+        Raises:
+            ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
+        """
+        try:
+            await self.prepare(request)
+        except web.HTTPBadRequest as error:
+            raise _no_upgrade(request, error.text or error.reason) from error
+
+    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
+        if code in _BROKEN:
+            status, reason = _BROKEN[WSCloseCode(code)]
+            explanation = self._error_message(ApiError(status, reason, code="invalid_message"))
+            try:
+                await self.send_str(msgspec.json.encode(explanation).decode())
+            except ConnectionError:
+                log.info("%s: the client left before it heard why", request_id.current.get())
+        return await super().close(code=code, message=message, drain=drain)
+
+    async def say_goodbye(self, code: WSCloseCode, reason: str) -> None:
+        """Close the socket with as much of the reason as a close frame has room for."""
+        await self.close(code=code, message=reason.encode()[:_REASON_BYTES].decode(errors="ignore").encode())
+
+
+def _no_upgrade(request: web.Request, reason: str) -> ApiError:
+    """The error for a handshake that aiohttp has rejected."""
+    if request.headers.get(hdrs.UPGRADE, "").strip().lower() == "websocket":
+        return ApiError(400, f"The WebSocket's handshake is wrong: {reason}.", code="invalid_handshake")
+    message = "This address is a WebSocket's: ask with `Connection: Upgrade` and `Upgrade: websocket`."
+    headers: dict[str, str] = {hdrs.UPGRADE: "websocket", hdrs.CONNECTION: "Upgrade"}
+    return ApiError(426, message, code="upgrade_required", headers=headers)
 
 
 SESSIONS: web.AppKey[set[Session]] = web.AppKey("SESSIONS")

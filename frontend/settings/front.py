@@ -7,9 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from frontend.audio.formats import FORMATS, listed
-from frontend.settings.hosts import Hosts
 from frontend.settings.keys import BadKey, checked
-from frontend.settings.origins import Origins
+from frontend.settings.pages import Hosts, Origins
 from shm.setting import Group, check_bounds, setting
 from text.markup.meanings import MAX_RATE, MIN_RATE
 

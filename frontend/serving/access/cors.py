@@ -8,7 +8,7 @@ import re
 from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError
-from frontend.settings.origins import Origins
+from frontend.settings.pages import Origins
 
 EXPOSED = (
     "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, X-Warning, X-Download-Path, "

@@ -28,9 +28,8 @@ from frontend.serving.access.cors import Cors
 from frontend.serving.errors import retry_after
 from frontend.serving.route import Access, route_of
 from frontend.settings.front import FrontSettings
-from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys
-from frontend.settings.origins import Origins
+from frontend.settings.pages import Hosts, Origins
 
 API_KEY = web.RequestKey("API_KEY", str)
 """`request.get(API_KEY, "")`: the digest of the request's key, in hex; absent where no key was needed or sent."""

@@ -15,12 +15,11 @@ from aiohttp import web
 
 from frontend.contexts.services import Services
 from frontend.dialects.dialect import FILES
-from frontend.http import catalog, page, server
+from frontend.http import page
 from frontend.http.app import make_app
 from frontend.http.app import routes as declared
 from frontend.http.openapi.document import build
 from frontend.monitoring.metrics import Metrics
-from frontend.serving.errors import Error
 from frontend.serving.route import Access
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
@@ -118,18 +117,6 @@ async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
 
 
-JSON_ANSWERS = [
-    ("/v1/models", catalog.ModelList),
-    ("/v1/models/kokoro", catalog.Model),
-    ("/v1/audio/models", catalog.AudioModels),
-    ("/v1/audio/voices", catalog.Voices),
-    ("/voices", catalog.NamedVoices),
-    ("/health", server.Alive),
-    ("/ready", server.Ready),
-    ("/nothing", Error),
-]
-
-
 async def got(path: str, speaker: FakeSpeaker | None = None, **headers: str) -> tuple[aiohttp.ClientResponse, bytes]:
     """A GET's answer."""
     async with (
@@ -138,18 +125,6 @@ async def got(path: str, speaker: FakeSpeaker | None = None, **headers: str) -> 
         client.get(path, headers=headers) as response,
     ):
         return response, await response.read()
-
-
-@pytest.mark.parametrize(("path", "kind"), JSON_ANSWERS)
-async def test_answers_are_what_the_description_says(path: str, kind: Any) -> None:
-    _, body = await got(path)
-    assert msgspec.to_builtins(msgspec.json.decode(body, type=kind)) == json.loads(body), "nothing is left undescribed"
-
-
-async def test_a_server_that_can_not_speak_answers_as_described() -> None:
-    response, body = await got("/ready", FakeSpeaker(engine=None))
-    msgspec.json.decode(body, type=server.NotReady)
-    assert (response.status, int(response.headers["Retry-After"])) == (503, 3)
 
 
 async def test_the_examples_work_and_get_a_described_type(document: dict[str, Any]) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from frontend.serving.access.gate import is_loopback, network
 from frontend.settings.front import FrontSettings
-from frontend.settings.hosts import Hosts
-from frontend.settings.origins import Origins
+from frontend.settings.pages import Hosts, Origins
 
 LOCAL_HOSTS = ["localhost", "LOCALHOST:8880", "localhost.", "127.0.0.1:8880", "127.1.2.3", "[::1]:1", "[::1]"]
 CONTAINERS = ["host.docker.internal:8880", "host.containers.internal", "app.localhost:3000"]

@@ -1,4 +1,5 @@
-"""The host names under which clients may address the server: the guard against DNS rebinding.
+"""The web pages that may use the server: by their origin (RFC 6454: scheme, host and port), and by the host names under
+which they may address it, the guard against DNS rebinding.
 
 A web page whose own name is made to point at 127.0.0.1 has the same origin as this server to its browser. The page
 can't change the `Host` that the browser sends: the page's own name.
@@ -15,6 +16,11 @@ LOCAL_NAMES = frozenset({"localhost", "host.docker.internal", "host.containers.i
 (`.internal` is reserved, so no page can have such a name)."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:\[\]/@?#*,]+)(?::[0-9]{0,5})?")
+
+_LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,*]+")
+
+ANY = "*"
 
 
 class Hosts:
@@ -54,3 +60,34 @@ def _named(name: str) -> str:
     if match is None or match["name"] != name.lower():
         raise ValueError(f"allowed_hosts: {name!r} is no host; give names without a port, such as tts.example.com")
     return match["name"].strip("[]").removesuffix(".")
+
+
+class Origins:
+    """Allowed origins: pages of this machine always, others as configured."""
+
+    def __init__(self, configured: Iterable[str]) -> None:
+        """
+        Raises:
+            ValueError: something that is no origin.
+        """
+        self._configured = frozenset(map(_origin, configured))
+
+    def shares(self, origin: str) -> bool:
+        """True if pages of that origin may read the server's answers."""
+        origin = origin.lower()
+        return ANY in self._configured or origin in self._configured or _LOCAL.fullmatch(origin) is not None
+
+    def trusts(self, origin: str, host: str | None) -> bool:
+        """True if pages of that origin may use the server: shared origins, and the server's own, by its `Host`
+        header."""
+        return self.shares(origin) or bool(host and origin.lower().partition("://")[2] == host.lower())
+
+
+def _origin(text: str) -> str:
+    text = text.lower()
+    if text in (ANY, "null") or _ORIGIN.fullmatch(text):
+        return text
+    raise ValueError(
+        f"cors_origins: {text!r} is no origin; give scheme and host, such as https://example.com or http://box:3000, "
+        "null for pages without one, or * for all."
+    )
