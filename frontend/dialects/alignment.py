@@ -47,23 +47,7 @@ class Alignments:
         return _characters(written, spans), _characters([word.said or word.word for word in found], spans)
 
 
-def whole_alignment(words: Sequence[WordTiming], seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The alignments of all of a text, in the form of the one-shot calls: in seconds."""
-    alignments = Alignments()
-    alignments.add(words)
-    found = alignments.cover(seconds) or (_characters([], []), _characters([], []))
-    written, said = (
-        {
-            "characters": each["chars"],
-            "character_start_times_seconds": [start / 1000 for start in each["charStartTimesMs"]],
-            "character_end_times_seconds": [
-                (start + duration) / 1000
-                for start, duration in zip(each["charStartTimesMs"], each["charDurationsMs"], strict=True)
-            ],
-        }
-        for each in found
-    )
-    return written, said
+NO_CHARACTERS: dict[str, Any] = {"chars": [], "charStartTimesMs": [], "charDurationsMs": []}
 
 
 def _characters(words: Sequence[str], spans: Sequence[tuple[int, int, int]]) -> dict[str, Any]:

@@ -21,15 +21,15 @@ from frontend.contexts.events import Event, Flushed
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
+from frontend.dialects.clients import listener_of, speak
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
-from frontend.serving.json_body import fields_of
-from frontend.serving.no_effect import note_no_effect
+from frontend.serving.json_body import fields_in, fields_of
+from frontend.serving.no_effect import no_effect_if
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
-from frontend.speech.voices import MODEL_WORDS, asked_speech, is_other_model, usual_output
+from frontend.speech.voices import MODEL_WORDS, asked_speech, usual_output
 from shm import request_id
 from text.errors import TextError
 
@@ -39,11 +39,14 @@ SPEEDS = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.
 """The older API's names of speeds."""
 
 
+_BIT_RATE = no_effect_if(lambda _, output: not _output_of(output).has_bit_rate, "Bits per second of mp3.")
+
+
 class CartesiaVoice(msgspec.Struct):
     """`voice`, where it isn't a name."""
 
     id: Annotated[str | None, Meta(description="The voice's name.")] = None
-    mode: Annotated[str | None, Meta(description="`id`.")] = None
+    mode: Annotated[str | None, no_effect_if(lambda mode, _: mode != "id", "`id`.")] = None
 
 
 class CartesiaOutput(msgspec.Struct):
@@ -52,12 +55,15 @@ class CartesiaOutput(msgspec.Struct):
     container: Annotated[str | None, Meta(description="`raw` (the default), `wav` or `mp3`.")] = None
     encoding: Annotated[
         str | None,
-        Meta(description="The encoding of `raw`: pcm_s16le (the default), pcm_f32le, pcm_mulaw, pcm_alaw."),
+        no_effect_if(
+            lambda encoding, output: output.container == "mp3" and encoding != "mp3",
+            "The encoding of `raw`: pcm_s16le (the default), pcm_f32le, pcm_mulaw, pcm_alaw.",
+        ),
     ] = None
     sample_rate: Annotated[
         float | None, Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, where it is left out.")
     ] = None
-    bit_rate: Annotated[float | None, Meta(description="Bits per second of mp3.")] = None
+    bit_rate: Annotated[float | None, _BIT_RATE] = None
 
 
 class CartesiaGeneration(msgspec.Struct):
@@ -83,18 +89,21 @@ class CartesiaBody(msgspec.Struct):
     generation_config: Annotated[CartesiaGeneration | None, Meta(description="`speed` has an effect.")] = None
     speed: Annotated[
         str | float | None,
-        Meta(description="A factor, or slowest, slow, normal, fast or fastest; `generation_config` wins."),
+        no_effect_if(
+            lambda _, body: body.generation_config is not None and body.generation_config.speed is not None,
+            "A factor, or slowest, slow, normal, fast or fastest; `generation_config` wins.",
+        ),
     ] = None
 
 
 class CartesiaMessage(CartesiaBody):
     """A message on Cartesia's socket."""
 
-    context_id: str = ""
-    goes_on: bool = msgspec.field(default=False, name="continue")
-    cancel: bool = False
-    flush: bool = False
-    add_timestamps: bool = False
+    context_id: str | None = None
+    goes_on: bool | None = msgspec.field(default=None, name="continue")
+    cancel: bool | None = None
+    flush: bool | None = None
+    add_timestamps: bool | None = None
     max_buffer_delay_ms: float | None = None
 
 
@@ -125,25 +134,26 @@ class Cartesia(Talk):
         self._heard_at: dict[str, float] = {}
         self._flush_ids: dict[str, int] = {}
 
-    async def hear(self, message: Any) -> None:
+    async def hear(self, message: Mapping[str, Any]) -> None:
         """An error of a context leaves the socket open."""
-        key = text_of(message, "context_id") or str(uuid.uuid4())
+        named = message.get("context_id")
+        key = named if isinstance(named, str) and named else str(uuid.uuid4())
         try:
-            await self._follow(key, message)
+            await self._follow(key, fields_in(message, CartesiaMessage))
         except TextError as error:
             self._session.contexts.drop(key, remember=False)
             await self._session.fail(key, error)
 
-    async def _follow(self, key: str, message: Mapping[str, Any]) -> None:
-        if message.get("cancel"):
+    async def _follow(self, key: str, message: CartesiaMessage) -> None:
+        if message.cancel:
             if self._session.contexts.get(key):
                 self._session.contexts.drop(key, remember=False)
                 await self.ended(key)
             return
-        text, goes_on = text_of(message, "transcript"), bool(message.get("continue"))
+        text = message.transcript or ""
         context = self._session.contexts.get(key)
         if context is None:
-            if not (text.strip() or goes_on):
+            if not (text.strip() or message.goes_on):
                 await self.ended(key)
                 return
             context = self._open(key, message)
@@ -153,24 +163,24 @@ class Cartesia(Talk):
             )
         self._heard_at.setdefault(key, time.monotonic())
         context.write(text)
-        if message.get("flush"):
+        if message.flush:
             context.flush()
         elif context.patience == 0:
             context.flush(report=False)
-        if not goes_on:
+        if not message.goes_on:
             context.finish()
 
-    def _open(self, key: str, message: Mapping[str, Any]) -> Context:
-        delay = number_of(message, "max_buffer_delay_ms")
+    def _open(self, key: str, message: CartesiaMessage) -> Context:
+        delay = message.max_buffer_delay_ms
         delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
-        output = _output_of(object_of(message, "output_format"))
+        output = _output_of(message.output_format)
         asked = asked_speech(
             engine_in_use(self._session.services.speaker),
             self._session.services.settings,
             _voice_of(message),
-            text_of(message, "language") or None,
+            message.language or None,
             speed=_speed_of(message),
-            timestamps=bool(message.get("add_timestamps")),
+            timestamps=bool(message.add_timestamps),
             **listener_of(self._session.request, key),
         )
         for known in (self._heard_at, self._flush_ids):
@@ -214,56 +224,40 @@ class Cartesia(Talk):
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /tts/bytes."""
     body = await fields_of(request, CartesiaBody)
-    message = msgspec.to_builtins(body)  # the same fields as on the socket, where they may have any type
     usual = usual_output(request.app[SERVICES].settings) if body.output_format is None else None
-    output = usual or _output_of(object_of(message, "output_format"))
-    note_no_effect(request, _without_effect(body, output))
+    output = usual or _output_of(body.output_format)
     return await speak(
         request,
         (body.transcript or "", "transcript"),
         Delivery(output, Framing(output.content_type)),
-        _voice_of(message),
+        _voice_of(body),
         body.language or None,
-        speed=_speed_of(message),
+        speed=_speed_of(body),
     )
 
 
-def _without_effect(body: CartesiaBody, output: OutputFormat) -> list[str]:
-    wanted = body.output_format or CartesiaOutput()
-    dead = {
-        "model_id": is_other_model(body.model_id),
-        "voice.mode": isinstance(body.voice, CartesiaVoice) and body.voice.mode not in (None, "id"),
-        "output_format.encoding": wanted.container == "mp3" and wanted.encoding not in (None, "mp3"),
-        "output_format.bit_rate": wanted.bit_rate is not None and not output.has_bit_rate,
-        "speed": body.speed is not None and bool(body.generation_config and body.generation_config.speed is not None),
-    }
-    return [name for name, is_dead in dead.items() if is_dead]
-
-
-def _output_of(wanted: Mapping[str, Any]) -> OutputFormat:
-    container = text_of(wanted, "container") or "raw"
-    encoding = text_of(wanted, "encoding") or "pcm_s16le"
+def _output_of(wanted: CartesiaOutput | None) -> OutputFormat:
+    wanted = wanted or CartesiaOutput()
+    container, encoding = wanted.container or "raw", wanted.encoding or "pcm_s16le"
     if container not in ("raw", "wav", "mp3") or (container == "wav" and encoding != "pcm_s16le"):
         message = f"`output_format`: {container} with {encoding} is not made here: raw, wav of pcm_s16le, or mp3."
         raise ApiError(400, message, param="output_format", code="invalid_output_format")
-    name = encoding if container == "raw" else container
-    return encoding_named(name, number_of(wanted, "sample_rate"), number_of(wanted, "bit_rate"))
+    return encoding_named(encoding if container == "raw" else container, wanted.sample_rate, wanted.bit_rate)
 
 
-def _speed_of(message: Mapping[str, Any]) -> float | None:
-    speed = number_of(object_of(message, "generation_config"), "speed")
-    if speed is None and (named := message.get("speed")) is not None:
-        speed = SPEEDS.get(named) if isinstance(named, str) else number_of(message, "speed")
-        if speed is None:
-            raise ApiError(400, f"`speed` is none of {', '.join(SPEEDS)}.", param="speed", code="invalid_value")
-    return speed
+def _speed_of(body: CartesiaBody) -> float | None:
+    if body.generation_config and body.generation_config.speed is not None:
+        return body.generation_config.speed
+    if not isinstance(body.speed, str):
+        return body.speed
+    if body.speed not in SPEEDS:
+        raise ApiError(400, f"`speed` is none of {', '.join(SPEEDS)}.", param="speed", code="invalid_value")
+    return SPEEDS[body.speed]
 
 
-def _voice_of(message: Mapping[str, Any]) -> str:
+def _voice_of(body: CartesiaBody) -> str:
     """The voice that a message names; empty, for the default one, where it names none."""
-    if isinstance(message.get("voice"), str):
-        return text_of(message, "voice")
-    return text_of(object_of(message, "voice"), "id")
+    return (body.voice.id if isinstance(body.voice, CartesiaVoice) else body.voice) or ""
 
 
 _EXAMPLE = {"transcript": "Hello.", "voice": {"mode": "id", "id": "af_heart"}, "output_format": {"container": "mp3"}}

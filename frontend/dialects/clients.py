@@ -1,13 +1,11 @@
-"""A dialect's view of its client: the identity, and fields of messages that may have any type."""
+"""What the dialects of other services share: their client's identity, and the answer to a one-shot call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
 
-from frontend.contract.errors import ApiError
 from frontend.contract.urgency import Urgency
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
@@ -49,48 +47,3 @@ async def speak(
         delivery,
         lambda engine: asked_speech(engine, answers.settings, voice, language, urgency=urgency, **listener, **more),
     )
-
-
-def text_of(message: Mapping[str, Any], field: str) -> str:
-    """A field that is text; absent and null are "".
-
-    Raises:
-        ApiError: 400, it is something else.
-    """
-    value = message.get(field)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ApiError(400, f"`{field}` is not a string.", param=field, code="invalid_value")
-    return value
-
-
-def number_of(fields: Mapping[str, Any], field: str) -> float | None:
-    """A field that is a number; None if it is absent or null.
-
-    Raises:
-        ApiError: 400, it is something else.
-    """
-    value = fields.get(field)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ApiError(400, f"`{field}` is not a number.", param=field, code="invalid_value")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise ApiError(400, f"`{field}` is too large.", param=field, code="invalid_value") from error
-
-
-def object_of(fields: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    """A field that is an object; absent and null are empty.
-
-    Raises:
-        ApiError: 400, it is something else.
-    """
-    value = fields.get(field)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise ApiError(400, f"`{field}` is not an object.", param=field, code="invalid_value")
-    return value

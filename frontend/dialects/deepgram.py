@@ -5,7 +5,6 @@ Source: https://developers.deepgram.com/docs/tts-websocket
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -21,12 +20,12 @@ from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.clients import listener_of, speak, text_of
+from frontend.dialects.clients import listener_of, speak
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
-from frontend.serving.json_body import fields_of
-from frontend.serving.no_effect import note_no_effect
+from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
+from frontend.serving.no_effect import no_effect_if
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import asked_speech
@@ -39,10 +38,14 @@ ENCODINGS = ("linear16", "mulaw", "alaw")
 _CONTAINERS = {"linear16": ("wav", "none"), "opus": ("ogg",), "wav": ("wav",)}
 """The containers in which the encodings come; all others come in none."""
 
-_NUMBER = re.compile(r"\d{1,3}(?:\.\d{0,6})?")
 _MODEL = Meta(description="The voice.")
 _RATE = Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, where it is left out.")
 _SPEED = Meta(description="1 where it is left out.")
+_CONTAINER = no_effect_if(
+    lambda name, query: bool(name) and name not in _CONTAINERS.get(query.encoding or "mp3", ("none",)),
+    "`wav` (the default) or `none`, for linear16.",
+)
+_BIT_RATE = no_effect_if(lambda _, query: not _output_of(query).has_bit_rate, "Bits per second of mp3, opus and aac.")
 
 
 class DeepgramSocketQuery(msgspec.Struct):
@@ -61,8 +64,8 @@ class DeepgramQuery(msgspec.Struct):
     encoding: Annotated[str, Meta(description=f"`mp3`, the default, or another of {', '.join(ALL_NAMES)}.")] = ""
     sample_rate: Annotated[int | None, _RATE] = None
     speed: Annotated[float | None, _SPEED] = None
-    container: Annotated[str, Meta(description="`wav` (the default) or `none`, for linear16.")] = ""
-    bit_rate: Annotated[int | None, Meta(description="Bits per second of mp3, opus and aac.")] = None
+    container: Annotated[str, _CONTAINER] = ""
+    bit_rate: Annotated[int | None, _BIT_RATE] = None
 
 
 class DeepgramBody(msgspec.Struct):
@@ -74,8 +77,8 @@ class DeepgramBody(msgspec.Struct):
 class DeepgramMessage(msgspec.Struct):
     """A message on Deepgram's socket."""
 
-    type: str = ""
-    text: str = ""
+    type: str | None = None
+    text: str | None = None
 
 
 class DeepgramError(ErrorAnswer):
@@ -110,31 +113,32 @@ class Deepgram(Talk):
         Raises:
             ApiError, Unavailable: voice or encoding are none of the server's.
         """
-        query, request = self._session.request.query, self._session.request
-        encoding = query.get("encoding", ENCODINGS[0])
+        request = self._session.request
+        query = read_query(request.query, DeepgramSocketQuery)
+        encoding = query.encoding or ENCODINGS[0]
         if encoding not in ENCODINGS:
             message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(ENCODINGS)}."
             raise ApiError(400, message, param="encoding", code="invalid_encoding")
-        self._output = encoding_named(encoding, _whole_number(query, "sample_rate"))
-        speed = _speed_of(query)
-        services, voice = self._session.services, query.get("model")
-        engine = engine_in_use(services.speaker)
-        self._asked = asked_speech(engine, services.settings, voice, None, speed=speed, **listener_of(request))
+        self._output = encoding_named(encoding, query.sample_rate)
+        services = self._session.services
+        engine, speed = engine_in_use(services.speaker), query.speed
+        self._asked = asked_speech(engine, services.settings, query.model, None, speed=speed, **listener_of(request))
         await self._session.send(
             {
                 "type": "Metadata",
                 "request_id": self._asked.request_id,
-                "model_name": query.get("model", ""),
+                "model_name": query.model,
                 "model_version": engine.model,
                 "model_uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, engine.model_sha256)),
             }
         )
 
-    async def hear(self, message: Any) -> None:
+    async def hear(self, message: Mapping[str, Any]) -> None:
+        fields = fields_in(message, DeepgramMessage)
         context = self._session.contexts.get(str(self._texts))
-        match text_of(message, "type"):
+        match fields.type or "":
             case "Speak":
-                await self._write(context, text_of(message, "text"))
+                await self._write(context, fields.text or "")
             case "Flush" if context is not None:
                 await self._flush(context)
             case "Flush":
@@ -187,41 +191,18 @@ class Deepgram(Talk):
 
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
-    body, query = await fields_of(request, DeepgramBody), request.query
-    encoding = query.get("encoding") or request.app[SERVICES].settings.default_format or "mp3"
-    if encoding == "linear16" and query.get("container", "wav") == "wav":
-        encoding = "wav"
-    output = encoding_named(encoding, _whole_number(query, "sample_rate"), _whole_number(query, "bit_rate"))
-    speed = _speed_of(query)
-    note_no_effect(request, _without_effect(query, output))
+    body = await fields_of(request, DeepgramBody)
+    query = query_of(request, DeepgramQuery)
+    output = _output_of(query, request.app[SERVICES].settings.default_format)
     delivery = Delivery(output, Framing(output.content_type))
-    return await speak(request, (body.text or "", "text"), delivery, query.get("model"), None, speed=speed)
+    return await speak(request, (body.text or "", "text"), delivery, query.model, None, speed=query.speed)
 
 
-def _without_effect(query: Mapping[str, str], output: OutputFormat) -> list[str]:
-    container = query.get("container")
-    known = _CONTAINERS.get(query.get("encoding", "mp3"), ("none",))
-    dead = {
-        "container": container is not None and container not in known,
-        "bit_rate": "bit_rate" in query and not output.has_bit_rate,
-    }
-    return [name for name, is_dead in dead.items() if is_dead]
-
-
-def _speed_of(query: Mapping[str, str]) -> float | None:
-    speed = query.get("speed")
-    if speed is not None and not _NUMBER.fullmatch(speed):
-        raise ApiError(400, f"`speed`: {speed[:32]!r} is not a number.", param="speed", code="invalid_value")
-    return None if speed is None else float(speed)
-
-
-def _whole_number(query: Mapping[str, str], name: str) -> float | None:
-    value = query.get(name)
-    if value is None:
-        return None
-    if not value.isdecimal() or len(value) > 9:
-        raise ApiError(400, f"`{name}` is not a whole number.", param=name, code="invalid_value")
-    return float(value)
+def _output_of(query: DeepgramQuery, usual: str = "") -> OutputFormat:
+    encoding = query.encoding or usual or "mp3"
+    if encoding == "linear16" and query.container in ("", "wav"):
+        encoding = "wav"
+    return encoding_named(encoding, query.sample_rate, query.bit_rate)
 
 
 DEEPGRAM = service(

@@ -24,18 +24,17 @@ from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.contract.word_timing import WordTiming
-from frontend.dialects.alignment import Alignments, whole_alignment
-from frontend.dialects.clients import listener_of, number_of, object_of, speak, text_of
+from frontend.dialects.alignment import NO_CHARACTERS, Alignments
+from frontend.dialects.clients import listener_of, speak
 from frontend.dialects.dialect import Post, Socket, service
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
-from frontend.serving.json_body import fields_of
-from frontend.serving.no_effect import note_no_effect
+from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
 from frontend.serving.route import Access
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
-from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, is_other_model, usual_output
+from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, usual_output
 from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
@@ -47,7 +46,6 @@ DEFAULT_CONTEXT = "default"
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 20.0, 180.0
 
 _POLICY_VIOLATION = 1008
-_TRUE = ("true", "1")
 _OUTPUT_NAME = re.compile(r"(?P<codec>[a-z]+3?)_(?P<rate>\d{4,5})(?:_(?P<kilobits>\d{2,3}))?")
 _OUTPUT = Meta(description="Such as mp3_44100_128 (the default), pcm_24000, opus_48000_64 or ulaw_8000.")
 _AS_WRITTEN = "`off`: numbers, dates and abbreviations are passed on as they are written."
@@ -88,24 +86,25 @@ class ElevenLabsSocketQuery(msgspec.Struct):
     enable_ssml_parsing: Annotated[bool, Meta(description="`true`: texts are SSML.")] = False
     auto_mode: Annotated[bool, Meta(description="`true`: each message is a whole text, spoken at once.")] = False
     inactivity_timeout: Annotated[
-        int, Meta(description="Seconds without a message after which the socket is closed: 1 to 180.")
-    ] = 0
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Seconds without a message after which the socket is closed: 1 to 180."),
+    ] = None
 
 
 class ElevenLabsMessage(msgspec.Struct):
     """A message on ElevenLabs' sockets."""
 
-    text: str = ""
-    context_id: str = ""
-    context: str = msgspec.field(default="", name="contextId")
+    text: str | None = None
+    context_id: str | None = None
+    context: str | None = msgspec.field(default=None, name="contextId")
     voice_settings: ElevenLabsSettings | None = None
-    flush: bool = False
-    try_trigger_generation: bool = False
-    close_context: bool = False
-    close_socket: bool = False
-    key: str = msgspec.field(default="", name="xi-api-key")
-    xi_api_key: str = ""
-    authorization: str = ""
+    flush: bool | None = None
+    try_trigger_generation: bool | None = None
+    close_context: bool | None = None
+    close_socket: bool | None = None
+    key: str | None = msgspec.field(default=None, name="xi-api-key")
+    xi_api_key: str | None = None
+    authorization: str | None = None
 
 
 class ElevenLabsDetail(msgspec.Struct):
@@ -132,11 +131,10 @@ class ElevenLabs(Talk):
         """`single`: the socket has one context, and ends with it."""
         self._session = session
         self._single = single
-        self._query = session.request.query
         self._key_due = session.request.get(KEY_DUE)
         self._asked: SpeechRequest | None = None
         self._output = OutputFormat()
-        self._settled = self._query.get("auto_mode", "").lower() in _TRUE
+        self._settled = False
         self._alignments: dict[str, Alignments] = {}
         self._idle_seconds = IDLE_SECONDS
 
@@ -153,36 +151,41 @@ class ElevenLabs(Talk):
         Raises:
             ApiError, Unavailable: voice, output format, normalisation or timeout are none of the server's.
         """
-        query, request = self._query, self._session.request
-        self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
-        self._output = output_named(query.get("output_format", DEFAULT_OUTPUT))
-        ssml = query.get("enable_ssml_parsing", "").lower() in _TRUE
+        request = self._session.request
+        query = read_query(request.query, ElevenLabsSocketQuery)
+        wanted = IDLE_SECONDS if query.inactivity_timeout is None else float(query.inactivity_timeout)
+        self._idle_seconds = min(max(wanted, 1.0), LONGEST_IDLE_SECONDS)
+        self._output = output_named(query.output_format or DEFAULT_OUTPUT)
+        self._settled = query.auto_mode
         self._asked = asked_speech(
             engine_in_use(self._session.services.speaker),
             self._session.services.settings,
             request.match_info["voice"],
-            query.get("language_code"),
+            query.language_code,
             timestamps=True,
-            rules_off=rules_off(query.get("apply_text_normalization")),
-            markup=MarkupKind.SSML if ssml else MarkupKind.NONE,
+            rules_off=_rules_off(query.apply_text_normalization),
+            markup=MarkupKind.SSML if query.enable_ssml_parsing else MarkupKind.NONE,
             **listener_of(request),
         )
 
-    async def hear(self, message: Any) -> None:
-        self._check_key(message)
-        key = DEFAULT_CONTEXT if self._single else text_of(message, _id_field(message)) or DEFAULT_CONTEXT
-        if message.get("close_socket"):
-            self._session.finish()
-            return
+    async def hear(self, message: Mapping[str, Any]) -> None:
+        """An error of a context leaves the socket open, once its client has shown its key."""
+        named = message.get("context_id", message.get("contextId"))
+        key = named if isinstance(named, str) and named and not self._single else DEFAULT_CONTEXT
         try:
-            self._follow(key, message)
+            fields = fields_in(message, ElevenLabsMessage)
+            self._check_key(fields)
+            if fields.close_socket:
+                self._session.finish()
+            else:
+                self._follow(key, fields)
         except TextError as error:
             self._session.contexts.drop(key)
-            await self._session.fail(None if error.status == 401 else key, error)
+            await self._session.fail(None if self._key_due else key, error)
 
-    def _follow(self, key: str, message: Mapping[str, Any]) -> None:
-        context, text = self._session.contexts.get(key), text_of(message, "text")
-        ends = bool(message.get("close_context")) or (self._single and message.get("text") == "")
+    def _follow(self, key: str, message: ElevenLabsMessage) -> None:
+        context, text = self._session.contexts.get(key), message.text or ""
+        ends = bool(message.close_context) or (self._single and message.text == "")
         if context is None and text and not ends:
             context = self._open(key, message)
         elif context is not None and context.finished and text.strip():
@@ -194,28 +197,27 @@ class ElevenLabs(Talk):
         if text.strip():
             # Clients send whole words, and some leave out the space between two sentences.
             context.write(f"{text} " if self._settled else text, settled=self._settled)
-        if message.get("flush") or (self._single and message.get("try_trigger_generation") and text.strip()):
+        if message.flush or (self._single and message.try_trigger_generation and text.strip()):
             context.flush(report=False)
         if ends:
             context.finish()
             self._session.contexts.closing |= self._single
 
-    def _open(self, key: str, message: Mapping[str, Any]) -> Context:
+    def _open(self, key: str, message: ElevenLabsMessage) -> Context:
         assert self._asked is not None  # `begin` came first
         engine_in_use(self._session.services.speaker)
-        speed = number_of(object_of(message, "voice_settings"), "speed")
-        speed = checked_speed(speed, self._session.services.settings)
+        wanted = message.voice_settings.speed if message.voice_settings else None
+        speed = checked_speed(wanted, self._session.services.settings)
         asked = replace(self._asked, client=f"{self._asked.client}/{key}", speed=speed)
         context = self._session.contexts.open(key, asked, self._output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
         self._alignments[key] = Alignments()
         return context
 
-    def _check_key(self, message: Mapping[str, Any]) -> None:
+    def _check_key(self, message: ElevenLabsMessage) -> None:
         if self._key_due is None:
             return
-        offered = text_of(message, "xi-api-key") or text_of(message, "xi_api_key")
-        offered = offered or re.sub(r"(?i)^bearer ", "", text_of(message, "authorization"))
+        offered = message.key or message.xi_api_key or re.sub(r"(?i)^bearer ", "", message.authorization or "")
         if not offered or not self._key_due(offered):
             what = "That API key is none of this server's." if offered else "An API key is needed, as xi-api-key."
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
@@ -261,25 +263,26 @@ class TimedLines(Framing):
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
         found = self._alignments.cover(seconds)
-        written, said = (_in_seconds(each, self._began) for each in found) if found else (None, None)
+        line = _timed(audio, found, self._began)
         self._began = seconds if found else self._began
-        return msgspec.json.encode(_timed(audio, written, said)) + b"\n"
+        return line + b"\n"
 
     def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
-        return msgspec.json.encode(_timed(audio, *whole_alignment(words, seconds)))
+        self._alignments.add(words)
+        return _timed(audio, self._alignments.cover(seconds) or (NO_CHARACTERS, NO_CHARACTERS), 0.0)
 
 
-def _timed(audio: bytes, written: object, said: object) -> dict[str, object]:
+def _timed(audio: bytes, found: tuple[Mapping[str, Any], Mapping[str, Any]] | None, began: float) -> bytes:
+    written, said = (_in_seconds(each, began) for each in found) if found else (None, None)
     encoded = base64.b64encode(audio).decode()
-    return {"audio_base64": encoded, "alignment": written, "normalized_alignment": said}
+    return msgspec.json.encode({"audio_base64": encoded, "alignment": written, "normalized_alignment": said})
 
 
 async def _speech(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
-    named, usual = request.query.get("output_format"), usual_output(request.app[SERVICES].settings)
-    output = usual if named is None and usual else output_named(named or DEFAULT_OUTPUT)
-    note_no_effect(request, ["model_id"] if is_other_model(body.model_id) else [])
+    named, usual = query_of(request, ElevenLabsQuery).output_format, usual_output(request.app[SERVICES].settings)
+    output = output_named(named or DEFAULT_OUTPUT) if named or usual is None else usual
     delivery = Delivery(output, TimedLines() if timed else Framing(output.content_type), streamed=streamed)
     return await speak(
         request,
@@ -288,7 +291,7 @@ async def _speech(request: web.Request, *, timed: bool = False, streamed: bool =
         request.match_info["voice"],
         body.language_code or None,
         speed=body.voice_settings.speed if body.voice_settings else None,
-        rules_off=rules_off(body.apply_text_normalization),
+        rules_off=_rules_off(body.apply_text_normalization),
         timestamps=timed,
     )
 
@@ -308,34 +311,12 @@ def output_named(name: str) -> OutputFormat:
     return output_of(ALL_NAMES[match["codec"]], float(match["rate"]), bit_rate, "output_format")
 
 
-def rules_off(wanted: str | None) -> tuple[str, ...]:
-    """The normalisation rules that `apply_text_normalization` turns off: all of them, or none.
-
-    Args:
-        wanted: the parameter's value; None or "" if it is absent.
-
-    Raises:
-        ApiError: 400, the value is none of the service's.
-    """
-    if not wanted or wanted in ("auto", "on"):
-        return ()
-    if wanted == "off":
-        return tuple(RULES)
-    message = f"`apply_text_normalization` is {wanted[:64]!r}; it must be auto, on or off."
-    raise ApiError(400, message, param="apply_text_normalization", code="invalid_value")
-
-
-def _id_field(message: Mapping[str, Any]) -> str:
-    return "context_id" if "context_id" in message else "contextId"
-
-
-def _idle_seconds(wanted: str | None) -> float:
-    if not wanted:
-        return IDLE_SECONDS
-    if not wanted.isdecimal() or len(wanted) > 9:
-        message = f"`inactivity_timeout` is {wanted[:64]!r}; it must be a whole number of seconds."
-        raise ApiError(400, message, param="inactivity_timeout", code="invalid_value")
-    return min(max(float(wanted), 1.0), LONGEST_IDLE_SECONDS)
+def _rules_off(wanted: str | None) -> tuple[str, ...]:
+    """The normalisation rules that `apply_text_normalization` turns off: all of them, or none."""
+    if wanted not in (None, "", "auto", "on", "off"):
+        message = f"`apply_text_normalization` is {wanted[:64]!r}; it must be auto, on or off."
+        raise ApiError(400, message, param="apply_text_normalization", code="invalid_value")
+    return tuple(RULES) if wanted == "off" else ()
 
 
 def _in_seconds(alignment: Mapping[str, Any], began: float) -> dict[str, Any]:

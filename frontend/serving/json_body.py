@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import web
 
 from frontend.contract.errors import ApiError
-from frontend.serving.no_effect import fields_without_effect, note_no_effect
+from frontend.serving.no_effect import note_no_effect, overruled_in, unknown_in
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """The form in which msgspec names the place of an error in a document."""
@@ -44,13 +44,36 @@ async def fields_of(request: web.Request, kind: type[Fields]) -> Fields:
     """
     body = await request.read()
     fields: Fields = read_json(_decoder(kind).decode, body)  # type: ignore[arg-type]
-    note_no_effect(request, fields_without_effect(body, fields))
+    note_no_effect(request, [*unknown_in(body, type(fields)), *overruled_in(fields)])
     return fields
 
 
 @functools.cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
+
+
+def fields_in(message: Mapping[str, Any], kind: type[Fields]) -> Fields:
+    """The fields of an object that was decoded before.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return msgspec.convert(message, kind)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from error
+
+
+def query_of(request: web.Request, kind: type[Fields]) -> Fields:
+    """The fields of the request's query; X-Warning will name those that by their type have no effect.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    fields = read_query(request.query, kind)
+    note_no_effect(request, overruled_in(fields))
+    return fields
 
 
 def read_query(query: Mapping[str, str], kind: type[Fields]) -> Fields:

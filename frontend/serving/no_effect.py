@@ -35,7 +35,11 @@ Rule = Callable[[Any, Any], bool]
 
 
 def no_effect_if(rule: Rule, description: str, **more: Any) -> Meta:
-    """A field's words, with the case in which it has no effect."""
+    """A field's words, with the case in which it has no effect.
+
+    A rule that uses names of its module stands outside the annotation, because msgspec evaluates annotations without
+    them.
+    """
     return Meta(description=description, extra={_RULE: rule}, **more)
 
 
@@ -43,15 +47,6 @@ def another_name(field: str, **more: Any) -> Meta:
     """The words of a field that is another name for one that wins."""
     words = f"Another name for `{field}`, which wins where both are given."
     return no_effect_if(lambda _, body: getattr(body, field) is not None, words, **more)
-
-
-def fields_without_effect(body: bytes, fields: object) -> list[str]:
-    """The fields of a body that change nothing, by its type alone: `foo`, `turns[0].foo`.
-
-    Args:
-        fields: the body, decoded.
-    """
-    return [*unknown_in(body, type(fields)), *_overruled(fields, "")]
 
 
 def unknown_in(body: bytes, kind: type) -> list[str]:
@@ -64,10 +59,11 @@ def _described(kind: type) -> inspect.Type:
     return inspect.type_info(kind)
 
 
-def _overruled(value: object, path: str) -> Iterator[str]:
+def overruled_in(value: object, path: str = "") -> Iterator[str]:
+    """Paths of the fields that by their type's own rules have no effect: `model_id`, `turns[0].voice_id`."""
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _overruled(item, f"{path}[{number}]")
+            yield from overruled_in(item, f"{path}[{number}]")
     elif isinstance(value, msgspec.Struct):
         described = _described(type(value))
         assert isinstance(described, inspect.StructType)
@@ -77,7 +73,7 @@ def _overruled(value: object, path: str) -> Iterator[str]:
             if inner is not None and extra and _RULE in extra and extra[_RULE](inner, value):
                 yield place
             else:
-                yield from _overruled(inner, place)
+                yield from overruled_in(inner, place)
 
 
 def _unknown(value: bytes | msgspec.Raw, kind: inspect.Type, path: str) -> Iterator[str]:

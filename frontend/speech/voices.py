@@ -17,6 +17,7 @@ from frontend.audio.formats import FORMATS, OutputFormat, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
+from frontend.serving.no_effect import no_effect_if
 from frontend.settings.front import FrontSettings
 from shm import messages, request_id
 from shm.engine_info import EngineInfo, VoiceInfo
@@ -29,8 +30,9 @@ Speed = Annotated[float, Meta(ge=MIN_RATE, le=MAX_RATE)]
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The model's own name, and the names that OpenAI's clients ask for. Requests with other names are answered too."""
 
-MODEL_WORDS = Meta(
-    description=f"Any name is taken, and means the one model here. X-Warning names others than {', '.join(MODELS)}."
+MODEL_WORDS = no_effect_if(
+    lambda name, _: is_other_model(name),
+    f"Any name is taken, and means the one model here. X-Warning names others than {', '.join(MODELS)}.",
 )
 
 log = logging.getLogger(__name__)

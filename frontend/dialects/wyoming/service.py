@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.error import Error
 from wyoming.event import Event, Eventable, async_write_event
@@ -25,13 +26,13 @@ from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.clients import object_of, text_of
 from frontend.dialects.wyoming.events import MAX_LINE_BYTES, info, read_line, read_rest
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.acceptor import Acceptor
 from frontend.serving.connections import Connection, Connections
 from frontend.serving.errors import note_late_failure
 from frontend.serving.interruptible_wait import InterruptibleWait
+from frontend.serving.json_body import fields_in
 from frontend.serving.sent_ahead import bound_transport
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import asked_speech, usual_voice
@@ -65,6 +66,23 @@ the error."""
 
 
 log = logging.getLogger(__name__)
+
+
+class _Voice(msgspec.Struct):
+    name: str | None = None
+    language: str | None = None
+
+
+class _Fields(msgspec.Struct):
+    """The fields of the events that have an effect: the library's own types check nothing."""
+
+    text: str | None = None
+    text_format: str | None = None
+    voice: _Voice | None = None
+
+
+def _fields(event: Event) -> _Fields:
+    return fields_in(event.data, _Fields)
 
 
 class WyomingService:
@@ -236,19 +254,20 @@ class Conversation:
                 # service.
                 await self._send(info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends))
             case "ping":
-                await self._send(Pong(text_of(event.data, "text")))
+                await self._send(Pong(_fields(event).text or ""))
             case "synthesize" if self._text is None:
-                context = await self._open(event.data, group, streamed=False)
-                context.write(text_of(event.data, "text"))
+                fields = _fields(event)
+                context = await self._open(fields, group, streamed=False)
+                context.write(fields.text or "")
                 context.finish()
             case "synthesize":
                 log.debug("the whole text of a stream, for servers that take no pieces")
             case "synthesize-start":
                 if self._text is not None:
                     raise ApiError(400, "A text is open already: end it with `synthesize-stop`.", code="text_open")
-                self._text = await self._open(event.data, group, streamed=True)
+                self._text = await self._open(_fields(event), group, streamed=True)
             case "synthesize-chunk":
-                self._opened(event.type).write(text_of(event.data, "text"))
+                self._opened(event.type).write(_fields(event).text or "")
             case "synthesize-stop":
                 self._opened(event.type).finish()
                 self._text = None
@@ -260,7 +279,7 @@ class Conversation:
             raise ApiError(400, f"`{kind}` needs a `synthesize-start` before it.", code="no_text_open")
         return self._text
 
-    async def _open(self, data: Mapping[str, Any], group: asyncio.TaskGroup, *, streamed: bool) -> Context:
+    async def _open(self, fields: _Fields, group: asyncio.TaskGroup, *, streamed: bool) -> Context:
         """A context for another text, once the text before it is spoken."""
         if self._speech is not None:
             await asyncio.wait((self._speech,))
@@ -268,7 +287,7 @@ class Conversation:
         host, *_ = self._writer.get_extra_info("peername") or ("",)
         client = f"wyoming/{host}/{request_id.current.get()}"
         engine = engine_in_use(self._services.speaker)
-        asked = asked_by(data, engine, self._services.settings, request_id=name, client=client)
+        asked = asked_by(fields, engine, self._services.settings, request_id=name, client=client)
         output = OutputFormat(sample_rate=engine.sample_rate)
         context = Context(self._services, asked, output, whole=not streamed)
         bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
@@ -336,7 +355,7 @@ class Conversation:
             log.info("%s: the client left before it heard so", request_id.current.get())
 
 
-def asked_by(data: Mapping[str, Any], engine: EngineInfo, settings: FrontSettings, **identity: Any) -> SpeechRequest:
+def asked_by(fields: _Fields, engine: EngineInfo, settings: FrontSettings, **identity: Any) -> SpeechRequest:
     """What a `synthesize` or a `synthesize-start` asks for, without its text. The `speaker` of its voice is ignored,
     because no voice has several.
 
@@ -346,12 +365,12 @@ def asked_by(data: Mapping[str, Any], engine: EngineInfo, settings: FrontSetting
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
-    form = text_of(data, "text_format") or SynthesizeTextFormat.TEXT
+    form = fields.text_format or SynthesizeTextFormat.TEXT
     if form not in list(SynthesizeTextFormat):
         message = f"`text_format`: {form[:32]!r} is none of {', '.join(SynthesizeTextFormat)}."
         raise ApiError(400, message, param="text_format", code="invalid_value")
-    voice = object_of(data, "voice")
-    name, language = text_of(voice, "name"), text_of(voice, "language")
+    voice = fields.voice or _Voice()
+    name, language = voice.name, voice.language
     if not name and language:
         name = _native(engine, settings, language)
     markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE

@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.word_timing import WordTiming
-from frontend.dialects.alignment import Alignments, whole_alignment
+from frontend.dialects.alignment import Alignments
+from frontend.dialects.elevenlabs import TimedLines
 
 
 def word(text: str, start: float, end: float) -> WordTiming:
@@ -67,8 +69,9 @@ def test_a_clients_running_clock_finds_every_word(gaps: list[tuple[float, float]
 
 
 def test_the_one_shot_form_is_in_seconds() -> None:
-    written, said = whole_alignment([word("Hi", 0.1, 0.5)], 0.75)
+    found = msgspec.json.decode(TimedLines().whole(b"", [word("Hi", 0.1, 0.5)], 0.75))
+    written, said = found["alignment"], found["normalized_alignment"]
     assert written["characters"] == ["H", "i", " "] and said["characters"] == ["H", "I", " "]
     assert written["character_start_times_seconds"] == [0.1, 0.3, 0.5]
     assert written["character_end_times_seconds"] == [0.3, 0.5, 0.75]
-    assert whole_alignment([], 1.0)[0]["characters"] == []
+    assert msgspec.json.decode(TimedLines().whole(b"", [], 1.0))["alignment"]["characters"] == []

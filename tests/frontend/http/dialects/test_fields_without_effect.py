@@ -48,7 +48,7 @@ FULL_ELEVENLABS = {
                 "context_id": "a",
             },
             "cartesia_version, voice.embedding, generation_config.emotion, generation_config.volume, context_id, "
-            "model_id, voice.mode, speed",
+            "voice.mode, model_id, speed",
         ),
         (
             "/tts/bytes",
