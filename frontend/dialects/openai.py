@@ -12,7 +12,7 @@ from aiohttp import web
 
 from frontend.dialects.dialect import FILES, Dialect
 from frontend.serving.errors import REFUSAL_STATUS
-from frontend.serving.json_body import fields_of, read_query
+from frontend.serving.json_body import fields_of, query_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
 from frontend.speech import sse
@@ -20,45 +20,26 @@ from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
 from frontend.speech.framing import TimedSpeech
-from frontend.speech.kokoro_fastapi import options_without_effect
-from frontend.speech.voices import is_other_model
 from shm.killpoint import killpoint
 from text.markup.marked import MarkupKind
 
-# The fields of a speech request that have no effect.
 
-
-def dead_fields(fields: SpeechBody, *, captioned: bool, session_header: bool) -> list[str]:
-    """Fields that the request sets and that change nothing of its answer.
+def _without_effect(fields: SpeechBody, *, captioned: bool, session_header: bool) -> list[str]:
+    """Fields of which more than the body decides that they change nothing; `fields_of` names the others.
 
     Args:
         captioned: the request is for captioned speech.
         session_header: the request has a header X-Session.
     """
-    phonemes, markup = fields.phonemes is not None, fields.markup
     dead = {
-        "model": is_other_model(fields.model),
-        "instructions": fields.instructions not in (None, ""),
-        "return_timing": bool(fields.return_timing),
         "return_timestamps": bool(fields.return_timestamps) and not captioned,
         "timestamps": captioned and fields.timestamps == "word",
         "stream_format": captioned and fields.stream_format is not None,
-        "download_format": fields.download_format is not None and not fields.return_download_link,
-        "allow_voice_tags": bool(fields.allow_voice_tags) and (phonemes or markup not in (None, MarkupKind.TAGS)),
-        "ssml": bool(fields.ssml) and (phonemes or markup not in (None, MarkupKind.SSML)),
-        "markup": markup is not None and phonemes,
-        "text": fields.input is not None and fields.text is not None,
-        "format": fields.response_format is not None and fields.format is not None,
-        "lang": fields.lang is not None and phonemes,
-        "lang_code": fields.lang_code is not None and (phonemes or fields.lang is not None),
         "voice_aliases": bool(fields.voice_aliases) and not _may_name_aliases(fields),
-        "normalization_options": fields.normalization_options is not None and phonemes,
         "user": fields.user is not None and session_header,
         "on_busy": fields.on_busy is not None and fields.user is None and not session_header,
     }
-    options = [] if phonemes else options_without_effect(fields.normalization_options)
-    found = [*(name for name, is_dead in dead.items() if is_dead), *(f"normalization_options.{o}" for o in options)]
-    return found + _dead_in_dialogue(fields) if isinstance(fields, DialogueBody) else found
+    return [name for name, is_dead in dead.items() if is_dead]
 
 
 def _may_name_aliases(fields: SpeechBody) -> bool:
@@ -67,16 +48,6 @@ def _may_name_aliases(fields: SpeechBody) -> bool:
     named = (voice, *(turn.voice or turn.voice_id for turn in turns_of(fields)[1]))
     tagged = markup_of(fields) in (MarkupKind.TAGS, MarkupKind.SSML) and fields.phonemes is None
     return tagged or any(voice is not None and voice.strip().casefold() in names for voice in named)
-
-
-def _dead_in_dialogue(fields: DialogueBody) -> list[str]:
-    name, turns = turns_of(fields)
-    dead = ["inputs"] if fields.turns is not None and fields.inputs is not None else []
-    if fields.voice is not None and all(turn.voice or turn.voice_id for turn in turns):
-        dead.append("voice")
-    if fields.pause_between_turns is not None and len(turns) < 2:
-        dead.append("pause_between_turns")
-    return dead + [f"{name}[{place}].voice_id" for place, turn in enumerate(turns) if turn.voice and turn.voice_id]
 
 
 SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence", "X-Download-Path")
@@ -132,7 +103,7 @@ async def speech_by_address(request: web.Request) -> web.StreamResponse:
     For players that take an address. Without configured keys it answers clients on the server's own machine only, and
     no page of another site.
     """
-    return await speak(request, read_query(request.query, SpeechBody))
+    return await speak(request, query_of(request, SpeechBody))
 
 
 @ROUTES.add(
@@ -168,7 +139,7 @@ async def speak(request: web.Request, fields: SpeechBody, *, captioned: bool = F
     delivery = delivery_of(fields, answers.settings, captioned=captioned)
     killpoint("parsed")
     named = bool(request.headers.get("X-Session"))
-    note_no_effect(request, dead_fields(fields, captioned=captioned, session_header=named))
+    note_no_effect(request, _without_effect(fields, captioned=captioned, session_header=named))
     session = session_of(request, fields.user)
     return await answers.speak(
         request,

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
+from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.speech.kokoro_fastapi import NormalizationOptions, VoiceAliases, Volume
 from frontend.speech.sessions import OnBusy
-from frontend.speech.voices import MODELS, Speed
+from frontend.speech.voices import MODELS, Speed, is_other_model
 from text.markup.marked import MarkupKind
 
 OPENAI_VOICES = "alloy, ash, ballad, coral, echo, fable, onyx, nova, sage, shimmer, verse, marin, cedar"
@@ -25,21 +26,26 @@ class VoiceReference(msgspec.Struct):
     id: Annotated[str, Meta(description="The voice, as `voice` has it.")]
 
 
+def _has_phonemes(_: object, body: SpeechBody) -> bool:
+    return body.phonemes is not None
+
+
 class SpeechBody(msgspec.Struct):
     """The body's fields. `null` means absent; X-Warning names fields that aren't named here, which OpenAI's API ignores
     too."""
 
     model: Annotated[
         str | None,
-        Meta(
-            description=f"Any name is taken, and means the one model here. Clients know {', '.join(MODELS)}.",
+        no_effect_if(
+            is_other_model,
+            f"Any name is taken, and means the one model here. Clients know {', '.join(MODELS)}.",
             examples=["kokoro"],
         ),
     ] = None
     input: Annotated[
         str | None, Meta(description="The text to speak. Needed, unless `phonemes` is given.", examples=["Hello."])
     ] = None
-    text: Annotated[str | None, Meta(description="Another name for `input`, which wins where both are given.")] = None
+    text: Annotated[str | None, another_name("input")] = None
     voice: Annotated[
         str | VoiceReference | None,
         Meta(
@@ -59,7 +65,7 @@ class SpeechBody(msgspec.Struct):
     ] = None
     format: Annotated[
         str | None,
-        Meta(description="Another name for `response_format`, which wins.", extra_json_schema={"enum": _FORMAT_NAMES}),
+        another_name("response_format", extra_json_schema={"enum": _FORMAT_NAMES}),
     ] = None
     sample_rate: Annotated[
         Annotated[int, Meta(ge=MIN_SAMPLE_RATE, le=MAX_SAMPLE_RATE)] | None,
@@ -77,31 +83,43 @@ class SpeechBody(msgspec.Struct):
     ] = None
     lang: Annotated[
         Annotated[str, Meta(max_length=64)] | None,
-        Meta(
-            description="The text's language, such as en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn; en means "
+        no_effect_if(
+            _has_phonemes,
+            "The text's language, such as en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn; en means "
             "en-us. The voice's own where it is left out.",
             examples=["en-us"],
         ),
     ] = None
     lang_code: Annotated[
         Annotated[str, Meta(max_length=64)] | None,
-        Meta(description="Another name for `lang`, which wins where both are given."),
+        no_effect_if(
+            lambda _, body: body.lang is not None or body.phonemes is not None,
+            "Another name for `lang`, which wins where both are given.",
+        ),
     ] = None
     markup: Annotated[
         MarkupKind | None,
-        Meta(
-            description="How pauses, pronunciations, voices and pace stand in `input`. `basic`, where it is left "
+        no_effect_if(
+            _has_phonemes,
+            "How pauses, pronunciations, voices and pace stand in `input`. `basic`, where it is left "
             "out: `[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else. `tags`: these, "
             "`[voice:af_bella]` and `[rate:0.8]`; a tag with a fault is a 400. `ssml`: a useful part of SSML. `none`: "
-            "everything is read out."
+            "everything is read out.",
         ),
     ] = None
     allow_voice_tags: Annotated[
-        bool | None, Meta(description="`true` means `markup`: `tags`, where `markup` is left out.")
+        bool | None,
+        no_effect_if(
+            lambda wanted, body: wanted and (body.phonemes is not None or body.markup not in (None, "tags")),
+            "`true` means `markup`: `tags`, where `markup` is left out.",
+        ),
     ] = None
     ssml: Annotated[
         bool | None,
-        Meta(description="`true` means `markup`: `ssml` for a text that is a document, where `markup` is left out."),
+        no_effect_if(
+            lambda wanted, body: wanted and (body.phonemes is not None or body.markup not in (None, "ssml")),
+            "`true` means `markup`: `ssml` for a text that is a document, where `markup` is left out.",
+        ),
     ] = None
     phonemes: Annotated[
         str | None, Meta(description="In place of `input`: what to speak, in the model's own phonemes.")
@@ -138,7 +156,7 @@ class SpeechBody(msgspec.Struct):
         ),
     ] = None
     normalization_options: Annotated[
-        NormalizationOptions | None, Meta(description="Switches of normalisation for this text.")
+        NormalizationOptions | None, no_effect_if(_has_phonemes, "Switches of normalisation for this text.")
     ] = None
     return_timestamps: Annotated[
         bool | None, Meta(description="`false`: captioned speech without the times of its words.")
@@ -152,18 +170,22 @@ class SpeechBody(msgspec.Struct):
     ] = None
     download_format: Annotated[
         str | None,
-        Meta(
-            description="The download's format; the response's where it is left out.",
+        no_effect_if(
+            lambda _, body: not body.return_download_link,
+            "The download's format; the response's where it is left out.",
             extra_json_schema={"enum": _FORMAT_NAMES},
         ),
     ] = None
     return_timing: Annotated[
-        bool | None, Meta(description="Taken and without effect: `timestamps` gives the times of words.")
+        bool | None,
+        no_effect_if(lambda wanted, _: wanted, "Taken and without effect: `timestamps` gives the times of words."),
     ] = None
     priority: Annotated[
         Literal["idle"] | None, Meta(description="`idle`: made while nobody listens, with `stream`: false.")
     ] = None
-    instructions: Annotated[Any, Meta(description="Taken and without effect: Kokoro follows no instructions.")] = None
+    instructions: Annotated[
+        Any, no_effect_if(lambda text, _: text != "", "Taken and without effect: Kokoro follows no instructions.")
+    ] = None
 
 
 MAX_TURNS = 1000
@@ -179,9 +201,10 @@ class TurnBody(msgspec.Struct):
     voice: Annotated[
         str | None, Meta(description="The voice, a blend or an alias; the request's `voice` where it is left out.")
     ] = None
-    voice_id: Annotated[str | None, Meta(description="Another name for `voice`, which wins where both are given.")] = (
-        None
-    )
+    voice_id: Annotated[
+        str | None,
+        no_effect_if(lambda _, turn: bool(turn.voice), "Another name for `voice`, which wins where both are given."),
+    ] = None
 
 
 Turns = Annotated[list[TurnBody], Meta(min_length=1, max_length=MAX_TURNS)]
@@ -194,14 +217,23 @@ class DialogueBody(SpeechBody):
         Turns | None,
         Meta(description="The turns, in order. Needed, unless `inputs` is given.", examples=[[{"text": "Hello."}]]),
     ] = None
-    inputs: Annotated[Turns | None, Meta(description="Another name for `turns`, which wins where both are given.")] = (
-        None
-    )
+    inputs: Annotated[Turns | None, another_name("turns")] = None
     pause_between_turns: Annotated[
         Annotated[float, Meta(ge=0.0, le=MAX_TURN_PAUSE)] | None,
-        Meta(description="Seconds of silence between two turns; 0, or left out: as long as after any sentence."),
+        no_effect_if(
+            lambda _, body: len((body.inputs if body.turns is None else body.turns) or ()) < 2,
+            "Seconds of silence between two turns; 0, or left out: as long as after any sentence.",
+        ),
     ] = None
-    voice: Annotated[str | VoiceReference | None, Meta(description="The voice of turns that name none.")] = None
+    voice: Annotated[
+        str | VoiceReference | None,
+        no_effect_if(
+            lambda _, body: all(
+                turn.voice or turn.voice_id for turn in (body.inputs if body.turns is None else body.turns) or ()
+            ),
+            "The voice of turns that name none.",
+        ),
+    ] = None
     input: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
     text: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
     phonemes: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None

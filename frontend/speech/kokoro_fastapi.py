@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from frontend.serving.no_effect import no_effect_if
 from text.markup.meanings import MAX_RATE, MIN_RATE
 
 MAX_VOLUME = 10.0
@@ -25,6 +26,14 @@ class VoiceAlias(msgspec.Struct):
 VoiceAliases = Annotated[dict[str, str | VoiceAlias], Meta(max_length=64)]
 
 
+def _asks_for_less(on: bool, options: NormalizationOptions) -> bool:
+    return not on and options.normalize is not False
+
+
+_ALWAYS_ON = no_effect_if(_asks_for_less, "Taken and without effect.")
+"""A switch of which the server always does what true asks for, or what comes nearest to it."""
+
+
 class NormalizationOptions(msgspec.Struct):
     """Switches of normalisation for one request. `null` and absent switches leave the server's settings as they are."""
 
@@ -34,18 +43,27 @@ class NormalizationOptions(msgspec.Struct):
     ] = None
     url_normalization: Annotated[
         bool | None,
-        Meta(description="`false`, with `email_normalization`: web and mail addresses are passed on as written."),
+        no_effect_if(
+            lambda on, options: not on and options.email_normalization is not False and options.normalize is not False,
+            "`false`, with `email_normalization`: web and mail addresses are passed on as written.",
+        ),
     ] = None
-    email_normalization: Annotated[bool | None, Meta(description="Works together with `url_normalization`.")] = None
-    optional_pluralization_normalization: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
+    email_normalization: Annotated[
+        bool | None,
+        no_effect_if(
+            lambda on, options: not on and options.url_normalization is not False and options.normalize is not False,
+            "Works together with `url_normalization`.",
+        ),
+    ] = None
+    optional_pluralization_normalization: Annotated[bool | None, _ALWAYS_ON] = None
     phone_normalization: Annotated[
         bool | None, Meta(description="`false`: telephone numbers are passed on as they are written.")
     ] = None
-    caps_normalization: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
-    replace_remaining_symbols: Annotated[bool | None, Meta(description="Taken and without effect.")] = None
-    remove_emoji: Annotated[bool | None, Meta(description="Taken and without effect: `--normalize-emoji` decides.")] = (
-        None
-    )
+    caps_normalization: Annotated[bool | None, _ALWAYS_ON] = None
+    replace_remaining_symbols: Annotated[bool | None, _ALWAYS_ON] = None
+    remove_emoji: Annotated[
+        bool | None, no_effect_if(_asks_for_less, "Taken and without effect: `--normalize-emoji` decides.")
+    ] = None
 
 
 _RULES = {
@@ -55,9 +73,6 @@ _RULES = {
     "phone_normalization": "phones",
 }
 """Rule that a switch turns off. Web and mail addresses are one rule: it stays on while either of them is wanted."""
-
-_ALWAYS_ON = ("optional_pluralization_normalization", "caps_normalization", "replace_remaining_symbols", "remove_emoji")
-"""Switches of which the server always does what true asks for, or what comes nearest to it."""
 
 
 def rules_off(options: NormalizationOptions | None, all_rules: tuple[str, ...]) -> tuple[str, ...]:
@@ -74,12 +89,3 @@ def rules_off(options: NormalizationOptions | None, all_rules: tuple[str, ...]) 
     if options.url_normalization is not False or options.email_normalization is not False:
         off.discard("web_addresses")
     return tuple(sorted(off))
-
-
-def options_without_effect(options: NormalizationOptions | None) -> list[str]:
-    """The switches that are off and change nothing."""
-    if options is None or options.normalize is False:
-        return []
-    off = [switch for switch in _ALWAYS_ON if getattr(options, switch) is False]
-    addresses = [switch for switch in ("url_normalization", "email_normalization") if getattr(options, switch) is False]
-    return [*off, *(addresses if len(addresses) == 1 else [])]

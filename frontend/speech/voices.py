@@ -30,17 +30,18 @@ Speed = Annotated[float, Meta(ge=MIN_RATE, le=MAX_RATE)]
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The model's own name, and the names that OpenAI's clients ask for. Requests with other names are answered too."""
 
+
+def is_other_model(name: str, _: object) -> bool:
+    """True for a name that the server doesn't know."""
+    return name not in MODELS
+
+
 MODEL_WORDS = no_effect_if(
-    lambda name, _: is_other_model(name),
+    is_other_model,
     f"Any name is taken, and means the one model here. X-Warning names others than {', '.join(MODELS)}.",
 )
 
 log = logging.getLogger(__name__)
-
-
-def is_other_model(name: str | None) -> bool:
-    """True for a name that the server doesn't know."""
-    return name is not None and name not in MODELS
 
 
 @contextmanager

@@ -93,11 +93,11 @@ async def test_normalization_options_turn_rules_off() -> None:
     [
         ({"voice": "af_heart", "model": "tts-1", "speed": 1.0, "allow_voice_tags": True}, None),
         ({"foo": 1, "instructions": "Whisper."}, "foo, instructions"),
-        ({"model": "gpt-5", "return_timing": True, "download_format": "wav"}, "model, return_timing, download_format"),
+        ({"model": "gpt-5", "return_timing": True, "download_format": "wav"}, "model, download_format, return_timing"),
         ({"markup": "none", "allow_voice_tags": True, "ssml": True}, "allow_voice_tags, ssml"),
         (
             {"normalization_options": {"caps_normalization": False, "url_normalization": False}},
-            "normalization_options.caps_normalization, normalization_options.url_normalization",
+            "normalization_options.url_normalization, normalization_options.caps_normalization",
         ),
         ({"\r\nSet-Cookie": 1, "ok": 2}, "ok, 1 more"),
         ({"text": "Ho.", "format": "wav", "response_format": "pcm"}, "text, format"),
@@ -133,7 +133,7 @@ async def test_phonemes_leave_most_fields_without_effect() -> None:
     }
     answer = await asked("/v1/audio/speech", phonemes="abc", **fields)
     assert answer.status == 200
-    named = "allow_voice_tags, markup, lang, voice_aliases, normalization_options"
+    named = "lang, markup, allow_voice_tags, normalization_options, voice_aliases"
     assert answer.headers["X-Warning"] == f"no effect: {named}"
 
 
@@ -152,7 +152,7 @@ async def test_phonemes_leave_most_fields_without_effect() -> None:
                 "inputs": [{"text": "Ho."}],
                 "voice": "af_heart",
             },
-            "turns[0].name, inputs, voice, turns[0].voice_id",
+            "turns[0].name, voice, turns[0].voice_id, inputs",
         ),
     ],
 )
