@@ -30,7 +30,7 @@ from benchmarks.measuring.report import Cell, Table
 from shm.audio import SAMPLE_RATE
 from worker.engine import Block, Engine, RunControl, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.providers.nodes_run import graph_name
+from worker.session import graph_name
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage
 

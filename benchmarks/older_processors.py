@@ -32,14 +32,14 @@ from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
-from worker.engines.kokoro import SAMPLE_SENTENCES
 from worker.graph.float_model import float_path, write_float
 from worker.pcm import log_mel_distance
-from worker.providers.targets import Assignment
+from worker.providers.trial import SAMPLE_SENTENCES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import Rewrite
 from worker.split.speech import SplitSpeech
+from worker.targets import Assignment
 from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

@@ -20,12 +20,12 @@ from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import inputs
 from worker.engine import RunControl
-from worker.providers.nodes_run import profiling
-from worker.providers.targets import StageTarget
+from worker.session import profiling
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.stage import LoadedStage
+from worker.targets import StageTarget
 
 LEAST_SHARE = 0.01
 """Operators with a smaller share of the time are counted together."""

@@ -26,7 +26,6 @@ from rich.table import Table
 from benchmarks.measuring.machine import machine
 from worker.engine import RunControl
 from worker.pcm import snr
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.choice import Rewrite
@@ -34,6 +33,7 @@ from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
 from worker.split.segments.stage import LoadedStage
 from worker.split.static.static_windows import window_inputs
+from worker.targets import StageTarget
 
 _ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
 VARIANTS: dict[str, tuple[Rewrite, ...]] = {

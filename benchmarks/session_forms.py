@@ -23,8 +23,8 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
-from worker.engines.kokoro import SAMPLE_SENTENCES
 from worker.machine.machine import cores
+from worker.providers.trial import SAMPLE_SENTENCES
 from worker.session import NUMPY_TYPES
 from worker.voices.voice_bank import VoiceBank
 

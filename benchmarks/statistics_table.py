@@ -31,7 +31,6 @@ from shm.audio import Pcm
 from shm.messages import Voice
 from worker.engine import EngineUnavailable, RunControl
 from worker.pcm import log_mel_distance, to_pcm
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR, WEIGHTED_GENERATOR
@@ -41,6 +40,7 @@ from worker.split.segments.statistics import Predictor, Statistics, predictor_fo
 from worker.split.segments.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.split.silence import in_weighted_run
 from worker.split.speech import EXACT_BELOW
+from worker.targets import StageTarget
 from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

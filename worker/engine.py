@@ -144,6 +144,11 @@ class ProviderUnavailable(EngineUnavailable):
         self.provider = provider
 
 
+class BadOption(EngineUnavailable):
+    """An option that the user gave isn't the provider's, or isn't accepted. No other provider is tried, because the
+    user asked for this one."""
+
+
 class Engine(Protocol):
     """An engine, owned by one worker process. Up to `concurrency` threads call `begin` at once."""
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import msgspec
 
 from shm.engine_info import VoiceInfo
-from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.providers.options import BadOption
+from worker.engine import BadOption, Engine, EngineUnavailable, ProviderUnavailable
 from worker.settings import WorkerSettings
 from worker.voices.kokoro_voices import KOKORO_VOICES
 

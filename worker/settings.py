@@ -83,7 +83,9 @@ class WorkerSettings:
         "none, and fetch it from them first.",
         True,
     )
-    provider: Literal["auto", "coreml", "cuda", "tensorrt", "openvino", "cpu"] = setting(
+    provider: Literal[
+        "auto", "coreml", "cuda", "tensorrt", "openvino", "dml", "webgpu", "rocm", "migraphx", "qnn", "cpu"
+    ] = setting(
         Group.ENGINE,
         "The execution provider. Each falls back on the CPU, with a message; auto: the best there is.",
         "auto",

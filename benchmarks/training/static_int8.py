@@ -35,7 +35,6 @@ from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, produc
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
 from worker.machine.machine import cores
-from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
@@ -43,6 +42,7 @@ from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.stage import LoadedStage
+from worker.targets import StageTarget
 from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

@@ -16,13 +16,13 @@ from shm.audio import Pcm
 from shm.messages import Voice
 from worker.engine import RunControl
 from worker.pcm import to_pcm
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.segments.segment import HarmonicSource, Prosody, features_of, whole_segment
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.statistics import Statistics, describe
+from worker.targets import StageTarget
 from worker.voices.kokoro_voices import kokoro_voice
 from worker.voices.voice_bank import VoiceBank
 

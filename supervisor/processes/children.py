@@ -16,7 +16,7 @@ from shm.engine_info import EngineInfo, Priority
 from shm.in_flight import TextsInFlight
 from shm.messages import ChildReady, ControlMessage, Drain, Load
 from supervisor.processes.timers import Timers
-from worker.providers.targets import CPU
+from worker.targets import CPU
 
 
 class Activity(NamedTuple):

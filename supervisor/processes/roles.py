@@ -117,9 +117,10 @@ def fetcher(_control: socket.socket, lifeline: Connection, settings: Settings) -
 
 def trial(_control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
     _begin(lifeline, settings, "trial")
-    from worker.trials.trial import run
+    from worker.engines.kokoro import measure_provider
+    from worker.providers.trial import run
 
-    run(settings.worker, provider)
+    run(settings.worker, provider, measure_provider)
 
 
 def _begin(lifeline: Connection, settings: Settings, name: str) -> None:

@@ -13,7 +13,7 @@ from supervisor.processes.role import Role, RoleState
 from supervisor.processes.standing import coming_up, hopeless, resting, speaking
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
-from worker.providers.targets import CPU
+from worker.targets import CPU
 
 log = logging.getLogger(__name__)
 

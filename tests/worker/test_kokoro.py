@@ -94,7 +94,7 @@ def test_what_it_says_of_itself(tmp_path):
     assert info.model_sha256 == hashlib.sha256((tmp_path / "mini.onnx").read_bytes()).hexdigest()
     assert set(info.vocabulary) == set(vocabulary)
     assert (info.max_tokens, info.concurrency) == (510, 3)
-    assert info.voices == ("af_heart", "am_adam", "bf_emma")
+    assert info.voice_names == ("af_heart", "am_adam", "bf_emma")
 
 
 def test_marks_of_a_model_that_tells_durations(tmp_path):
@@ -220,11 +220,11 @@ def test_threads_on_one_session(tmp_path):
     engine = make_engine(tmp_path, cost=1, style=True)
     letters = [phoneme for phoneme in vocabulary if phoneme.isalpha()]
     scripts = ["".join(letters[i : i + 3 + i % 9]) for i in range(40)]
-    voices = [engine.info.voices[i % 3] for i in range(40)]
+    voices = [engine.info.voice_names[i % 3] for i in range(40)]
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(lambda s, v: spoken(engine, s, ((v, 1.0),)), scripts, voices))
     for script, voice, samples in zip(scripts, voices, made, strict=True):
-        offset = style_offset(engine.info.voices.index(voice), len(script))
+        offset = style_offset(engine.info.voice_names.index(voice), len(script))
         assert np.array_equal(samples, expected(tokens_of(script), offset=offset))
 
 

@@ -12,9 +12,9 @@ from tests.miniature import expected, make_miniature, make_voice_folder, make_vo
 from worker.engine import EngineUnavailable, Utterance
 from worker.models import checksums
 from worker.models.sources import KNOWN
-from worker.providers.targets import CPU
 from worker.select import choose
 from worker.settings import WorkerSettings as AllSettings
+from worker.targets import CPU
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 WorkerSettings = partial(AllSettings, packaged_model=False)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import onnx
 import onnxruntime
@@ -10,12 +11,12 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.miniature import make_miniature
-from worker.acceleration.decision import see_accepted
-from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.providers.options import BadOption
-from worker.providers.targets import CPU, NAMES, StageTarget
+from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
+from worker.providers.choice import see_accepted
+from worker.providers.table import PROVIDERS
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
+from worker.targets import CPU, StageTarget
 
 SETTINGS = WorkerSettings()
 
@@ -131,7 +132,7 @@ AZURE = "AzureExecutionProvider"
 @pytest.fixture
 def given(monkeypatch):
     """Settings of a user who gives options to Azure's provider, under another's name."""
-    monkeypatch.setitem(NAMES, "cuda", AZURE)
+    monkeypatch.setitem(PROVIDERS, "cuda", replace(PROVIDERS["cuda"], name=AZURE))
     return lambda *pairs: WorkerSettings(provider="cuda", provider_options=pairs)
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from kokoro_onnx import Kokoro
@@ -17,35 +17,27 @@ from onnxruntime.capi import onnxruntime_pybind11_state
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.marks import Mark
 from shm.messages import Voice
-from worker.acceleration.chain import Choice
-from worker.acceleration.decision import ProviderDecision, decide_providers, first
-from worker.acceleration.verdict import Verdict
-from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
+from worker.engine import BadOption, Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksums import cached_sha256_of
 from worker.models.choice import kokoro_files
 from worker.pcm import to_pcm
-from worker.providers.options import BadOption
-from worker.providers.targets import CPU, Assignment, StageTarget
+from worker.providers.choice import Choice, ProviderDecision, decide_providers, first
+from worker.providers.trial import tell_measurements
+from worker.providers.verdict import Verdict
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.segments.windows import marks_of
 from worker.split.speech import SplitSpeech
+from worker.targets import CPU, Assignment, StageTarget
 from worker.voices.kokoro_voices import EMBEDDED, default_among, kokoro_voice
 from worker.voices.voice_bank import VoiceBank
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from multiprocess.connection import Connection
 
-SAMPLE_SENTENCES = (
-    "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
-    "wˌʌt tˈIm ɪz ɪt?",
-    "ʃi sˈɛd ðæt ðə wˈɛðəɹ wʊd bi fˈIn bI ðə vˈɛɹi ˈɛnd ʌv ðə wˈik.",
-    "jˈɛs, ˈI θˈɪŋk sˌO; lˈɛts bəɡˈɪn.",
-    "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
-    "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
-)
-"""Sentences for trying an engine: they have all of Kokoro's American phonemes."""
+log = logging.getLogger(__name__)
 
 _NO_STATISTICS = (
     "no statistics are known for its family of weights; "
@@ -298,3 +290,19 @@ class WholeSpeech:
 
 _ORDER = {"style": 1, "speed": 2}
 """Index of each named input among `blocks`' inputs; the tokens, whatever their name, have index 0."""
+
+
+def measure_provider(
+    lifeline: Connection,
+    answer: Connection,
+    files: tuple[Path, Path],
+    settings: WorkerSettings,
+    provider: str,
+    placed: Assignment,
+) -> None:
+    """A trial's measuring process (`worker.providers.trial`)."""
+
+    def load(assigned: Assignment) -> KokoroEngine:
+        return KokoroEngine(*files, settings, assigned=assigned)
+
+    tell_measurements(lifeline, answer, provider, load, placed)

@@ -20,8 +20,8 @@ import onnx
 import onnxruntime as ort
 
 from worker.machine.machine import cores
-from worker.providers.targets import CPU
 from worker.split.segments.stage import optimized_name
+from worker.targets import CPU
 
 log = logging.getLogger(__name__)
 

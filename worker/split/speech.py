@@ -18,7 +18,6 @@ from shm.audio import Pcm
 from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
-from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import (
@@ -35,6 +34,7 @@ from worker.split.segments.statistics import Statistics, describe, predictor_for
 from worker.split.segments.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, marks_of, windows
 from worker.split.silence import in_weighted_run
 from worker.split.static.static_windows import fixed_generators
+from worker.targets import Assignment, StageTarget
 
 T = TypeVar("T")
 

@@ -22,14 +22,14 @@ from setproctitle import setproctitle
 from shm.audio import AUDIBLE, Pcm
 from shm.lifeline import die_with_supervisor
 from shm.messages import Voice
-from worker.acceleration.decision import decide_providers
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
-from worker.engines.kokoro import SAMPLE_SENTENCES
+from worker.engines.kokoro import measure_provider
 from worker.machine.placement import place_process
 from worker.models.choice import kokoro_files
+from worker.providers.choice import decide_providers
+from worker.providers.trial import SAMPLE_SENTENCES, trial
 from worker.select import choose
 from worker.settings import WorkerSettings
-from worker.trials.trial import trial
 from worker.tuning.messages import MeasurementFailed, Result, Round, decode_settings, encode
 
 Clock = Callable[[], float]
@@ -134,7 +134,7 @@ def _try_providers(settings: WorkerSettings) -> None:
     choice of provider."""
     files = kokoro_files(settings)
     for provider in dict.fromkeys(decide_providers(files[0], settings).choice.untried):
-        if trial(settings, provider, settings.compile_timeout) is None:
+        if trial(settings, provider, settings.compile_timeout, measure_provider) is None:
             raise EngineUnavailable(f"the verdict on {provider} can't be stored in {settings.cache_dir}")
 
 

@@ -133,10 +133,9 @@ def providers(circumstances: Circumstances) -> Finding:
     """The providers that onnxruntime offers, and the chain's choice for the model that would speak."""
     import onnxruntime
 
-    from worker.acceleration.decision import decide_providers
-    from worker.engine import EngineUnavailable, ProviderUnavailable
+    from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
     from worker.models.choice import kokoro_files
-    from worker.providers.options import BadOption
+    from worker.providers.choice import decide_providers
 
     settings = circumstances.settings.worker
     there = f"onnxruntime {onnxruntime.__version__} has {', '.join(onnxruntime.get_available_providers())}"

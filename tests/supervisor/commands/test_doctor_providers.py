@@ -13,12 +13,13 @@ from supervisor.commands.checks.speech import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
-from worker.acceleration.decision import keyed_candidates
-from worker.acceleration.verdict import Verdict as TrialVerdict
-from worker.acceleration.verdict import store
-from worker.providers.targets import CPU, NAMES
+from worker.providers.choice import keyed_candidates
+from worker.providers.table import PROVIDERS
+from worker.providers.verdict import Verdict as TrialVerdict
+from worker.providers.verdict import store
+from worker.targets import CPU
 
-CUDA = NAMES["cuda"]
+CUDA = PROVIDERS["cuda"].name
 
 
 @pytest.fixture(autouse=True)

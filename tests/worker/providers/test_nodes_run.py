@@ -12,10 +12,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from worker.engine import RunControl
-from worker.providers.nodes_run import nodes_by_provider, profiling
-from worker.providers.targets import CPU, StageTarget
-from worker.session import open_session, run_session
+from worker.session import nodes_by_provider, open_session, profiling, run_session
 from worker.settings import WorkerSettings
+from worker.targets import CPU, StageTarget
 
 SETTINGS = WorkerSettings()
 

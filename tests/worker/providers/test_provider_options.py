@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import re
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
-from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.providers.options import KINDS, BadOption, options_of
-from worker.providers.targets import CPU, NAMES
+from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
+from worker.providers.choice import candidates_of, choose, window_frames
+from worker.providers.table import PROVIDERS, cached_in, options_of
+from worker.settings import WorkerSettings
+from worker.targets import CPU
 
-COREML, CUDA, OPENVINO = NAMES["coreml"], NAMES["cuda"], NAMES["openvino"]
+COREML, CUDA = PROVIDERS["coreml"], PROVIDERS["cuda"]
 
 
 def given(provider: str, *pairs: str, version: str = "1.31.1") -> dict[str, str]:
-    return dict(options_of(NAMES[provider], pairs, provider, version).as_options(version))
+    return options_of(PROVIDERS[provider].name, pairs, provider, version)
 
 
 def test_coreml_is_asked_for_a_static_ml_program_and_the_fastest_prediction() -> None:
@@ -43,14 +46,14 @@ def test_a_default_that_onnxruntime_does_not_know_yet_is_left_out() -> None:
 
 def test_compiled_models_are_kept_unless_a_folder_was_named() -> None:
     def folder(*pairs: str, version: str = "1.31.1") -> str | None:
-        options = options_of(COREML, pairs, "coreml", version).with_cache(Path("/cache"))
-        return dict(options.as_options(version)).get("ModelCacheDirectory")
+        options = options_of(COREML.name, pairs, "coreml", version)
+        return cached_in("/cache", options, COREML, version).get("ModelCacheDirectory")
 
     assert folder() == "/cache"
     assert folder("ModelCacheDirectory=/mine") == "/mine"
     assert folder(version="1.20.1") is None
-    cuda = options_of(CUDA, (), "cuda", "1.31.1")
-    assert cuda.with_cache(Path("/cache")) == cuda
+    cuda = options_of(CUDA.name, (), "cuda", "1.31.1")
+    assert cached_in("/cache", cuda, CUDA, "1.31.1") == cuda
 
 
 @pytest.mark.parametrize(
@@ -85,14 +88,14 @@ def test_an_option_that_is_too_new_for_this_onnxruntime() -> None:
 
 @pytest.mark.parametrize("asked", ["auto", "cpu"])
 def test_options_are_nobodys_unless_a_provider_is_named(asked: str) -> None:
-    with pytest.raises(BadOption, match=f"--provider is {asked}: name one of coreml, cuda, tensorrt, openvino"):
+    with pytest.raises(BadOption, match=f"--provider is {asked}: name one of coreml, cuda, tensorrt, openvino, dml"):
         options_of(CPU, ("device_id=1",), asked, "1.31.1")
 
 
 def test_another_provider_of_the_chain_keeps_its_own() -> None:
     """`--provider tensorrt` puts CUDA after it."""
-    cuda = options_of(CUDA, ("trt_fp16_enable=True",), "tensorrt", "1.31.1")
-    assert dict(cuda.as_options("1.31.1")) == {"cudnn_conv_algo_search": "HEURISTIC"}
+    cuda = options_of(CUDA.name, ("trt_fp16_enable=True",), "tensorrt", "1.31.1")
+    assert cuda == {"cudnn_conv_algo_search": "HEURISTIC"}
 
 
 def test_a_bad_option_is_no_reason_to_take_another_provider() -> None:
@@ -100,7 +103,23 @@ def test_a_bad_option_is_no_reason_to_take_another_provider() -> None:
     assert not issubclass(BadOption, ProviderUnavailable)
 
 
-@pytest.mark.parametrize("provider", KINDS)
-def test_every_default_is_a_value_that_it_may_have(provider: str) -> None:
-    for each in fields(KINDS[provider]):
-        assert each.default == "" or each.metadata["fits"](each.default), each.name
+def test_every_default_is_a_value_that_it_may_have() -> None:
+    for row in PROVIDERS.values():
+        for key, option in row.options.items():
+            assert not option.default or re.fullmatch(option.pattern, option.default), key
+        assert {row.cache, row.threads, row.tried_also[0]} <= {"", *row.options}
+
+
+def test_every_provider_that_can_be_named_has_a_row() -> None:
+    assert set(get_args(get_type_hints(WorkerSettings)["provider"])) == {"auto", *PROVIDERS}
+
+
+@pytest.mark.parametrize("provider", ["dml", "webgpu", "rocm", "migraphx", "qnn"])
+def test_a_provider_that_is_not_there_costs_one_line_with_its_package(provider: str) -> None:
+    row = PROVIDERS[provider]
+    settings = WorkerSettings(provider=provider)  # type: ignore[arg-type]
+    with pytest.raises(ProviderUnavailable, match=rf"{row.name}: .*; {row.package} has it"):
+        choose(settings, [CPU], (), [])
+    (placed,) = candidates_of(row.name, settings, Path("/cache"))
+    assert (placed.generator.provider, placed.prosody.provider) == (row.name, CPU)
+    assert placed.generator.window == window_frames(settings)

@@ -18,7 +18,6 @@ from worker.engine import Block, RunControl, Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.graph.graph import Graph
 from worker.pcm import snr
-from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split import optimized
 from worker.split.prepared import Prepared
@@ -27,6 +26,7 @@ from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.segment import HarmonicSource, Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics
+from worker.targets import CPU, Assignment, StageTarget
 
 SCRIPT = "həlˈO wˈɜɹld, "
 HEART = (("af_heart", 1.0),)

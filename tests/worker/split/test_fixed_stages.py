@@ -5,9 +5,9 @@ import pytest
 
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.engine import ProviderUnavailable
-from worker.providers.targets import Assignment, StageTarget
 from worker.split.prepared import Unprepared
 from worker.split.static import static_windows
+from worker.targets import Assignment, StageTarget
 
 FIXED = StageTarget(window=75)
 ASSIGNED = Assignment(generator=FIXED)

@@ -12,13 +12,13 @@ from onnx import TensorProto, helper, numpy_helper
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, decibels, int8_model, rewritten
 from worker.machine.machine import products_saturate_here
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.convolutions import pack_convolutions
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage
+from worker.targets import StageTarget
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
 

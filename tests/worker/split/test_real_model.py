@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from shm.audio import AUDIBLE
-from worker.acceleration.chain import window_frames
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.pcm import log_mel_distance, snr
-from worker.providers.targets import Assignment, StageTarget
+from worker.providers.choice import window_frames
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage
+from worker.targets import Assignment, StageTarget
 from worker.voices.kokoro_voices import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."

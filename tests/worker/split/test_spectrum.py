@@ -7,7 +7,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.choice import Rewrite
@@ -15,6 +14,7 @@ from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.spectrum import rewrite_spectra
 from worker.split.rewrites.stage_files import SOURCE, WEIGHTS
 from worker.split.segments.stage import LoadedStage
+from worker.targets import StageTarget
 
 LENGTH, HOP, BINS = 20, 5, 11
 

@@ -15,7 +15,7 @@ from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, decibels, joined, make_engine, utterance
 from worker.engine import Cancelled, EngineUnavailable
 from worker.engines.kokoro import KokoroEngine
-from worker.providers.nodes_run import graph_name
+from worker.session import graph_name
 from worker.settings import WorkerSettings
 from worker.split.rewrites.stage_files import (
     EXACT_GENERATOR,

@@ -11,7 +11,6 @@ import pytest
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.graph.float_model import write_float
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare
 from worker.split.segments.segment import WindowedSegment
@@ -19,6 +18,7 @@ from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.windows import Window, WindowShape, windows
 from worker.split.static import static_windows
 from worker.split.static.static_windows import static_generator, window_inputs
+from worker.targets import StageTarget
 
 FRAMES = 64
 UNMADE = 50

@@ -13,12 +13,11 @@ import pytest
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from tests.engine_infos import kokoro
 from tests.split_model import make_split_model, make_split_voices, stages_of
-from worker.acceleration.chain import Choice
-from worker.acceleration.decision import ProviderDecision
-from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, Utterance
-from worker.providers.targets import Assignment
+from worker.providers.choice import Choice, ProviderDecision
+from worker.providers.verdict import Verdict
 from worker.settings import WorkerSettings
+from worker.targets import Assignment
 from worker.tuning import process
 from worker.tuning.messages import MeasurementFailed, Result, Round, decode_result, decode_settings, encode
 from worker.tuning.process import FIRSTS, EngineMeasurement, results
@@ -115,7 +114,7 @@ class TestProviders:
         monkeypatch.setattr(process, "choose", lambda settings: TimedEngine(Clock(), 1.0, 1.0))
         monkeypatch.setattr(process, "trial", self.trial)
 
-    def trial(self, settings: WorkerSettings, provider: str, seconds: float) -> Verdict | None:
+    def trial(self, settings: WorkerSettings, provider: str, seconds: float, _measuring: object) -> Verdict | None:
         self.tried.append(provider)
         return None if provider == "unstorable" else Verdict(when=0.0, right=True, faster=True, reason="")
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import EngineUnavailable, RunControl
-from worker.providers.targets import CPU, StageTarget
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.segments.windows import Window
+from worker.targets import CPU, StageTarget
 
 
 def optimized_name(stage: str) -> str:

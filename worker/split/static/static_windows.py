@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from shm.atomic import write_whole
 from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, RunControl
 from worker.models.checksums import cached_sha256_of, sha256_of
-from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
 from worker.split.rewrites.norm_statistics import STATISTICS
 from worker.split.segments.segment import GENERATOR_CONTEXT, HarmonicSource, Prosody
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.windows import WindowShape
+from worker.targets import StageTarget
 
 log = logging.getLogger(__name__)
 

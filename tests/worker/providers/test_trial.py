@@ -6,6 +6,7 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import multiprocess
@@ -14,19 +15,20 @@ import pytest
 
 from shm.lifeline import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices, stages_of
+from tests.worker.providers import actors
+from tests.worker.providers.actors import AZURE
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined
-from tests.worker.trials import actors
-from tests.worker.trials.actors import AZURE
-from worker.acceleration import chain
-from worker.acceleration.decision import decide_providers, keyed_candidates
-from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.engines.kokoro import KokoroEngine
 from worker.models import checksums
-from worker.providers.targets import CPU, NAMES, StageTarget
+from worker.providers import choice
+from worker.providers.choice import decide_providers, keyed_candidates
+from worker.providers.table import PROVIDERS
+from worker.providers.trial import trial
+from worker.providers.verdict import Verdict, load, store
 from worker.settings import WorkerSettings
 from worker.split.segments import stage
-from worker.trials.trial import trial
+from worker.targets import CPU, StageTarget
 
 PLENTY = 100.0
 
@@ -35,9 +37,8 @@ PLENTY = 100.0
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
     monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setitem(NAMES, "cuda", AZURE)
-    for best in ("CUDA", "COREML"):
-        monkeypatch.setattr(chain, best, AZURE)
+    monkeypatch.setitem(PROVIDERS, "cuda", actors.named("cuda", AZURE))
+    monkeypatch.setattr(choice, "sys", SimpleNamespace(platform="linux"))
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
     stages_of(model, tmp_path / "cache")
     return WorkerSettings(
@@ -93,22 +94,19 @@ def test_one_that_wants_static_windows_is_tried_with_them(
     settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The generator runs as it would be compiled, and says the same as the one that takes any length."""
-    monkeypatch.setitem(NAMES, "openvino", AZURE)
-    monkeypatch.setattr(chain, "CUDA", "nobody's")
-    monkeypatch.setitem(NAMES, "cuda", "nobody's")
+    monkeypatch.setitem(PROVIDERS, "openvino", actors.named("openvino", AZURE))
+    monkeypatch.setitem(PROVIDERS, "cuda", actors.named("cuda", "nobody's"))
     wanted = replace(settings, provider="openvino", first_window=0.3, window=0.6)
     verdict = tried(wanted, AZURE, PLENTY, actors.is_quick)
     assert verdict.snr is not None, verdict
     assert verdict.snr > 60
-    assert verdict.nodes_of("generator", chain.window_frames(wanted)), verdict.nodes_run
+    assert verdict.nodes_of("generator", choice.window_frames(wanted)), verdict.nodes_run
 
 
 def test_coreml_is_tried_in_half_precision(settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The windows that CoreML would compile are made in the trial's process, and say what they say in float32."""
-    monkeypatch.setitem(NAMES, "coreml", AZURE)
-    monkeypatch.setattr(chain, "COREML", AZURE)
-    monkeypatch.setattr(chain, "CUDA", "nobody's")
-    monkeypatch.setitem(NAMES, "cuda", "nobody's")
+    monkeypatch.setitem(PROVIDERS, "coreml", actors.named("coreml", AZURE))
+    monkeypatch.setitem(PROVIDERS, "cuda", actors.named("cuda", "nobody's"))
     wanted = replace(
         settings,
         provider="coreml",
@@ -118,7 +116,7 @@ def test_coreml_is_tried_in_half_precision(settings: WorkerSettings, monkeypatch
     )
     verdict = tried(wanted, AZURE, PLENTY, actors.is_quick)
     assert verdict.snr is not None and 35 < verdict.snr < 80, verdict
-    assert verdict.nodes_of("generator", chain.window_frames(wanted), half=True), verdict.nodes_run
+    assert verdict.nodes_of("generator", choice.window_frames(wanted), half=True), verdict.nodes_run
     assert verdict.reason == f"onnxruntime gave it nothing to run: all of the model fell to {CPU}"
 
 

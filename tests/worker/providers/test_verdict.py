@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from worker.acceleration import verdict as verdicts
-from worker.acceleration.chain import candidates_of
-from worker.acceleration.verdict import Key, Verdict, clear, load, store
-from worker.providers.targets import Assignment, StageTarget
+from worker.providers import verdict as verdicts
+from worker.providers.choice import candidates_of
+from worker.providers.verdict import Key, Verdict, clear, load, store
 from worker.settings import WorkerSettings
+from worker.targets import Assignment, StageTarget
 
 COREML = "CoreMLExecutionProvider"
 SETTINGS = WorkerSettings()

@@ -7,15 +7,6 @@ from dataclasses import dataclass
 
 CPU = "CPUExecutionProvider"
 
-NAMES = {
-    "coreml": "CoreMLExecutionProvider",
-    "cuda": "CUDAExecutionProvider",
-    "tensorrt": "TensorrtExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "cpu": CPU,
-}
-"""onnxruntime's names of the providers, by the values of the setting `provider`."""
-
 
 @dataclass(frozen=True, slots=True)
 class StageTarget:

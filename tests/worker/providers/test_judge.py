@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worker.providers.targets import CPU
-from worker.trials.judge import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
+from worker.providers.verdict import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
+from worker.targets import CPU
 
 COREML = "CoreMLExecutionProvider"
 

@@ -15,11 +15,11 @@ from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.models import checksums
-from worker.providers.targets import CPU, Assignment, StageTarget
+from worker.providers import trial
+from worker.providers.trial import ROUNDS, SENTENCES, measure
+from worker.providers.verdict import Measurements, judge
 from worker.settings import WorkerSettings
-from worker.trials import measuring
-from worker.trials.judge import Measurements, judge
-from worker.trials.measuring import ROUNDS, SENTENCES, measure
+from worker.targets import CPU, Assignment, StageTarget
 
 AZURE = "AzureExecutionProvider"
 PLACED = Assignment(generator=StageTarget(AZURE))
@@ -36,7 +36,7 @@ class FakeClock:
 class FakeEngine:
     """Speaks in blocks of 100 samples, and says how long each took."""
 
-    info = SimpleNamespace(vocabulary="ðəkwˈɪ ", voices=("af_heart",))
+    info = SimpleNamespace(vocabulary="ðəkwˈɪ ", default_voice="af_heart")
 
     def __init__(self, clock: FakeClock, seconds: float, error: float = 0.0, blocks: int = 3) -> None:
         self._clock, self._seconds, self._error, self._blocks = clock, seconds, error, blocks
@@ -57,7 +57,7 @@ class FakeEngine:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     made = FakeClock()
-    monkeypatch.setattr(measuring, "time", made)
+    monkeypatch.setattr(trial, "time", made)
     return made
 
 
@@ -147,7 +147,7 @@ class Numberless:
 def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real stages, of which the generator's sessions go wrong."""
     monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
-    monkeypatch.setattr(measuring, "SENTENCES", (SENTENCES[1][:24],))
+    monkeypatch.setattr(trial, "SENTENCES", (SENTENCES[1][:24],))
     real = onnxruntime.InferenceSession
 
     def open_one(model: Any, options: Any = None, providers: Any = (CPU,), **more: Any) -> Any:

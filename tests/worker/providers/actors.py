@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shm.lifeline import become_child
-from worker.providers.targets import NAMES
+from worker.providers.table import PROVIDERS, Provider
 
 if TYPE_CHECKING:
-    from worker.providers.targets import Assignment
     from worker.settings import WorkerSettings
+    from worker.targets import Assignment
 
 AZURE = "AzureExecutionProvider"
 """A provider that every wheel has, without kernels: onnxruntime takes it, and runs everything on the CPU."""
@@ -26,10 +27,13 @@ FEW = 24
 """Phonemes that the small model speaks in several windows."""
 
 
-def pretend_azure_is_cuda() -> None:
-    from worker.acceleration import chain
+def named(provider: str, name: str) -> Provider:
+    """The provider's row under another of onnxruntime's names."""
+    return replace(PROVIDERS[provider], name=name)
 
-    NAMES["cuda"] = chain.CUDA = AZURE
+
+def pretend_azure_is_cuda() -> None:
+    PROVIDERS["cuda"] = named("cuda", AZURE)
 
 
 def crashes(*_: Any) -> None:
@@ -44,16 +48,16 @@ def crashes_late(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """Crash in the provider's first run, with everything loaded."""
-    from worker.trials import measuring
+    from worker.engines.kokoro import KokoroEngine
 
-    load = measuring.KokoroEngine.begin
+    load = KokoroEngine.begin
 
     def begin(engine: Any, utterance: Any) -> Any:
         if engine.info.provider != "CPUExecutionProvider":
             os.kill(os.getpid(), signal.SIGSEGV)
         return load(engine, utterance)
 
-    measuring.KokoroEngine.begin = begin  # type: ignore[method-assign]
+    KokoroEngine.begin = begin  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 
@@ -88,17 +92,18 @@ def writes_processors(_lifeline: Any, answer: Any, _files: Any, settings: Worker
 
 def is_quick(*arguments: Any) -> None:
     """The real measurement, with a few words and two rounds."""
-    from worker.trials import measuring
+    from worker.engines.kokoro import measure_provider
+    from worker.providers import trial
 
-    measuring.ROUNDS, measuring.SENTENCES = 2, (measuring.SENTENCES[1][:FEW],)
-    measuring.run(*arguments)
+    trial.ROUNDS, trial.SENTENCES = 2, (trial.SENTENCES[1][:FEW],)
+    measure_provider(*arguments)
 
 
 def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """The real measurement, but the profile says that the provider ran something."""
-    from worker.providers.nodes_run import NodeProfiles
+    from worker.session import NodeProfiles
 
     NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
@@ -108,7 +113,7 @@ def by_units(
     _lifeline: Any, answer: Any, _files: Any, _settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """Hangs, crashes or is right, by CoreML's compute units."""
-    from worker.trials.judge import Measurements
+    from worker.providers.verdict import Measurements
 
     units = dict(placed.generator.options)["MLComputeUnits"]
     if units == "ALL":
@@ -121,7 +126,7 @@ def by_units(
 
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
     """A whole trial, as the supervisor starts it."""
-    from worker.trials import trial
+    from worker.providers import trial
 
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
@@ -129,7 +134,7 @@ def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
 
 
 def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
-    from worker.trials import trial
+    from worker.providers import trial
 
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
@@ -137,7 +142,7 @@ def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
 
 
 def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:
-    from worker.trials import trial
+    from worker.providers import trial
 
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
@@ -145,7 +150,7 @@ def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:
 
 
 def trial_that_never_ends(settings: WorkerSettings) -> None:
-    from worker.trials import trial
+    from worker.providers import trial
 
     pretend_azure_is_cuda()
     trial.trial(settings, AZURE, 600.0, tells_and_never_ends)

@@ -10,20 +10,19 @@ import onnxruntime
 import pytest
 
 from tests.miniature import make_miniature, make_voices
-from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, choose, window_frames
-from worker.acceleration.decision import keyed_candidates
-from worker.acceleration.verdict import Verdict, store
-from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
+from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.providers.options import BadOption
-from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
+from worker.providers.choice import Candidate, Choice, candidates_of, chain, choose, keyed_candidates, window_frames
+from worker.providers.table import PROVIDERS
+from worker.providers.verdict import Verdict, store
 from worker.select import choose as choose_engine
 from worker.session import open_session
 from worker.settings import WorkerSettings
 from worker.split.segments.segment import GENERATOR_CONTEXT
 from worker.split.segments.windows import WindowShape, windows
+from worker.targets import CPU, Assignment, StageTarget
 
-COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "tensorrt", "openvino"))
+COREML, CUDA, TENSORRT, OPENVINO = (PROVIDERS[name].name for name in ("coreml", "cuda", "tensorrt", "openvino"))
 COMPILED = Path("/cache")
 
 
@@ -67,8 +66,8 @@ def test_cuda_has_all_but_the_source_at_any_length() -> None:
 
 @pytest.mark.parametrize("provider", ["tensorrt", "openvino"])
 def test_others_have_the_generator_in_one_static_window(provider: Any) -> None:
-    expected = NOWHERE_ELSE | {"generator": (NAMES[provider], FRAMES)}
-    assert stages(NAMES[provider], provider=provider) == expected
+    expected = NOWHERE_ELSE | {"generator": (PROVIDERS[provider].name, FRAMES)}
+    assert stages(PROVIDERS[provider].name, provider=provider) == expected
 
 
 @pytest.mark.parametrize("provider", [COREML, TENSORRT, OPENVINO])
@@ -105,7 +104,7 @@ PLACED = {name: Assignment(generator=StageTarget(name)) for name in (COREML, CUD
 
 
 def chosen(setting: Any, available: list[str], without: tuple[str, ...] = (), **verdicts: Verdict) -> Choice:
-    told = {NAMES[name]: verdict for name, verdict in verdicts.items()}
+    told = {PROVIDERS[name].name: verdict for name, verdict in verdicts.items()}
     candidates = [Candidate(name, placed, told.get(name)) for name, placed in PLACED.items()]
     settings = WorkerSettings(provider=setting)
     return choose(settings, available, without, candidates, "darwin" if COREML in available else "linux")
@@ -141,7 +140,9 @@ def test_what_was_given_up_is_passed_over_whatever_its_verdict() -> None:
 
 
 def test_a_provider_that_onnxruntime_does_not_have_is_an_error() -> None:
-    with pytest.raises(ProviderUnavailable, match=r"CUDAExecutionProvider.*has only CPUExecutionProvider"):
+    with pytest.raises(
+        ProviderUnavailable, match=r"CUDAExecutionProvider.*has only CPUExecutionProvider; onnxruntime-gpu has it"
+    ):
         chosen("cuda", [CPU])
 
 

@@ -13,17 +13,18 @@ from typing import Any
 import onnxruntime
 import pytest
 
-from tests.worker.trials import actors
-from worker.acceleration import chain, verdict
-from worker.acceleration.decision import ProviderDecision, decide_providers
+from tests.worker.providers import actors
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.models import checksums
-from worker.providers.targets import CPU, NAMES, Assignment
+from worker.providers import choice, verdict
+from worker.providers import trial as trials
+from worker.providers.choice import ProviderDecision, decide_providers
+from worker.providers.table import PROVIDERS
+from worker.providers.verdict import ENOUGH_FASTER, Measurements
 from worker.settings import WorkerSettings
-from worker.trials import trial as trials
-from worker.trials.judge import ENOUGH_FASTER, Measurements
+from worker.targets import CPU, Assignment
 
-COREML = NAMES["coreml"]
+COREML = PROVIDERS["coreml"].name
 UNITS = ("ALL", "CPUAndNeuralEngine", "CPUAndGPU")
 SPEEDS = (0.5, 1.0, 1.2, 3.0, 8.0)
 RIGHT = {f"right, {speed:g} times": speed for speed in SPEEDS}
@@ -70,7 +71,7 @@ def units_of(placed: Assignment) -> str:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerSettings]:
     monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
-    monkeypatch.setattr(chain, "sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr(choice, "sys", SimpleNamespace(platform="darwin"))
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [COREML, CPU])
     monkeypatch.setattr(verdict, "machine_name", lambda cores: "a Mac; macOS 15")
     monkeypatch.setattr(trials, "kokoro_files", lambda settings: (settings.model, settings.voices))
@@ -87,7 +88,7 @@ def decided(settings: WorkerSettings) -> ProviderDecision:
 def run_trial(settings: WorkerSettings) -> bool:
     """False if the errand fails, and comes again later."""
     try:
-        trials.trial(settings, COREML, 10.0)
+        trials.trial(settings, COREML, 10.0, actors.never_ends)
     except EngineUnavailable:
         return False
     return True
@@ -150,7 +151,7 @@ def check_with(monkeypatch: pytest.MonkeyPatch, outcomes: tuple[str, ...], setti
 def test_compute_units_that_the_user_names_are_the_only_ones(
     settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.acceleration.decision.see_accepted", lambda *_: None)
+    monkeypatch.setattr("worker.providers.choice.see_accepted", lambda *_: None)
     machine = Machine(dict.fromkeys(UNITS, "right, 8 times"))
     monkeypatch.setattr(trials, "_measured", machine.measured)
     named = replace(settings, provider="coreml", provider_options=("MLComputeUnits=CPUAndGPU",))

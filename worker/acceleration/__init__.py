@@ -1,1 +1,0 @@
-"""The choice of execution providers for this machine, by the verdicts of earlier trials."""

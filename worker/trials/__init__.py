@@ -1,1 +1,0 @@
-"""Trials of execution providers: whether a provider is right and faster here, tested while the CPU speaks."""
