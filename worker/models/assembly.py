@@ -14,7 +14,7 @@ from types import TracebackType
 
 import msgspec
 
-from shm.atomic import sync_folder, write_shared
+from shm.atomic import sync_folder, write_whole
 from worker.models.checksums import cached_sha256_of, remember_sha256_of
 from worker.models.sources import KnownFile, Packaged, bad_packages, find_packaged, part_of
 
@@ -252,7 +252,7 @@ def _record_origin(path: Path, origin: str) -> None:
     """An unwritable directory causes only a warning, because the model itself is there."""
     stat = path.stat()
     try:
-        write_shared(_record_of(path), msgspec.json.encode(_StoredOrigin(origin, stat.st_size, stat.st_mtime_ns)))
+        write_whole(_record_of(path), msgspec.json.encode(_StoredOrigin(origin, stat.st_size, stat.st_mtime_ns)))
     except OSError as error:
         log.warning("where %s came from (%s) can't be recorded: %s", path, origin, error)
 
