@@ -16,7 +16,7 @@ from frontend.contract.errors import ListenersFirst, Overloaded
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.scheduling.shared import Shared
-from frontend.streams.segments import PlannedSegment, SegmentState
+from frontend.streams.segments import SegmentState, StreamSegment
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
 from shm.messages import FIRST_BLOCK_GRACE
@@ -141,7 +141,7 @@ class Admission:
         elif any(other.request.urgency is not Urgency.IDLE for other in streams):
             raise ListenersFirst(self._soonest_place())
 
-    def admit(self, stream: Stream, first: PlannedSegment) -> None:
+    def admit(self, stream: Stream, first: StreamSegment) -> None:
         """Give the stream a place, and set the time at which its first sample is due.
 
         Args:
@@ -217,7 +217,7 @@ class Admission:
             default=0.0,
         )
 
-    def _wish(self, stream: Stream, first: PlannedSegment, now: float) -> Demand:
+    def _wish(self, stream: Stream, first: StreamSegment, now: float) -> Demand:
         """The newcomer's demand.
 
         The newcomer may wait for a segment in the making and for its own: a machine that needs longer than the target
@@ -246,7 +246,7 @@ class Admission:
         # A stream that has run dry is late by the length of its gap: its clock will be moved.
         return Demand(max(stream.timing.dry_at, now), self._audio_left(stream), work, block, upfront)
 
-    def _upfront(self, stream: Stream, segment: PlannedSegment) -> float:
+    def _upfront(self, stream: Stream, segment: StreamSegment) -> float:
         """Seconds of work of one inference thread before the segment's first window can be made."""
         if segment.sealed:
             return 0.0
@@ -264,7 +264,7 @@ class Admission:
         each = [n * one / costs.real_time_factor(n) for n, costs in models if costs.measured]
         return sum(each) or engine.concurrency
 
-    def _audio_left(self, stream: Stream, first: PlannedSegment | None = None) -> float:
+    def _audio_left(self, stream: Stream, first: StreamSegment | None = None) -> float:
         """Seconds of audio that are still to be made. Unread text counts as one token per character."""
         costs = self._shared.ledger.of(stream.engine)
         tokens = first.segment.tokens if first else 0

@@ -22,7 +22,7 @@ from frontend.scheduling.watch import Watch
 from frontend.streams.link import Link, Loss
 from frontend.streams.links import sound_alike
 from frontend.streams.rings import Lease
-from frontend.streams.segments import PlannedSegment, SegmentState, segment_speed
+from frontend.streams.segments import SegmentState, StreamSegment, segment_speed
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
 from shm.killpoint import killpoint
@@ -96,11 +96,11 @@ class Dispatcher:
             costs = self._shared.ledger.of(engine)
             if change := plan_again(stream, time.monotonic(), costs, engine.concurrency, self._limits):
                 replaced, segments = change
-                plans = [planned_segment(stream, segment, self._shared.ledger) for segment in segments]
+                plans = [stream_segment(stream, segment, self._shared.ledger) for segment in segments]
                 stream.segments.replace(replaced, plans)
                 self._shared.metrics.count(Event.REPLANNED)
 
-    def _refuse_quarantined(self, due: Sequence[tuple[Stream, PlannedSegment]]) -> None:
+    def _refuse_quarantined(self, due: Sequence[tuple[Stream, StreamSegment]]) -> None:
         """Fail each stream whose next segment is known to kill workers."""
         for stream, segment in due:
             if segment.key in self._shared.quarantine:
@@ -112,7 +112,7 @@ class Dispatcher:
         self._placement.isolation = isolate(self._shared.streams, self.link_for)
         return self._placement.isolation
 
-    def _send(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> bool:
+    def _send(self, link: Link, stream: Stream, planned: StreamSegment, deadline: float) -> bool:
         """Order the segment from that worker; returns False if the stream can get no ring there after all.
 
         Args:
@@ -162,13 +162,13 @@ class Dispatcher:
 # A segment, planned for its stream.
 
 
-def planned_segment(stream: Stream, segment: Segment, ledger: Ledger) -> PlannedSegment:
+def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSegment:
     """The segment with its performer, its speed, its key, and the length that the stream's engine is expected to
     give it."""
     request = stream.request
     performer = segment.performer or request.performer
     speed = segment_speed(request.speed, segment.rate)
-    return PlannedSegment(
+    return StreamSegment(
         segment,
         performer,
         speed,
@@ -194,7 +194,7 @@ def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, sp
 
 def plan_again(
     stream: Stream, now: float, costs: CostModel, concurrency: int, limits: Limits
-) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
+) -> tuple[Sequence[StreamSegment], Sequence[Segment]] | None:
     """The stream's undispatched segments and their replacements, if its listener is about to run out of audio; None if
     the present cuts are right.
 
@@ -230,13 +230,13 @@ def plan_again(
 # Turns: the planned segments that may go to a worker now.
 
 
-def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedSegment]]:
+def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, StreamSegment]]:
     """The segments of each stream that may go next, with their deadlines (monotonic seconds); nearest first.
 
     Until its first sample exists, a stream has one segment in the making: a second one would take processors and memory
     bandwidth from the first, for which the listener waits.
     """
-    found: list[tuple[float, Stream, PlannedSegment]] = []
+    found: list[tuple[float, Stream, StreamSegment]] = []
     for stream in streams.values():
         if stream.failed:
             continue
@@ -247,7 +247,7 @@ def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedS
     return sorted(found, key=lambda entry: entry[0])
 
 
-def may_go(link: Link, stream: Stream, segment: PlannedSegment, isolation: Isolation | None) -> bool:
+def may_go(link: Link, stream: Stream, segment: StreamSegment, isolation: Isolation | None) -> bool:
     """True if that segment may go to that worker now."""
     segments = stream.segments
     if segment is not segments.next or not segments.has_room(link, stream.number, segment):
@@ -276,7 +276,7 @@ class Isolation:
     """A suspect segment and the worker that makes it alone; the other workers continue with segments that aren't
     suspects."""
 
-    segment: PlannedSegment
+    segment: StreamSegment
     link: Link
 
 
@@ -309,7 +309,7 @@ class Placement:
     def __init__(self, streams: Mapping[int, Stream], ledger: Ledger) -> None:
         self._streams = streams
         self._ledger = ledger
-        self._there: dict[int, list[PlannedSegment]] | None = None
+        self._there: dict[int, list[StreamSegment]] | None = None
         """Segments at each worker, by generation."""
         self._ahead: dict[int, tuple[int, float]] = {}
         """The number of segments made at once with one more, and the seconds until that one begins, by generation."""
@@ -335,7 +335,7 @@ class Placement:
         stay = next((link for link in reversed(made_by) if link in links), None)
         return stay if stay and times[stay.generation] <= CLEARLY * times[best.generation] else best
 
-    def _finish(self, link: Link, segment: PlannedSegment) -> float:
+    def _finish(self, link: Link, segment: StreamSegment) -> float:
         """Seconds until that worker would have made the segment."""
         if link.generation not in self._ahead:
             threads, there = link.engine.concurrency, self._at(link)
@@ -345,7 +345,7 @@ class Placement:
         load, begins = self._ahead[link.generation]
         return begins + self._left(link, segment, load)
 
-    def _at(self, link: Link) -> list[PlannedSegment]:
+    def _at(self, link: Link) -> list[StreamSegment]:
         if self._there is None:
             self._there = {}
             for stream in self._streams.values():
@@ -354,7 +354,7 @@ class Placement:
                         self._there.setdefault(segment.link.generation, []).append(segment)
         return self._there.get(link.generation, [])
 
-    def _left(self, link: Link, segment: PlannedSegment, load: int) -> float:
+    def _left(self, link: Link, segment: StreamSegment, load: int) -> float:
         """Seconds of work that remain for the segment at that worker's speed."""
         whole = self._ledger.of(link.engine).seconds(segment.segment.tokens, segment.speed, load)
         return whole * (1 - segment.sealed / segment.length) if segment.length else whole

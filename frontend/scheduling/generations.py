@@ -14,7 +14,7 @@ from frontend.scheduling.shared import Shared
 from frontend.scheduling.watch import Watch
 from frontend.streams.cache import CachedSegment
 from frontend.streams.link import Link, Loss
-from frontend.streams.segments import PlannedSegment, SealedBlock, SegmentState
+from frontend.streams.segments import SealedBlock, SegmentState, StreamSegment
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint
 from shm.marks import unpack_marks
@@ -115,7 +115,7 @@ class Generations:
                 self._ended(link, stream)
                 stream.fail(Unspeakable(message.reason))
 
-    def _marked(self, link: Link, planned: PlannedSegment, marks: Marks) -> None:
+    def _marked(self, link: Link, planned: StreamSegment, marks: Marks) -> None:
         try:
             told = unpack_marks(marks.packed)
         except ValueError as error:
@@ -127,7 +127,7 @@ class Generations:
             planned.marks, planned.marks_of = [mark for mark in planned.marks if mark[0] < begin], link
         planned.marks += told
 
-    def _sealed(self, link: Link, stream: Stream, planned: PlannedSegment, commit: Commit) -> None:
+    def _sealed(self, link: Link, stream: Stream, planned: StreamSegment, commit: Commit) -> None:
         lease = planned.lease
         assert lease is not None
         if commit.offset != planned.sealed or commit.position != lease.sealed:
@@ -146,7 +146,7 @@ class Generations:
             stream.timing.first_block()
             self._dispatcher.wake()
 
-    def _done(self, link: Link, stream: Stream, planned: PlannedSegment, done: Done) -> None:
+    def _done(self, link: Link, stream: Stream, planned: StreamSegment, done: Done) -> None:
         if done.samples != planned.sealed:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
@@ -205,7 +205,7 @@ class Generations:
                     self._judge(stream, planned)
         self._dispatcher.wake()
 
-    def _judge(self, stream: Stream, planned: PlannedSegment) -> None:
+    def _judge(self, stream: Stream, planned: StreamSegment) -> None:
         """Fail a stream whose segment ends each worker that makes it alone."""
         if planned.hangs:
             stream.fail(Broken("the engine hangs at a part of this text"))

@@ -18,14 +18,14 @@ from frontend.monitoring.status_handler import Snapshot
 from frontend.planning.costs import Ledger
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
-from frontend.scheduling.dispatcher import Dispatcher, planned_segment
+from frontend.scheduling.dispatcher import Dispatcher, stream_segment
 from frontend.scheduling.generations import Generations
 from frontend.scheduling.shared import Quarantine, Shared
 from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
-from frontend.streams.segments import PlannedSegment, SealedBlock
+from frontend.streams.segments import SealedBlock, StreamSegment
 from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
 from shm.engine_info import EngineInfo, VoiceInfo
@@ -156,7 +156,7 @@ class Scheduler:
 
     async def _add(self, stream: Stream, segment: Segment) -> None:
         stream.request.stages.reach("planned")
-        planned = planned_segment(stream, segment, self._shared.ledger)
+        planned = stream_segment(stream, segment, self._shared.ledger)
         known = await self._recall(stream, planned)  # meanwhile earlier segments may be planned again
         if known is not None:
             planned.recalled(known)
@@ -172,7 +172,7 @@ class Scheduler:
         self._dispatcher.wake()
         stream.progress()
 
-    async def _recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+    async def _recall(self, stream: Stream, planned: StreamSegment) -> CachedSegment | None:
         """The segment's samples from the cache; None if the segment wasn't spoken before, or has to be made again."""
         if stream.request.fresh:
             return None

@@ -11,7 +11,7 @@ import psutil
 
 from frontend.scheduling.shared import Shared
 from frontend.streams.link import Link, Loss
-from frontend.streams.segments import PlannedSegment
+from frontend.streams.segments import StreamSegment
 
 # Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from a busy one.
 #
@@ -38,7 +38,7 @@ STARVED = 30.0
 class _Work:
     """The next record that is expected of the worker for one segment."""
 
-    segment: PlannedSegment
+    segment: StreamSegment
     since: float
     """Time of the segment's last sign of life, on the event loop's clock."""
     limit: float
@@ -65,7 +65,7 @@ class Watchdog:
         self,
         link: Link,
         patience: float,
-        heads: Callable[[Link], Iterable[tuple[PlannedSegment, float]]],
+        heads: Callable[[Link], Iterable[tuple[StreamSegment, float]]],
         computed: Callable[[], float | None],
     ) -> None:
         """`heads` gives each segment with the seconds that its making should take, `computed` the processor seconds
@@ -184,7 +184,7 @@ class Watch:
         except psutil.Error:
             return None
 
-    def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
+    def _heads(self, link: Link) -> Iterator[tuple[StreamSegment, float]]:
         """The segment of each stream whose blocks the worker writes next, with the seconds that it should take."""
         costs = self._shared.ledger.of(link.engine)
         for stream in self._shared.streams.values():

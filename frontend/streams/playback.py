@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.streams.joins import Joiner
-from frontend.streams.segments import PlannedSegment, SegmentQueue
+from frontend.streams.segments import SegmentQueue, StreamSegment
 from shm.audio import SAMPLE_RATE, Pcm
 
 
@@ -100,7 +100,7 @@ class Timing:
         """Time at which its listener will have heard all samples that are made."""
         return self.starts + (self._playback.position + self._segments.ready) / self._playback.sample_rate
 
-    def deadline(self, segment: PlannedSegment) -> float:
+    def deadline(self, segment: StreamSegment) -> float:
         """Time at which the segment's sample 0 must exist: the moment at which the listener's buffer runs dry."""
         before = self._playback.position + self._segments.samples_before(segment)
         return self.starts + before / self._playback.sample_rate

@@ -1,4 +1,4 @@
-"""A stream's segment with its state: planned, dispatched, sealed block by block, done."""
+"""A stream's segments in order, each with its state: planned, dispatched, sealed block by block, done."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SegmentState(Enum):
 
 
 @dataclass(eq=False)
-class PlannedSegment:
+class StreamSegment:
     """One segment of one stream, and the audio made of it so far."""
 
     segment: Segment
@@ -187,7 +187,7 @@ class PlannedSegment:
         self.lease.reserved -= samples
 
 
-class SegmentQueue(deque[PlannedSegment]):
+class SegmentQueue(deque[StreamSegment]):
     """Queue of segments: `add` numbers and appends them; `heard` removes them on the left."""
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ class SegmentQueue(deque[PlannedSegment]):
         self.last_heard_from: Link | None = None
         """The generation that made the last heard segment; None while none was heard but cached ones."""
 
-    def add(self, segment: PlannedSegment) -> None:
+    def add(self, segment: StreamSegment) -> None:
         """Put a segment at the end."""
         segment.index = self.numbered
         self.numbered += 1
@@ -209,7 +209,7 @@ class SegmentQueue(deque[PlannedSegment]):
         """Remove the first segment, and remember which generation made it."""
         self.last_heard_from = self.popleft().link or self.last_heard_from
 
-    def replace(self, replaced: Sequence[PlannedSegment], segments: Sequence[PlannedSegment]) -> None:
+    def replace(self, replaced: Sequence[StreamSegment], segments: Sequence[StreamSegment]) -> None:
         """Replace segments that no worker has begun; the segments after them are numbered again."""
         place = self.index(replaced[0])
         later = list(self)[place:]
@@ -222,28 +222,28 @@ class SegmentQueue(deque[PlannedSegment]):
             self.add(segment)
 
     @property
-    def head(self) -> PlannedSegment | None:
+    def head(self) -> StreamSegment | None:
         """The segment that the listener is hearing."""
         return self[0] if self else None
 
     @property
-    def next(self) -> PlannedSegment | None:
+    def next(self) -> StreamSegment | None:
         """The first segment that no worker has; segments are dispatched in order."""
         return next(self.waiting(), None)
 
-    def waiting(self) -> Iterator[PlannedSegment]:
+    def waiting(self) -> Iterator[StreamSegment]:
         """The segments that no worker has."""
         return (segment for segment in self if segment.state is SegmentState.PLANNED)
 
-    def dispatched(self) -> Iterator[PlannedSegment]:
+    def dispatched(self) -> Iterator[StreamSegment]:
         """The segments that some worker has and hasn't ended."""
         return (segment for segment in self if segment.state is SegmentState.DISPATCHED)
 
-    def at(self, link: Link) -> Iterator[PlannedSegment]:
+    def at(self, link: Link) -> Iterator[StreamSegment]:
         """The segments that this worker has and hasn't ended: it writes the blocks of the first one next."""
         return (segment for segment in self if segment.is_at(link))
 
-    def find(self, index: int) -> PlannedSegment | None:
+    def find(self, index: int) -> StreamSegment | None:
         """The segment with that index; None if it was heard or isn't planned yet."""
         return next((segment for segment in self if segment.index == index), None)
 
@@ -252,7 +252,7 @@ class SegmentQueue(deque[PlannedSegment]):
         """Samples that are made and that the listener hasn't taken."""
         return sum(segment.sealed - segment.taken for segment in self)
 
-    def samples_before(self, wanted: PlannedSegment) -> int:
+    def samples_before(self, wanted: StreamSegment) -> int:
         """Samples that the listener hears before that segment, as far as they are known or expected."""
         before = 0
         for segment in self:
@@ -261,7 +261,7 @@ class SegmentQueue(deque[PlannedSegment]):
             before += segment.length - segment.taken
         return before
 
-    def unbegun(self) -> list[PlannedSegment]:
+    def unbegun(self) -> list[StreamSegment]:
         """The end of the queue: the segments of which no worker has made anything."""
         later = takewhile(lambda each: each.state is SegmentState.PLANNED and not each.resumed, reversed(self))
         return list(later)[::-1]
@@ -270,7 +270,7 @@ class SegmentQueue(deque[PlannedSegment]):
     # has a later one already, the stream needs another ring there, or the same one after its unread samples were copied
     # out.
 
-    def has_room(self, link: Link, stream: int, segment: PlannedSegment) -> bool:
+    def has_room(self, link: Link, stream: int, segment: StreamSegment) -> bool:
         """True if the stream's ring at that worker has room for the whole segment, or can get it.
 
         An empty ring has room for any segment: a segment longer than the ring is written as its listener takes it.
@@ -296,7 +296,7 @@ class SegmentQueue(deque[PlannedSegment]):
         blocks = (block for segment in self for block in segment.blocks if block.lease is lease)
         return sum(len(piece) for block in blocks for piece in block.pieces) == lease.sealed - lease.released
 
-    def stuck_after(self, wanted: PlannedSegment, link: Link) -> int:
+    def stuck_after(self, wanted: StreamSegment, link: Link) -> int:
         """Number of later segments that the worker can't continue until the wanted one was heard, because their ring is
         full."""
         later = (segment for segment in self.at(link) if segment.index > wanted.index)

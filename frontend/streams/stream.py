@@ -15,7 +15,7 @@ from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.streams.joins import pause_after
 from frontend.streams.playback import Playback, Timing
-from frontend.streams.segments import PlannedSegment, SealedBlock, SegmentQueue, SegmentState
+from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.timestamps.align import align
 from shm.audio import Pcm
@@ -26,7 +26,7 @@ _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
 
 
-def word_timings(segment: PlannedSegment, own: int, stream: int, sample_rate: int) -> list[WordTiming]:
+def word_timings(segment: StreamSegment, own: int, stream: int, sample_rate: int) -> list[WordTiming]:
     """The segment's words at the times at which its listener hears them: its sample `own` is the stream's sample
     `stream`, and no word begins before that."""
     marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
@@ -143,7 +143,7 @@ class Stream:
                 if self.segments and self.segments[0].blocks and self.playback.heard_gap():
                     self._gap(self)
 
-    def _take_block(self, head: PlannedSegment) -> Iterator[Pcm]:
+    def _take_block(self, head: StreamSegment) -> Iterator[Pcm]:
         block, segment = head.blocks.popleft(), head.segment
         pause = pause_after(segment.cut, head.speed, segment.pause)
         for piece in block.pieces:
@@ -153,7 +153,7 @@ class Stream:
             yield from self.playback.give(joined)
         self._took(block)
 
-    def _end_segment(self, head: PlannedSegment) -> None:
+    def _end_segment(self, head: StreamSegment) -> None:
         self._tell_times(head, ended=True)
         self.playback.end(head.segment.cut, head.speed, head.segment.pause)
         self.segments.heard()
@@ -161,7 +161,7 @@ class Stream:
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)
 
-    def _tell_times(self, head: PlannedSegment, ended: bool = False) -> None:
+    def _tell_times(self, head: StreamSegment, ended: bool = False) -> None:
         """Tell the segment's sentence and words once its position in the stream is known; a silent one's at its end."""
         if not (self.playback.placed or ended):
             return

@@ -13,7 +13,7 @@ from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
 from frontend.scheduling import dispatcher
 from frontend.scheduling.dispatcher import plan_again
-from frontend.streams.segments import PlannedSegment, SegmentQueue
+from frontend.streams.segments import SegmentQueue, StreamSegment
 from shm.audio import SAMPLE_RATE
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of
@@ -71,8 +71,8 @@ async def test_nothing_is_planned_again_by_a_guess(desk: Desk) -> None:
     listener.cancel()
 
 
-def waiting(segment: Segment) -> PlannedSegment:
-    return PlannedSegment(segment, Performer((("af_heart", 1.0),), "en-us"), 1.0, segment.tokens * SAMPLE_RATE // 15)
+def waiting(segment: Segment) -> StreamSegment:
+    return StreamSegment(segment, Performer((("af_heart", 1.0),), "en-us"), 1.0, segment.tokens * SAMPLE_RATE // 15)
 
 
 def test_a_rest_that_was_just_cut_again_is_left_alone_until_its_first_segment_is_sent() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from frontend.scheduling.watch import FACTOR, STARVED, Watch, Watchdog
 from frontend.streams.link import Loss
-from frontend.streams.segments import PlannedSegment
+from frontend.streams.segments import StreamSegment
 from tests.shm.imitated_machine import Machine
 from text.words.performer import Performer
 from text.words.segment import Cut, Segment
@@ -80,7 +80,7 @@ class Desk:
         self.loop = FakeLoop()
         monkeypatch.setattr(asyncio, "get_running_loop", lambda: self.loop)
         self.link = FakeLink()
-        self.work: list[tuple[PlannedSegment, float]] = []
+        self.work: list[tuple[StreamSegment, float]] = []
         link: Any = self.link
         self.share: float | None = None
         """The part of one processor that the worker's process gets; None: nobody can say."""
@@ -91,8 +91,8 @@ class Desk:
     def computed(self) -> float | None:
         return None if self.share is None else self.share * (min(self.loop.now, self.stopped) - 100.0)
 
-    def dispatch(self, seconds: float) -> PlannedSegment:
-        segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
+    def dispatch(self, seconds: float) -> StreamSegment:
+        segment = StreamSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
         lease: Any = FakeLease()
         segment.lease = lease
         self.work.append((segment, seconds))
@@ -239,7 +239,7 @@ def test_a_sleep_of_the_machine_at_any_moment_loses_no_worker(monkeypatch: pytes
     """A healthy worker gets a small part of a core for long; hours that nobody has had don't make it still."""
     machine = Machine(monkeypatch)
     link: Any = FakeLink()
-    segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
+    segment = StreamSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
     lease: Any = FakeLease()
     segment.lease = lease
 

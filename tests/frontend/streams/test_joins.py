@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from frontend.streams import joins
 from frontend.streams.joins import PAUSES, Joiner, pause_after
-from frontend.streams.segments import PlannedSegment
+from frontend.streams.segments import StreamSegment
 from frontend.streams.stream import word_timings
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from text.words.performer import Performer
@@ -246,7 +246,7 @@ def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
     for index in range(2):
         word = SpokenWord("word", "word", 0, 4)
         spoken = Segment("word", "word", 4, Cut.SENTENCE, (word,))
-        segment = PlannedSegment(spoken, Performer((), "en-us"), 1.0, 0, index=index)
+        segment = StreamSegment(spoken, Performer((), "en-us"), 1.0, 0, index=index)
         segment.marks = [(0, SAMPLE_RATE), (4, SAMPLE_RATE + 4800)]
         for piece in np.array_split(sound(SAMPLE_RATE), pieces):
             given += [part.copy() for part in joiner.push(piece)]

@@ -15,7 +15,7 @@ from frontend.contract.urgency import Urgency
 from frontend.speech.sessions import OnBusy, Sessions
 from frontend.streams.cache import CachedSegment
 from frontend.streams.joins import Joiner
-from frontend.streams.segments import PlannedSegment
+from frontend.streams.segments import StreamSegment
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.marks import pack_marks
@@ -74,7 +74,7 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
     looking, found = asyncio.Event(), asyncio.Event()
     recall = desk.scheduler._recall
 
-    async def slow_recall(stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+    async def slow_recall(stream: Stream, planned: StreamSegment) -> CachedSegment | None:
         if planned.segment.script == words("6e").script:
             looking.set()
             await found.wait()
