@@ -17,8 +17,7 @@ from setproctitle import setproctitle
 
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.http.app import make_app
 from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk

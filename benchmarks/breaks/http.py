@@ -91,7 +91,7 @@ BREAKS = (
     ),
     Mutation(
         "bodies-are-bounded",
-        "frontend/contract/body_memory.py",
+        "frontend/contexts/services.py",
         "if self._announced + length > self._most:",
         "if False:",
         ("tests/frontend/http/access", "tests/frontend/http/test_connection_timeouts.py"),

@@ -9,16 +9,14 @@ from contextlib import closing
 from dataclasses import replace
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context_audio import ContextAudio
-from frontend.contexts.events import Event, Flushed
+from frontend.contexts.context_audio import ContextAudio, Event, Flushed
 from frontend.contexts.pending import PendingText
 from frontend.contexts.services import Services
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
-from frontend.contract.request import SpeechRequest
+from frontend.contract.request import SpeechRequest, Stages
 from frontend.contract.speaker import SpeechStream
-from frontend.contract.stages import Stages
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
 

@@ -1,20 +1,44 @@
-"""A context's audio: one stream of its format, encoded chunk by chunk and counted."""
+"""A context's audio, one stream of its format, encoded chunk by chunk and counted; and the events that carry it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from frontend.audio.encoders import Resampler, chunks
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
-from frontend.contract.stages import Stages
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.request import Stages
+from frontend.contract.timing import WordTiming
 from frontend.monitoring.listening import Listening
 from shm.audio import Pcm
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """More audio, word times, or both."""
+
+    audio: bytes
+    """Encoded audio; all of a context's audio is one stream of its format."""
+    seconds: float
+    """Duration of all audio of the context that was given so far, this event's included."""
+    words: Sequence[WordTiming] = ()
+    """Words that begin in this audio or later. Times are seconds from the beginning of the context's audio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """All audio of the text before a flush was given."""
+
+    number: int
+    """The flush's number in the context, from 1."""
+
+
+Event = Spoken | Flushed
+
 
 SILENCE_SECONDS = 0.1
 """Silence that is given for a text that has no sound."""

@@ -1,4 +1,4 @@
-"""The services that all requests and contexts share, and the count of open contexts and of their sockets."""
+"""The services that all requests and contexts share: the speaker, encoders, counts, and the memory of bodies."""
 
 from __future__ import annotations
 
@@ -9,12 +9,39 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from frontend.audio.encoding import Encoders
-from frontend.contract.body_memory import BodyMemory
+from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import OpenSockets
 from frontend.settings.front import FrontSettings
+
+_SOON = 1.0
+"""Seconds after which a client that found no room should try again: most bodies arrive at once."""
+
+
+class BodyMemory:
+    """Counts the bytes that the bodies being read have announced. One per front."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: bytes that all bodies together may have."""
+        self._most = most
+        self._announced = 0
+
+    @contextmanager
+    def reading(self, length: int) -> Iterator[None]:
+        """A block in which a body of `length` bytes is read.
+
+        Raises:
+            Unavailable: the bodies that are being read leave no room for this one.
+        """
+        if self._announced + length > self._most:
+            raise Unavailable("too many long requests are being read already", _SOON)
+        self._announced += length
+        try:
+            yield
+        finally:
+            self._announced -= length
 
 
 @dataclass(frozen=True, slots=True)

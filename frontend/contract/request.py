@@ -1,15 +1,53 @@
-"""The speech request that the HTTP side has checked and the speaking side serves."""
+"""The speech request that the front has checked, its urgency, and the stages that its first audio has passed."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from frontend.contract.growing_text import GrowingText
-from frontend.contract.stages import Stages
-from frontend.contract.urgency import Urgency
 from shm.messages import Voice
 from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
+
+
+class Urgency(Enum):
+    """The listener who waits for a request's audio, in the order of service."""
+
+    LISTENING = auto()
+    """Somebody hears it while it is made: the first sample is due at once, and the rest without a gap."""
+    WHOLE = auto()
+    """Nothing is heard before all of it is made (`stream: false`): it yields to those who listen."""
+    IDLE = auto()
+    """Nobody waits for it (a self-check, a phrase spoken ahead): it yields to everyone, and ends when anyone comes."""
+
+
+PLACES = ("planned", "dispatched", "first_block", "first_audio")
+"""The first segment was read and cut; a worker has it; its first block was sealed; speech went to the socket."""
+
+
+class Stages:
+    """Stages of one request. A stage that was skipped (a cache hit needs no worker) is absent."""
+
+    def __init__(self) -> None:
+        self.stream: int | None = None
+        """The number under which workers know it."""
+        self._reached: dict[str, float] = {}
+
+    def reach(self, place: str) -> None:
+        """Note that the request is at the place now; the first time counts."""
+        assert place in PLACES
+        self._reached.setdefault(place, time.monotonic())
+
+    def seconds(self, since: float) -> dict[str, float]:
+        """Time of each place, in seconds from `since` (monotonic)."""
+        return {place: round(self._reached[place] - since, 3) for place in PLACES if place in self._reached}
+
+    def line(self, since: float) -> str:
+        """`stream=7 planned=0.003 …`, each with a space before it; empty where nothing was reached."""
+        stream = {} if self.stream is None else {"stream": self.stream}
+        return "".join(f" {name}={value}" for name, value in (stream | self.seconds(since)).items())
 
 
 @dataclass(frozen=True, slots=True)

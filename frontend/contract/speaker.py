@@ -7,8 +7,7 @@ from typing import Protocol
 
 from frontend.contract.errors import Unavailable
 from frontend.contract.request import SpeechRequest
-from frontend.contract.sentence_timing import SentenceTiming
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import SentenceTiming, WordTiming
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo, VoiceInfo
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 
 
 class Alignments:

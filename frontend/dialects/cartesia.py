@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
-from frontend.contexts.events import Event, Flushed
+from frontend.contexts.context_audio import Event, Flushed
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
 from frontend.speech.voices import asked_speech

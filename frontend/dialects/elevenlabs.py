@@ -18,12 +18,12 @@ from msgspec import Meta
 
 from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
-from frontend.contexts.events import Event, Spoken
+from frontend.contexts.context_audio import Event, Spoken
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.dialects.alignment import NO_CHARACTERS, Alignments
 from frontend.dialects.clients import listener_of, speak
 from frontend.dialects.dialect import Post, Socket, service

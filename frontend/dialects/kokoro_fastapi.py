@@ -26,10 +26,10 @@ from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import check_length
 from frontend.speech.body import DialogueBody, SpeechBody
 from frontend.speech.framing import CaptionedLine, CaptionedSpeech
+from shm.audio import FASTEST, SLOWEST
 from text.apart import apart
 from text.markup import ssml
 from text.markup.builder import TagWriter
-from text.markup.meanings import MAX_RATE, MIN_RATE
 from text.markup.say_as import said_as
 from text.words.language import language_of
 from text.words.performer import Performer
@@ -200,7 +200,7 @@ class SsmlParts(msgspec.Struct):
 async def known_ssml(request: web.Request) -> web.Response:
     """The part of SSML that is known."""
     strengths = {"none": 0.0} | ssml.STRENGTHS
-    return json_response(SsmlParts(ELEMENTS, list(IGNORED), strengths, dict(ssml.RATES), [MIN_RATE, MAX_RATE]))
+    return json_response(SsmlParts(ELEMENTS, list(IGNORED), strengths, dict(ssml.RATES), [SLOWEST, FASTEST]))
 
 
 class SsmlBody(msgspec.Struct):

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from frontend.contexts.context import Context
-from frontend.contexts.events import Event
+from frontend.contexts.context_audio import Event
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.dialects.open_contexts import OpenContexts

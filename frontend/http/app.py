@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.player import PlayerControl
-from frontend.contract.stages import Stages
+from frontend.contract.request import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, page, phonemize, play, sentences, server

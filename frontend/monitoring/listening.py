@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from frontend.contract.stages import Stages
+from frontend.contract.request import Stages
 from frontend.monitoring.metrics import Metrics
 from shm.audio import AUDIBLE, Pcm
 

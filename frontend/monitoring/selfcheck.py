@@ -16,9 +16,8 @@ import msgspec
 from msgspec import UNSET
 
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
-from frontend.contract.request import SpeechRequest
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import Speaker
-from frontend.contract.urgency import Urgency
 from frontend.monitoring import report
 from frontend.monitoring.drift import Comparison, identity
 from frontend.monitoring.readings import Reading

@@ -11,8 +11,7 @@ from msgspec import UNSET
 
 from frontend.contract.errors import ApiError
 from frontend.monitoring.report import Player
-from frontend.playing.line import PlayerLine, unavailable
-from frontend.playing.unanswered import Asking
+from frontend.playing.line import Asking, PlayerLine, unavailable
 from shm.listeners import own_address
 from shm.playing import Change, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
 

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from frontend.contract.errors import ListenersFirst, Overloaded
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.scheduling.shared import Shared
 from frontend.streams.segments import SegmentState, StreamSegment
 from frontend.streams.stream import Stream

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from frontend.contract.errors import Broken, Unavailable
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.monitoring.metrics import Event
 from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.planner import Limits, replan

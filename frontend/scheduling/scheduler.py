@@ -10,9 +10,8 @@ from functools import partial
 
 from frontend.contract.errors import Fault, NothingToSpeak, SpeechError, Unavailable
 from frontend.contract.growing_text import TextMark
-from frontend.contract.request import SpeechRequest
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import engine_in_use
-from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status_handler import Snapshot
 from frontend.planning.costs import Ledger

@@ -9,8 +9,8 @@ from pathlib import Path
 from frontend.audio.formats import FORMATS, listed
 from frontend.settings.keys import BadKey, checked
 from frontend.settings.pages import Hosts, Origins
+from shm.audio import FASTEST, SLOWEST
 from shm.setting import Group, check_bounds, setting
-from text.markup.meanings import MAX_RATE, MIN_RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class FrontSettings:
         "",
     )
     default_speed: float = setting(
-        Group.ANSWERS, "The pace of requests that name none, 0.25 to 4.", 1.0, low=MIN_RATE, high=MAX_RATE
+        Group.ANSWERS, "The pace of requests that name none, 0.25 to 4.", 1.0, low=SLOWEST, high=FASTEST
     )
     default_format: str = setting(
         Group.ANSWERS,

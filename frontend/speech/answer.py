@@ -18,10 +18,9 @@ from frontend.audio.encoding import Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
-from frontend.contract.request import SpeechRequest
+from frontend.contract.request import SpeechRequest, Stages
 from frontend.contract.speaker import SpeechStream, engine_in_use
-from frontend.contract.stages import Stages
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
 from frontend.serving.connections import ClientLeft

@@ -9,8 +9,7 @@ from aiohttp import hdrs, web
 
 from frontend.audio.formats import format_named, output_of
 from frontend.contract.errors import ApiError
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.serving.access.gate import API_KEY
 from frontend.settings.front import FrontSettings
 from frontend.speech.answer import Delivery

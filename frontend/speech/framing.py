@@ -11,8 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
-from frontend.contract.sentence_timing import SentenceTiming
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.serving.errors import ErrorDetail
 from frontend.speech import sse
 

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from frontend.serving.no_effect import no_effect_if
-from text.markup.meanings import MAX_RATE, MIN_RATE
+from shm.audio import FASTEST, SLOWEST
 
 MAX_VOLUME = 10.0
 
-Rate = Annotated[float, Meta(ge=MIN_RATE, le=MAX_RATE)]
+Rate = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
 Volume = Annotated[float, Meta(ge=0.0, le=MAX_VOLUME)]
 
 

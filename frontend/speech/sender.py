@@ -11,8 +11,7 @@ from aiohttp import web
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import Encoding
 from frontend.contract import in_flight
-from frontend.contract.sentence_timing import SentenceTiming
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.serving.ending import reset_on_close
 from frontend.serving.errors import ErrorDetail

@@ -20,12 +20,12 @@ from frontend.contract.speaker import Speaker
 from frontend.serving.no_effect import no_effect_if
 from frontend.settings.front import FrontSettings
 from shm import messages, request_id
+from shm.audio import FASTEST, SLOWEST
 from shm.engine_info import EngineInfo, VoiceInfo
-from text.markup.meanings import MAX_RATE, MIN_RATE
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
-Speed = Annotated[float, Meta(ge=MIN_RATE, le=MAX_RATE)]
+Speed = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The model's own name, and the names that OpenAI's clients ask for. Requests with other names are answered too."""
@@ -129,8 +129,8 @@ def checked_speed(speed: float | None, settings: FrontSettings) -> float:
     """
     if speed is None:
         return settings.default_speed
-    if not MIN_RATE <= speed <= MAX_RATE:
-        message = f"`speed` is {speed:g}; it must be between {MIN_RATE} and {MAX_RATE}."
+    if not SLOWEST <= speed <= FASTEST:
+        message = f"`speed` is {speed:g}; it must be between {SLOWEST} and {FASTEST}."
         raise ApiError(400, message, param="speed", code="invalid_value")
     return speed
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.streams.joins import Joiner
 from frontend.streams.segments import SegmentQueue, StreamSegment
 from shm.audio import SAMPLE_RATE, Pcm

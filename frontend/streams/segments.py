@@ -11,13 +11,10 @@ from itertools import takewhile
 from frontend.streams.cache import CachedSegment
 from frontend.streams.link import Link, Loss
 from frontend.streams.rings import Lease
-from shm.audio import Pcm
+from shm.audio import FASTEST, SLOWEST, Pcm
 from shm.marks import Mark
 from text.words.performer import Performer
 from text.words.segment import Segment
-
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
-"""Engines take these paces; 1 is the voice's own."""
 
 
 def segment_speed(requested: float, rate: float) -> float:
@@ -26,7 +23,7 @@ def segment_speed(requested: float, rate: float) -> float:
     >>> segment_speed(2.0, 3.0)
     4.0
     """
-    return min(max(requested * rate, MIN_SPEED), MAX_SPEED)
+    return min(max(requested * rate, SLOWEST), FASTEST)
 
 
 @dataclass(frozen=True, slots=True)

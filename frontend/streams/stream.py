@@ -11,8 +11,7 @@ import numpy as np
 
 from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
-from frontend.contract.sentence_timing import SentenceTiming
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.streams.joins import pause_after
 from frontend.streams.playback import Playback, Timing
 from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment

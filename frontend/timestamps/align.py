@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from shm.marks import Mark
 from text.words.segment import SpokenWord
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pysubs2 import SSAEvent, SSAFile
 from pysubs2.time import make_time
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from text.sentences.sentences import sentences
 
 # Words with their times, cut into what is shown at once.

@@ -13,6 +13,7 @@ from dbus_fast.annotations import DBusBool, DBusDouble, DBusInt64, DBusObjectPat
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
+from shm.audio import FASTEST, SLOWEST
 from shm.playing import Change, PlayerAnswer, PlayerState, Playing, Steer, Verb
 
 DBusStrings = Annotated[list[str], DBusSignature("as")]
@@ -20,7 +21,6 @@ DBusMetadata = Annotated[dict[str, Variant], DBusSignature("a{sv}")]
 
 NO_TRACK = "/org/mpris/MediaPlayer2/TrackList/NoTrack"
 
-SLOWEST, FASTEST = 0.25, 4.0
 
 _MICROSECONDS = 1_000_000
 _STATUSES = {

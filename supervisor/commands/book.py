@@ -19,6 +19,7 @@ import click
 import platformdirs
 
 from client.answers import CannotSpeak, user_key
+from shm.audio import FASTEST, SLOWEST
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ listener who comes gets nine tenths."""
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
-@click.option("--speed", type=click.FloatRange(0.25, 4.0), help="The pace.  [default: the server's]")
+@click.option("--speed", type=click.FloatRange(SLOWEST, FASTEST), help="The pace.  [default: the server's]")
 @click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
 @click.option(
     "--loudness", type=click.FloatRange(-40.0, -5.0), metavar="LUFS", help="Loudness by EBU R 128, as in -18."

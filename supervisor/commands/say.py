@@ -14,6 +14,7 @@ import click
 
 from client.answers import CannotSpeak, HeardWord, SpokenPiece
 from frontend.audio.formats import BY_EXTENSION
+from shm.audio import FASTEST, SLOWEST
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 from supervisor.speaking.interruption import tidied_up_when_killed
 
@@ -25,7 +26,7 @@ _KINDS_SHOWN = 20
 
 
 def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float | None) -> float | None:
-    if speed is not None and not 0.25 <= speed <= 4:  # click.FloatRange lets NaN through
+    if speed is not None and not SLOWEST <= speed <= FASTEST:  # click.FloatRange lets NaN through
         raise click.BadParameter(f"{speed:g} is not from 0.25 to 4.")
     return speed
 
@@ -109,7 +110,7 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
 
 
 def _subtitles_file(file: str, lang: str | None) -> Callable[[list[HeardWord]], None]:
-    from frontend.contract.word_timing import WordTiming
+    from frontend.contract.timing import WordTiming
     from frontend.timestamps.subtitles import FORMATS, subtitles
     from supervisor.speaking.sinks import text_file
 

@@ -18,7 +18,7 @@ from client.answers import CannotSpeak, NoAnswer
 from client.blocking import BlockingClient
 from client.play import PlayClient
 from frontend.audio.formats import BY_EXTENSION
-from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.audio import FASTEST, SAMPLE_BYTES, SAMPLE_RATE, SLOWEST
 from supervisor.speaking.sinks import sink_for
 
 INSTRUCTIONS = (
@@ -36,7 +36,7 @@ Voice = Annotated[
 ]
 Speed = Annotated[
     float | None,
-    Field(ge=0.25, le=4, description="The pace; 1 is the voice's own, null: the server's default."),
+    Field(ge=SLOWEST, le=FASTEST, description="The pace; 1 is the voice's own, null: the server's default."),
 ]
 WhenBusy = Annotated[
     Literal["queue", "next", "interrupt"],

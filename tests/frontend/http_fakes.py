@@ -16,8 +16,7 @@ from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.player import PlayerControl
 from frontend.contract.request import SpeechRequest
-from frontend.contract.sentence_timing import SentenceTiming
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.http.app import make_app
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import Metrics

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from shm.audio import FASTEST, SLOWEST
 from text.errors import TextError
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.markup.say_as import said_as
 from text.words.performer import Cast, Performer
 from text.words.segment import Notation
-
-MIN_RATE, MAX_RATE = 0.25, 4.0
-"""Limits of a speaking rate, the same as those of a request's speed."""
 
 MAX_DEPTH = 32
 """Most SSML elements nested in each other."""
@@ -39,7 +37,7 @@ def rate_of(written: str) -> float | None:
 
 def clamped_rate(rate: float) -> float:
     """The rate within the limits of a speaking rate."""
-    return min(max(rate, MIN_RATE), MAX_RATE)
+    return min(max(rate, SLOWEST), FASTEST)
 
 
 def over_limit(seconds: float, limit: float) -> str | None:

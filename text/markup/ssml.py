@@ -17,10 +17,11 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
+from shm.audio import FASTEST, SLOWEST
 from text.espeak.ipa import UnknownSymbols
 from text.markup.builder import MarkedBuilder, TagWriter
 from text.markup.marked import Marked
-from text.markup.meanings import MAX_DEPTH, MAX_RATE, MIN_RATE, MarkupError, Meanings, over_limit, seconds_of
+from text.markup.meanings import MAX_DEPTH, MarkupError, Meanings, over_limit, seconds_of
 from text.words.language import UnknownLanguage
 from text.words.performer import Performer
 from text.words.voice_spec import UnknownVoice, VoiceError
@@ -260,7 +261,7 @@ class _Reader(ContentHandler):
         number = float(match["number"]) / (100 if match["percent"] else 1)
         if match["sign"]:
             number = self._rates[-1] * (1 + number if match["sign"] == "+" else 1 - number)
-        if not MIN_RATE <= number <= MAX_RATE:
+        if not SLOWEST <= number <= FASTEST:
             raise self.error(f"prosody: the rate {written[:40]!r} comes to {number:.0%}; it must be 25% to 400%.")
         return number
 

@@ -21,7 +21,7 @@ from wyoming.tts import SynthesizeStopped, SynthesizeTextFormat
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
-from frontend.contexts.events import Spoken
+from frontend.contexts.context_audio import Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract.body_memory import BodyMemory
+from frontend.contexts.services import BodyMemory
 from frontend.contract.errors import ApiError
 from frontend.serving.access.cors import Cors
 from frontend.serving.errors import retry_after

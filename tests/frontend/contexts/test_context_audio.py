@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
-from frontend.contexts.events import Spoken
+from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio, Spoken
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
-from frontend.contract.stages import Stages
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.request import Stages
+from frontend.contract.timing import WordTiming
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE

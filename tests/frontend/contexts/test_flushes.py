@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontend.contexts.context import Flushes
-from frontend.contexts.events import Flushed
+from frontend.contexts.context_audio import Flushed
 
 
 def test_flushes_are_reported_in_order_and_once() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
+from wyoming.event import Event
 
 from frontend.contract.request import SpeechRequest
+from frontend.dialects.wyoming import service
 from frontend.dialects.wyoming.service import asked_by
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import usual_voice
@@ -101,10 +103,16 @@ async def test_elevenlabs_socket_has_the_default_pace() -> None:
 
 
 def test_wyoming_has_the_default_voice_and_pace() -> None:
-    asked = asked_by({}, ENGINE, SETTINGS)
-    assert (asked.voice, asked.speed) == (EMMA, 1.5)
-    assert asked_by({"voice": {"language": "en-GB"}}, ENGINE, SETTINGS).voice == EMMA
-    assert asked_by({"voice": {"language": "zh-CN"}}, ENGINE, SETTINGS).voice == (("zf_xiaobei", 1.0),)
+    asked = {language: wyoming_speech(language) for language in (None, "en-GB", "zh-CN")}
+    assert (asked[None].voice, asked[None].speed) == (EMMA, 1.5)
+    assert asked["en-GB"].voice == EMMA
+    assert asked["zh-CN"].voice == (("zf_xiaobei", 1.0),)
+
+
+def wyoming_speech(language: str | None) -> SpeechRequest:
+    """The speech of a `synthesize` whose voice names that language, or of one without a voice."""
+    data = {"voice": {"language": language}} if language else {}
+    return asked_by(service._fields(Event("synthesize", data)), ENGINE, SETTINGS)
 
 
 async def test_what_is_played_has_the_default_voice_and_pace() -> None:

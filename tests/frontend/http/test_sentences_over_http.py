@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from frontend.contract.sentence_timing import SentenceTiming
+from frontend.contract.timing import SentenceTiming
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 

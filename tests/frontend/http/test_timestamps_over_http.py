@@ -14,7 +14,7 @@ import pytest
 from msgspec import UNSET
 
 from frontend.contract.errors import Broken
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.dialects import kokoro_fastapi
 from frontend.http.openapi.document import build
 from frontend.settings.front import FrontSettings

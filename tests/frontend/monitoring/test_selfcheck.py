@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from frontend.contract.errors import Broken, Unavailable
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.monitoring.drift import identity
 from frontend.monitoring.selfcheck import KEPT, TEXT, Check, History, SelfChecker
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, Step, speech

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from frontend.contract.errors import Overloaded
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
 from frontend.streams.stream import Stream

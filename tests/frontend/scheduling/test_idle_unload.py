@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from shm.messages import Disconnect, Idle, WorkersNeeded
 from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.scheduling.prewarm import prewarm
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import asked_speech

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.planning.costs import CostModel
 from frontend.planning.planner import Limits
 from frontend.scheduling import dispatcher

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.streams import playback
 from frontend.streams.playback import Playback, Timing
 from shm.audio import SAMPLE_RATE, Pcm

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import ListenersFirst
-from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.planning.profile import CostProfile
 from frontend.scheduling.dispatcher import fingerprint
 from frontend.streams.cache import CachedSegment

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Interrupted, SpeechError
-from frontend.contract.urgency import Urgency
+from frontend.contract.request import Urgency
 from frontend.speech.sessions import OnBusy, Sessions
 from frontend.streams.cache import CachedSegment
 from frontend.streams.joins import Joiner

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.timestamps.subtitles import Cue, cues
 
 

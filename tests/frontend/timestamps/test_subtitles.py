@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pysubs2 import SSAFile
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.timestamps.subtitles import subtitles
 
 LONG = [WordTiming(word, word, 0.5 * i, 0.5 * i + 0.4) for i, word in enumerate(("Some words here. " * 9).split())]

@@ -14,7 +14,7 @@ from wyoming.info import Describe
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
-from frontend.contract.body_memory import BodyMemory
+from frontend.contexts.services import BodyMemory
 from frontend.dialects.wyoming import service as service_module
 from frontend.dialects.wyoming.events import read_line, read_rest
 from frontend.settings.front import FrontSettings

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.contract.word_timing import WordTiming
+from frontend.contract.timing import WordTiming
 from frontend.dialects.alignment import Alignments
 from frontend.dialects.elevenlabs import TimedLines
 

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from frontend.contexts.context import Context
-from frontend.contexts.events import Event, Spoken
-from frontend.contract.word_timing import WordTiming
+from frontend.contexts.context_audio import Event, Spoken
+from frontend.contract.timing import WordTiming
 from frontend.dialects.cartesia import Cartesia
 from frontend.dialects.socket import Session
 from frontend.settings.front import FrontSettings

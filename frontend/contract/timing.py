@@ -1,4 +1,4 @@
-"""The time at which one written word sounds."""
+"""The times at which words sound and sentences begin."""
 
 from __future__ import annotations
 
@@ -26,3 +26,15 @@ class WordTiming:
     def later(self, seconds: float) -> WordTiming:
         """This word, that many seconds later in the audio."""
         return replace(self, start=self.start + seconds, end=self.end + seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTiming:
+    """One sentence in the audio."""
+
+    number: int
+    """Place of the sentence in the request's text, from 0."""
+    text: str
+    """The sentence as the user wrote it, with single spaces."""
+    start: int
+    """The stream's sample at which the sentence begins; the pause before it belongs to the sentence before."""
