@@ -11,7 +11,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
-from frontend.contract.player import PlayerControl
 from frontend.contract.request import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
@@ -25,6 +24,7 @@ from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
+from frontend.playing.desk import PlayDesk
 from frontend.serving.access.gate import Gate
 from frontend.serving.connections import announce_end, attend
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
@@ -73,7 +73,7 @@ def make_app(
     services: Services,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
-    player: PlayerControl | None = None,
+    player: PlayDesk | None = None,
     jobs: JobDesk | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. A front has all four parts; tests leave out those whose routes they don't ask.

@@ -15,8 +15,8 @@ from msgspec import Meta
 
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError
-from frontend.contract.player import PlayerControl
 from frontend.contract.speaker import engine_in_use
+from frontend.playing.desk import PlayDesk
 from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
@@ -128,7 +128,7 @@ class SoundingWord(msgspec.Struct):
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""
 
-PLAYER: web.AppKey[PlayerControl] = web.AppKey("PLAYER")
+PLAYER: web.AppKey[PlayDesk] = web.AppKey("PLAYER")
 
 FRONT_ENDS: web.AppKey[asyncio.Event] = web.AppKey("FRONT_ENDS", asyncio.Event)
 """Set once the front drains: the event streams would keep it from its end."""

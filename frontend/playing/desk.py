@@ -36,6 +36,7 @@ class PlayDesk:
 
     def __init__(self, line: PlayerLine) -> None:
         self.key = line.key
+        """The API key with which the player itself passes the gate."""
         self._line = line
 
     @property
@@ -44,14 +45,29 @@ class PlayDesk:
         return self._line.audience.state
 
     async def play(self, item: Item, on_busy: WhenBusy) -> int:
+        """Give the player an item, and start the player if none runs; returns the number of items before this one.
+
+        Raises:
+            ApiError: 501, there is no sound card; 503, the player can't be started.
+        """
         self._line.want()
         return (await self._ask(Play(self._number(), item, on_busy))).place
 
     async def steer(self, verb: Verb) -> None:
+        """Obey a command. Without a player there is nothing to obey.
+
+        Raises:
+            ApiError: 503, the player doesn't answer.
+        """
         if self._line.is_used:
             await self._ask(Steer(self._number(), verb))
 
     async def change(self, change: Change) -> None:
+        """Change speed, voice, volume or place.
+
+        Raises:
+            ApiError: 409, nothing is being played; 400, the place is beyond the end; 503, the player doesn't answer.
+        """
         if self._line.is_used:
             await self._ask(msgspec.structs.replace(change, number=self._number()))
         elif any(each is not None for each in (change.speed, change.voice, change.seek, change.sentence)):
@@ -60,11 +76,17 @@ class PlayDesk:
             self._line.take(msgspec.structs.replace(self.state, volume=change.volume))
 
     async def remove(self, name: str) -> None:
+        """End the item of that id if it is being played, or take it out of the queue; the others stay.
+
+        Raises:
+            ApiError: 404, the player has no such item; 503, the player doesn't answer.
+        """
         if not self._line.is_used:
             raise ApiError(404, "There is no such text: nothing is being played.", param="id", code="not_found")
         await self._ask(Remove(self._number(), name))
 
     def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
+        """The state now, and each change of it and each word from now on. The oldest are dropped for a slow reader."""
         return self._line.audience.events()
 
     def report(self) -> Player:

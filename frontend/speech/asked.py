@@ -13,9 +13,8 @@ from frontend.contract.request import SpeechRequest, Urgency
 from frontend.serving.access.gate import API_KEY
 from frontend.settings.front import FrontSettings
 from frontend.speech.answer import Delivery
-from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceReference
+from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
-from frontend.speech.kokoro_fastapi import VoiceAlias, rules_off
 from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
 from shm.engine_info import EngineInfo

@@ -14,12 +14,12 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
-from frontend.contract.player import PlayerControl
 from frontend.contract.request import SpeechRequest
 from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.http.app import make_app
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import Metrics
+from frontend.playing.desk import PlayDesk
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
@@ -148,7 +148,7 @@ async def serving(
     speaker: FakeSpeaker,
     settings: FrontSettings | None = None,
     in_flight: InFlight | None = None,
-    player: PlayerControl | None = None,
+    player: PlayDesk | None = None,
     jobs: JobDesk | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
