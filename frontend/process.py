@@ -19,7 +19,7 @@ from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.http.app import make_app
-from frontend.http.phonemize import Phonemizer
+from frontend.http.texts import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Event, Metrics

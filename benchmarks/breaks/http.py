@@ -14,7 +14,7 @@ BREAKS = (
     ),
     Mutation(
         "reset-for-old-clients",
-        "frontend/serving/ending.py",
+        "frontend/serving/sending.py",
         'struct.pack("ii", on, 0)',
         'struct.pack("ii", False, 0)',
         ("tests/frontend/http/test_speech_stream.py",),
@@ -175,7 +175,7 @@ BREAKS = (
     ),
     Mutation(
         "send-buffer-whole-ring",
-        "frontend/serving/sent_ahead.py",
+        "frontend/serving/sending.py",
         "SHARE = 0.1",
         "SHARE = 1.0",
         ("tests/frontend/http/test_send_buffer.py",),

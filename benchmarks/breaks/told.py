@@ -63,7 +63,7 @@ BREAKS = (
     ),
     Mutation(
         "nothing-piles-up-at-a-deaf-reader",
-        "frontend/serving/sent_ahead.py",
+        "frontend/serving/sending.py",
         "SHARE = 0.1\n",
         "SHARE = 10.0\n",
         ("tests/system/test_sent_ahead.py", "-k", "mp3"),

@@ -21,8 +21,7 @@ from frontend.contexts.context_audio import Event, Flushed
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.clients import listener_of, speak
-from frontend.dialects.dialect import Post, Socket, service
+from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of

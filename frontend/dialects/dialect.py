@@ -12,9 +12,14 @@ import msgspec
 from aiohttp import web
 
 from frontend.audio.formats import FORMATS
+from frontend.contract.request import Urgency
 from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import ErrorAnswer
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route
+from frontend.speech.answer import ANSWERS, Delivery
+from frontend.speech.asked import checked_text, client_of, is_fresh
+from frontend.speech.voices import asked_speech
+from shm import request_id
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 
@@ -98,3 +103,39 @@ class Socket:
 def service(name: str, error: type[ErrorAnswer], *calls: Post | Socket) -> Dialect:
     """The dialect of another service, with errors in its form."""
     return Dialect(name, [call.route(name, error) for call in calls])
+
+
+def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:
+    """The fields of a `SpeechRequest` that say who listens on a socket: contexts of different names are different
+    listeners."""
+    client = "/".join((client_of(request), request_id.current.get(), context))
+    return {"client": client, "fresh": is_fresh(request)}
+
+
+async def speak(
+    request: web.Request,
+    text: tuple[str, str],
+    delivery: Delivery,
+    voice: str | None,
+    language: str | None,
+    **more: Any,
+) -> web.StreamResponse:
+    """Answer a one-shot call.
+
+    Args:
+        text: the text, and the field that it stands in.
+        voice: voice, language and `more` are those of `asked_speech`.
+
+    Raises:
+        TextError, SpeechError: nothing of the response has left yet.
+    """
+    answers = request.app[ANSWERS]
+    spoken = checked_text(text[0], answers.settings, text[1])
+    listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
+    urgency = Urgency.LISTENING if delivery.streamed else Urgency.WHOLE
+    return await answers.speak(
+        request,
+        spoken,
+        delivery,
+        lambda engine: asked_speech(engine, answers.settings, voice, language, urgency=urgency, **listener, **more),
+    )

@@ -25,8 +25,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.contract.timing import WordTiming
 from frontend.dialects.alignment import NO_CHARACTERS, Alignments
-from frontend.dialects.clients import listener_of, speak
-from frontend.dialects.dialect import Post, Socket, service
+from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail

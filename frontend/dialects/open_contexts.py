@@ -16,7 +16,7 @@ from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.serving.connections import connection_of
-from frontend.serving.sent_ahead import FRAMED, bound_send_buffer
+from frontend.serving.sending import FRAMED, bound_send_buffer
 
 MAX_CONTEXTS = 20
 """Contexts of one socket. ElevenLabs allows 5, and clients that are interrupted in quick succession need more."""

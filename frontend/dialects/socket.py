@@ -16,10 +16,10 @@ from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.dialects.open_contexts import OpenContexts
 from frontend.monitoring.metrics import Event as Counted
+from frontend.serving.connections import InterruptibleWait
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
-from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.no_effect import no_effect, unknown_in
-from frontend.serving.sent_ahead import taken
+from frontend.serving.sending import taken
 from shm import request_id
 from text.errors import Mishap, TextError
 

@@ -14,12 +14,12 @@ from frontend.contexts.services import SERVICES, Services
 from frontend.contract.request import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, page, phonemize, play, sentences, server
+from frontend.http import catalog, page, play, server, texts
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
-from frontend.http.phonemize import PHONEMIZER, Phonemizer
 from frontend.http.play import FRONT_ENDS, PLAYER
 from frontend.http.server import STATUS
+from frontend.http.texts import PHONEMIZER, Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
@@ -30,7 +30,7 @@ from frontend.serving.connections import announce_end, attend
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
 from frontend.serving.route import Route, error_form_of, mount
-from frontend.serving.sent_ahead import RING_SECONDS
+from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
 from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers
 from shm import request_id
@@ -119,7 +119,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (phonemize, sentences, play, jobs_handler, catalog, server, page)
+    own = (texts, play, jobs_handler, catalog, server, page)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
@@ -29,6 +30,8 @@ SETTLED = 1.0
 _LINGERING = 0.5
 """Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
 reset, and the reset can overtake the answer; aiohttp's own ten seconds are for clients that send a long body first."""
+
+Message = TypeVar("Message")
 
 log = logging.getLogger(__name__)
 
@@ -291,3 +294,28 @@ def _stop_reading(request: web.Request) -> None:
     if isinstance(request.transport, asyncio.Transport) and not request.content.is_eof():
         request.transport.pause_reading()
         request.content.feed_eof()
+
+
+class InterruptibleWait:
+    """The wait for a client's next message, one at a time. `end` ends the present one alone: its caller looks first
+    whether it is to wait at all."""
+
+    def __init__(self) -> None:
+        self._timeout: asyncio.Timeout | None = None
+
+    async def of(self, message: Awaitable[Message], seconds: float) -> Message:
+        """Wait for a message.
+
+        Raises:
+            TimeoutError: it hasn't come within that time, or `end` was called.
+        """
+        try:
+            async with asyncio.timeout(seconds) as self._timeout:
+                return await message
+        finally:
+            self._timeout = None
+
+    def end(self) -> None:
+        """End the wait, if there is one, as if its time were over."""
+        if self._timeout is not None and not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time())

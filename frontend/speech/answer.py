@@ -24,8 +24,8 @@ from frontend.contract.timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
 from frontend.serving.connections import ClientLeft
-from frontend.serving.ending import cut, left, reset_on_close
 from frontend.serving.errors import failure
+from frontend.serving.sending import cut, left, reset_on_close
 from frontend.speech import downloads
 from frontend.speech.downloads import Downloads, Recording
 from frontend.speech.framing import Framing

@@ -13,9 +13,8 @@ from frontend.audio.encoding import Encoding
 from frontend.contract import in_flight
 from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.monitoring.listening import Listening
-from frontend.serving.ending import reset_on_close
 from frontend.serving.errors import ErrorDetail
-from frontend.serving.sent_ahead import FRAMED, bound_send_buffer, taken
+from frontend.serving.sending import FRAMED, bound_send_buffer, reset_on_close, taken
 from frontend.speech.framing import Framing
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint

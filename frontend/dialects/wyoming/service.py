@@ -29,11 +29,10 @@ from frontend.contract.speaker import engine_in_use
 from frontend.dialects.wyoming.events import MAX_LINE_BYTES, info, read_line, read_rest
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.acceptor import Acceptor
-from frontend.serving.connections import Connection, Connections
+from frontend.serving.connections import Connection, Connections, InterruptibleWait
 from frontend.serving.errors import note_late_failure
-from frontend.serving.interruptible_wait import InterruptibleWait
 from frontend.serving.json_body import fields_in
-from frontend.serving.sent_ahead import bound_transport
+from frontend.serving.sending import bound_transport
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import asked_speech, usual_voice
 from shm import request_id

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from frontend.serving.interruptible_wait import InterruptibleWait
+from frontend.serving.connections import InterruptibleWait
 from tests.frontend.http.guarded import LONG
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.http.app import make_app
-from frontend.http.phonemize import Phonemizer
+from frontend.http.texts import Phonemizer
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes

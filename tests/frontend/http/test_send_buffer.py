@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from frontend.serving.sent_ahead import bound_transport
+from frontend.serving.sending import bound_transport
 
 CLIENTS_BUFFER = 8192
 

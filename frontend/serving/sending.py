@@ -1,17 +1,18 @@
-"""The bound on audio that has left for a client that doesn't read it: `--ring-seconds`, in every format.
+"""What leaves for a client: how far it may be ahead of the client's reading, and an end that tells if it is complete.
 
-Without a bound of ours the system lets its send buffer grow to megabytes: a minute of PCM, six minutes of MP3. All of
-that would have been made for nothing when the client leaves, and the server would take a paused listener for a fast
-one.
+The bound on audio that has left for a client that doesn't read it is `--ring-seconds`, in every format. Without a bound
+of ours the system lets its send buffer grow to megabytes: a minute of PCM, six minutes of MP3. All of that would have
+been made for nothing when the client leaves, and the server would take a paused listener for a fast one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from collections.abc import Callable
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from frontend.serving.connections import connection_of
 
@@ -45,3 +46,27 @@ async def taken(request: web.Request) -> None:
     connection = connection_of(request)
     if connection is not None:
         await connection.writable.wait()
+
+
+def reset_on_close(request: web.Request, on: bool) -> None:
+    """Make the connection end with a reset, whether by an error, a stop, or the death of the process.
+
+    The reset is for HTTP/1.0, which has no chunks: its clients take an orderly end for the end of the audio. It is
+    switched off once the audio is whole.
+    """
+    if request.version < HttpVersion11 and request.transport is not None:
+        linger_not_at_all = struct.pack("ii", on, 0)
+        sock = request.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not_at_all)
+
+
+def cut(request: web.Request) -> None:
+    """End the connection before the last chunk: sent data still arrives, and every client can tell that the rest is
+    missing."""
+    if request.transport is not None:
+        request.transport.close()
+
+
+def left(request: web.Request) -> bool:
+    """True once the client has left."""
+    return request.transport is None or request.transport.is_closing()
