@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from text.locales.tables import word_list
+from text.locales.tables import table, word_list
 from text.normalization.draft import Replacement
 from text.normalization.english import tex
 from text.normalization.number_words import cardinal
@@ -44,28 +44,8 @@ _READ_LINES = 2
 _READ_CHARACTERS = 120
 """Most characters of a code block that is read, such as a command that the listener is to type."""
 
-_LANGUAGES = {
-    "py": "Python",
-    "python": "Python",
-    "js": "JavaScript",
-    "javascript": "JavaScript",
-    "ts": "TypeScript",
-    "typescript": "TypeScript",
-    "json": "JSON",
-    "yaml": "YAML",
-    "html": "HTML",
-    "css": "CSS",
-    "sql": "SQL",
-    "rust": "Rust",
-    "go": "Go",
-    "java": "Java",
-    "c": "C",
-    "cpp": "C plus plus",
-    "c++": "C plus plus",
-    "sh": "Shell",
-    "bash": "Shell",
-    "shell": "Shell",
-}
+_TABLE = table("en", "programming")
+_LANGUAGES: dict[str, str] = _TABLE["languages"]
 
 
 def plain(chunk: str, mention_code: bool, with_tex: bool) -> list[Replacement] | None:

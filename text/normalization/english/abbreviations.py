@@ -5,28 +5,12 @@ from __future__ import annotations
 import re
 
 from text.locales.english import MONTH_NAMES
+from text.locales.tables import table
 from text.normalization.draft import END, MASK, START, Draft
 from text.normalization.number_words import cardinal
 from text.sentences.abbreviations import ANYWHERE, LABELS, STREETS, TITLES
 
-_PHRASES = {
-    "e.g.": "for example",
-    "eg.": "for example",
-    "i.e.": "that is",
-    "ie.": "that is",
-    "etc.": "et cetera",
-    "et al.": "and others",
-    "a.k.a.": "also known as",
-    "aka": "also known as",
-    "w.r.t.": "with respect to",
-    "N.B.": "note",
-    "n.b.": "note",
-    "P.O. Box": "P.O Box",
-    "c/o": "care of",
-    "a/c": "A.C",
-    "n/a": "not applicable",
-    "N/A": "not applicable",
-}
+_PHRASES: dict[str, str] = table("en", "abbreviations")["phrases"]
 _FEATURING = re.compile(r"(?:^|(?<=[ (\[]))(?P<name>ft|[Ff]eat)\. (?=[A-Z])")
 _CAPITAL = r"(?=[A-Z][\w'’.])"
 
@@ -126,19 +110,7 @@ def _like(written: str, said: str) -> str:
     return said[0].upper() + said[1:] if written[0].isupper() else said
 
 
-_SAID = {
-    "JSON": "Jason",
-    "WWI": "World War one",
-    "WWII": "World War two",
-    "WW1": "World War one",
-    "WW2": "World War two",
-    "JPEG": "jay peg",
-    "JPG": "jay peg",
-    "SQL": "S.Q.L",
-    "PhDs": "P.H.D's",
-    "MSc": "M.S.C",
-    "BSc": "B.S.C",
-}
+_SAID: dict[str, str] = table("en", "abbreviations")["initialisms"]
 _KNOWN = re.compile(rf"{START}(?P<name>{'|'.join(_SAID)}){END}(?!\.\w|-\w)")
 _KNOWN_WORDS = frozenset(_SAID)
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}})&(?P<right>[A-Z]{{1,3}}){END}(?P<number> 500)?")

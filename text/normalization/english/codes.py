@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from text.locales.tables import table
 from text.normalization.draft import END, MASK, NUMBER_START, START, Draft
 from text.normalization.number_words import cardinal, digits, in_pairs, ohs
 
@@ -139,72 +140,13 @@ def _local(match: re.Match[str]) -> str | None:
     return _groups(match[0])
 
 
-_STREETS = {
-    "St": "Street", "Ave": "Avenue", "Blvd": "Boulevard", "Rd": "Road", "Ln": "Lane", "Dr": "Drive", "Pl": "Place",
-    "Sq": "Square", "Ct": "Court", "Pkwy": "Parkway", "Ter": "Terrace", "Hwy": "Highway",
-}  # fmt: skip
+_TABLE = table("en", "addresses")
+_STREETS: dict[str, str] = _TABLE["streets"]
 _FULL = (
     "Street|Avenue|Boulevard|Road|Lane|Drive|Place|Square|Court|Parkway|Terrace|Highway|Way|Broadway|Circle|Crescent"
 )
-_WAYS = {
-    "N": "North", "S": "South", "E": "East", "W": "West", "NW": "Northwest", "NE": "Northeast", "SW": "Southwest",
-    "SE": "Southeast",
-}  # fmt: skip
-_STATES = dict(
-    pair.split("=")
-    for pair in [
-        "AL=Alabama",
-        "AK=Alaska",
-        "AZ=Arizona",
-        "AR=Arkansas",
-        "CA=California",
-        "CO=Colorado",
-        "CT=Connecticut",
-        "DE=Delaware",
-        "FL=Florida",
-        "GA=Georgia",
-        "HI=Hawaii",
-        "ID=Idaho",
-        "IL=Illinois",
-        "IN=Indiana",
-        "IA=Iowa",
-        "KS=Kansas",
-        "KY=Kentucky",
-        "LA=Louisiana",
-        "ME=Maine",
-        "MD=Maryland",
-        "MA=Massachusetts",
-        "MI=Michigan",
-        "MN=Minnesota",
-        "MS=Mississippi",
-        "MO=Missouri",
-        "MT=Montana",
-        "NE=Nebraska",
-        "NV=Nevada",
-        "NH=New_Hampshire",
-        "NJ=New_Jersey",
-        "NM=New_Mexico",
-        "NY=New_York",
-        "NC=North_Carolina",
-        "ND=North_Dakota",
-        "OH=Ohio",
-        "OK=Oklahoma",
-        "OR=Oregon",
-        "PA=Pennsylvania",
-        "RI=Rhode_Island",
-        "SC=South_Carolina",
-        "SD=South_Dakota",
-        "TN=Tennessee",
-        "TX=Texas",
-        "UT=Utah",
-        "VT=Vermont",
-        "VA=Virginia",
-        "WA=Washington",
-        "WV=West_Virginia",
-        "WI=Wisconsin",
-        "WY=Wyoming",
-    ]
-)
+_WAYS: dict[str, str] = _TABLE["ways"]
+_STATES: dict[str, str] = _TABLE["states"]
 _WORDS = frozenset(("OK", "HI", "OR", "IN", "ME", "OH", "MA", "PA", "LA", "ID", "DE", "CO"))
 """State codes that are also words in capitals ("Well, OK."): they need a place before them."""
 
@@ -245,7 +187,7 @@ def _house(match: re.Match[str], british: bool) -> str:
 def _state(match: re.Match[str]) -> str | None:
     if not match["zip"] and match["state"] in _WORDS and not _TO_A_PLACE.search(match.string[: match.start()]):
         return None
-    said = f", {_STATES[match['state']].replace('_', ' ')}"
+    said = f", {_STATES[match['state']]}"
     if match["zip"]:
         said += f" {ohs(match['zip'])}"
     return f"{said}, {ohs(match['plus'])}" if match["plus"] else said

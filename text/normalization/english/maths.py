@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.locales.english import SIGNS
+from text.locales.tables import table
 from text.normalization.draft import END, MASK, NUMBER, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
 
@@ -16,31 +16,8 @@ EXPONENT = (
 )
 _POWER = re.compile(rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
-_OPERATIONS = {
-    "+": "plus",
-    "-": "minus",
-    "−": "minus",
-    "–": "minus",
-    "*": "times",
-    "×": "times",
-    "·": "times",
-    "x": "times",
-    "÷": "divided by",
-    "/": "divided by",
-    "=": "equals",
-    "==": "equals",
-    "!=": "does not equal",
-    "<": "is less than",
-    ">": "is greater than",
-    "<=": "is less than or equal to",
-    ">=": "is greater than or equal to",
-    "≤": "is less than or equal to",
-    "≥": "is greater than or equal to",
-    "≠": "does not equal",
-    "≈": "is about",
-    "±": "plus or minus",
-    "%": "mod",
-}
+_TABLE = table("en", "maths")
+_OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
@@ -51,22 +28,7 @@ _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"
     rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
 )
-_BEFORE_NUMBER = {
-    "~": "about ",
-    "≈": "about ",
-    "∼": "about ",
-    "<": "less than ",
-    ">": "more than ",
-    "≤": "at most ",
-    "≥": "at least ",
-    "<=": "at most ",
-    ">=": "at least ",
-    "±": "plus or minus ",
-    "+": "plus ",
-    "=": "equals ",
-    "√": "the square root of ",
-    "×": "times ",
-}
+_BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
 _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?& ?")
@@ -75,23 +37,7 @@ _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
 _WITH = re.compile(rf"{START}[wW]/(?!w\b|[a-z]{{1,2}}[²³])(?P<out>o{END})? ?(?=\S|$)")
-_SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"} | {
-    "™": "",
-    "®": "",
-    "√": "square root of",
-    "π": "pi",
-    "∑": "sum of",
-    "∫": "integral of",
-    "∈": "in",
-    "∀": "for all",
-    "∃": "there exists",
-    "∴": "therefore",
-    "¬": "not",
-    "∧": "and",
-    "∨": "or",
-    "∪": "union",
-    "∩": "intersection",
-}
+_SIGN_NAMES: dict[str, str] = _TABLE["signs"]
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""

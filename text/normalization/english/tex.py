@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from text.locales.tables import table
 from text.normalization.draft import END, START, Draft
 from text.normalization.number_words import number, ordinal
 
@@ -20,53 +21,8 @@ _IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0
 _TOKEN = re.compile(
     r"\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|[^\s\w]|_"
 )
-_NAMES = {
-    "\\times": "times",
-    "\\cdot": "times",
-    "\\div": "divided by",
-    "\\pm": "plus or minus",
-    "\\leq": "is less than or equal to",
-    "\\le": "is less than or equal to",
-    "\\geq": "is greater than or equal to",
-    "\\ge": "is greater than or equal to",
-    "\\neq": "does not equal",
-    "\\ne": "does not equal",
-    "\\approx": "is about",
-    "\\equiv": "is equivalent to",
-    "\\infty": "infinity",
-    "\\to": "to",
-    "\\rightarrow": "to",
-    "\\in": "in",
-    "\\sum": "the sum of",
-    "\\int": "the integral of",
-    "\\prod": "the product of",
-    "\\partial": "partial",
-    "\\nabla": "nabla",
-    "\\forall": "for all",
-    "\\exists": "there exists",
-    "\\ldots": "and so on",
-    "\\cdots": "and so on",
-    "\\dots": "and so on",
-    "\\log": "log",
-    "\\ln": "natural log",
-    "\\sin": "sine",
-    "\\cos": "cosine",
-    "\\tan": "tangent",
-    "\\lim": "the limit",
-    "+": "plus",
-    "-": "minus",
-    "−": "minus",
-    "*": "times",
-    "/": "over",
-    "=": "equals",
-    "<": "is less than",
-    ">": "is greater than",
-    "!": "factorial",
-    "'": "prime",
-    "|": "",
-    "&": "",
-    ",": ",",
-}
+_TABLE = table("en", "tex")
+_NAMES: dict[str, str] = _TABLE["names"]
 _LAYOUT = frozenset(
     ("\\left", "\\right", "\\mathrm", "\\mathbf", "\\text", "\\quad", "\\displaystyle", "\\,", "\\;", "\\!", "\\\\")
 )

@@ -10,30 +10,11 @@ from functools import cache, lru_cache
 import msgspec
 from num2words import num2words
 
-from text.locales.tables import languages, table
+from text.locales.tables import languages, table, word_list
 
-_FEMININE = frozenset(
-    (
-        "libra",
-        "libras",
-        "hora",
-        "horas",
-        "ora",
-        "ore",
-        "livre",
-        "livres",
-        "heure",
-        "heures",
-        "sterlina",
-        "sterline",
-        "tonelada",
-        "hectárea",
-        "hectáreas",
-        "minute",
-        "minutes",
-        "seconde",
-        "secondes",
-    )
+_FEMININE = word_list(
+    "libra libras hora horas ora ore livre livres heure heures sterlina sterline "
+    "tonelada hectárea hectáreas minute minutes seconde secondes"
 )
 
 
