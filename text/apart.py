@@ -48,8 +48,6 @@ _numbers = itertools.count()
 
 
 class HelpersOrder(NamedTuple):
-    """A request to the helper."""
-
     number: int
     given: int
     """Items that the caller has."""
@@ -104,14 +102,12 @@ class Apart:
         self._helper.restarted = restarted
 
     def stop(self) -> None:
-        """End the helper."""
         if helper := self._helper:
             self._helper = None
             helper.close()
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Process ids of the running helper."""
         return self._helper.pids if self._helper else ()
 
     def result(self, text: str, function: Callable[_P, _Item], *args: _P.args, **named: _P.kwargs) -> _Item:

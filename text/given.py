@@ -134,7 +134,6 @@ class Given:
         return self._lexicon.find(token, self._language)
 
     def _over(self, start: int, end: int) -> list[Pronunciation]:
-        """Markup pronunciations that overlap a span."""
         first = max(0, bisect_right(self._starts, start) - 1)
         last = bisect_right(self._starts, max(start, end - 1))
         return [each for each in self._pronunciations[first:last] if each.end > start]

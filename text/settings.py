@@ -77,7 +77,6 @@ class TextSettings:
 
     @property
     def layout_pauses(self) -> Pauses:
-        """Pauses after headings, items and paragraphs, and at marks inside sentences."""
         from text.units.prosody import Pauses  # not above: the command line reads settings and stays light
 
         heading, item, paragraph, *inner = self._seconds().values()
@@ -85,7 +84,6 @@ class TextSettings:
 
     @property
     def normalization(self) -> Normalization:
-        """The rules that are on."""
         return Normalization(emoji_names=self.normalize_emoji_names).without(self.normalize_without)
 
     def _seconds(self) -> dict[str, float]:

@@ -30,6 +30,7 @@ from shm.audio import FASTEST, SLOWEST
 from text.apart import apart
 from text.markup import ssml
 from text.markup.builder import TagWriter
+from text.markup.meanings import Meanings
 from text.markup.say_as import said_as
 from text.words.language import language_of
 from text.words.performer import Performer
@@ -261,10 +262,11 @@ def _with_tags(text: str, voice: str) -> str:
     return writer.written()
 
 
-class _NamedMeanings:
+class _NamedMeanings(Meanings):
     """Meanings that stay as they are written: the speech request will look them up."""
 
-    max_pause_seconds = math.inf
+    def __init__(self) -> None:
+        self.max_pause_seconds = math.inf
 
     def phonemes(self, ipa: str, performer: Performer | None) -> str:
         return ipa

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from text.normalization.western.words import LOCALES
+from text.locales import tables
 from text.sentences import abbreviations as table
 from text.sentences.sentences import sentences
 from text.words.sanitize import sanitize
@@ -39,13 +39,18 @@ def test_no_english_abbreviation_that_is_read_ends_a_sentence_before_a_number_or
 
 @pytest.mark.parametrize(("code", "language"), [("es", "es"), ("fr", "fr-fr"), ("it", "it"), ("pt", "pt-br")])
 def test_no_abbreviation_of_a_locale_ends_a_sentence_before_a_number_or_a_name(code: str, language: str) -> None:
-    read = [name[:-1] for name in LOCALES[code].abbreviations if name[-1] == "."]
+    read = [name[:-1] for name in tables.table(code, "locale")["abbreviations"] if name[-1] == "."]
     found = [
         ended(name, ("7 Xylem.", "Xylem Smith."), language)
         for name in read
         if name.split(" ")[-1].lower() not in table._ENDS
     ]
-    months = [f"12 {month[:length]}" for month in LOCALES[code].months for length in (3, 4) if len(month) > length]
+    months = [
+        f"12 {month[:length]}"
+        for month in tables.table(code, "locale")["months"]
+        for length in (3, 4)
+        if len(month) > length
+    ]
     found += [ended(month, ("2024 Xylem.",), language) for month in months]
     assert [text for texts in found for text in texts] == []
 

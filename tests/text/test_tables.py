@@ -8,7 +8,7 @@ import pytest
 
 from text.locales import tables
 from text.normalization.eastern.eastern import eastern_words
-from text.normalization.western.words import LOCALES
+from text.normalization.western.words import locale_of
 
 FILES = sorted(Path(tables.__file__).parent.glob("*/*.toml"))
 
@@ -28,10 +28,10 @@ def test_every_table_can_be_read_and_has_no_empty_word(file: Path) -> None:
 
 
 def test_every_locale_has_all_its_words() -> None:
-    assert [len(locale.months) for locale in LOCALES.values()] == [12] * 4
+    assert [len(locale_of(code).months) for code in tables.languages("locale")] == [12] * 4
     assert eastern_words("ja").japanese and not eastern_words("cmn").japanese
 
 
 def test_a_language_without_a_table_has_no_words() -> None:
     assert tables.table("xx", "sentences") == {} and tables.words("xx", "never_last") == frozenset()
-    assert "xx" not in LOCALES
+    assert locale_of("xx") is None

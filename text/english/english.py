@@ -30,8 +30,6 @@ _SOURCES: dict[int | None, PhonemeSource] = {
 
 
 class English:
-    """Pronounces sentences of one variant of English."""
-
     def __init__(self, language: str, tagger: Tagger | None = None) -> None:
         """Index the lexicon; `python -m benchmarks.late_loading` measures it.
 

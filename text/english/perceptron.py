@@ -59,7 +59,6 @@ _SALTS = np.array([(place + 1) * _SALT & 0xFFFFFFFF for place in range(len(_FEAT
 
 
 def tag_code(tag: str) -> int:
-    """Hash of a tag, for `row_of`."""
     return zlib.crc32(tag.encode())
 
 
@@ -77,7 +76,6 @@ def _codes(text: str) -> tuple[int, int, int, int, int]:
 
 @lru_cache(maxsize=8192)
 def _packed(text: str) -> bytes:
-    """`_codes` as five numbers of four bytes."""
     return np.array(_codes(text), dtype=np.uint32).tobytes()
 
 
@@ -134,12 +132,10 @@ class Perceptron:
 
     @classmethod
     def load(cls, file: Path = MODEL) -> Perceptron:
-        """Load the model that the package brings."""
         with np.load(file) as stored:
             return cls(stored["weights"], [str(name) for name in stored["classes"]])
 
     def save(self, file: Path) -> None:
-        """Write the model, to be read by `load`."""
         np.savez_compressed(file, weights=self._weights, classes=np.array(self._classes))
 
     def tags(self, texts: Sequence[str], given: Sequence[str]) -> list[str]:

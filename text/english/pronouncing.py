@@ -23,8 +23,6 @@ _WEAKER = -0.5
 
 
 class SpokenToken(NamedTuple):
-    """Pronounced token, or several that are one word."""
-
     word: int
     """Index of its word in the sentence."""
     phonemes: str
@@ -70,7 +68,6 @@ class Pronouncer:
         self._parts_of = lru_cache(_RECENT)(en.subtokenize)
 
     def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
-        """Words with phonemes, in order."""
         spoken: list[SpokenToken] = []
         context = self._en.TokenContext()
         for parts in reversed(list(self._words(found, tags))):

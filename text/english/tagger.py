@@ -63,7 +63,6 @@ def aligned(document: Any, words: Sequence[str], tokens: Sequence[Token]) -> lis
 
 
 def spacy_installed() -> bool:
-    """True if spaCy is installed."""
     return importlib.util.find_spec("spacy") is not None
 
 

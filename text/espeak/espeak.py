@@ -75,7 +75,6 @@ def start(restarted: Callable[[], None] | None = None) -> None:
 
 
 def helper_pids() -> tuple[int, ...]:
-    """Process ids of the helper that is running now."""
     return _helper.pids
 
 

@@ -14,7 +14,6 @@ _FOLDER = Path(__file__).parent
 
 
 def word_list(listed: str) -> frozenset[str]:
-    """The words of a text that separates them by white space."""
     return frozenset(listed.split())
 
 

@@ -179,7 +179,6 @@ class TagWriter:
         self._parts: list[str] = []
 
     def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
-        """Add a stretch of text, after the tags for its voice and pace."""
         if not written.strip():
             self._parts.append(written)
             return
@@ -192,7 +191,6 @@ class TagWriter:
         self._parts.append(written if phonemes is None else f"[{written.strip()}](/{phonemes}/)")
 
     def pause(self, seconds: float) -> None:
-        """Add a pause."""
         self.pause_seconds += seconds
         self._parts.append(f" [pause:{seconds:.6g}s] ")
 
@@ -200,14 +198,11 @@ class TagWriter:
         """Leave the bookmark out: tags have none."""
 
     def paragraph(self) -> None:
-        """Begin or end a paragraph here."""
         self._parts.append("\n\n")
 
     def sentence(self) -> None:
-        """Begin or end a sentence here."""
         self._parts.append(" ")
 
     def written(self) -> str:
-        """The finished text."""
         joined = "".join(self._parts)
         return _SPACES.sub(lambda space: "\n\n" if space[0].count("\n") > 1 else " ", joined).strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
 from shm.audio import FASTEST, SLOWEST
 from text.errors import TextError
@@ -36,7 +35,6 @@ def rate_of(written: str) -> float | None:
 
 
 def clamped_rate(rate: float) -> float:
-    """The rate within the limits of a speaking rate."""
     return min(max(rate, SLOWEST), FASTEST)
 
 
@@ -76,35 +74,9 @@ class MarkupError(TextError):
         return MarkupError(self._reason, self.line, self.column, self.code or "", param=param)
 
 
-class Meanings(Protocol):
-    """Callbacks of the parsers. A performer of None is the one who speaks all text that names no voice."""
-
-    max_pause_seconds: float
-    """Most seconds of pauses in one text."""
-
-    def phonemes(self, ipa: str, performer: Performer | None) -> str:
-        """Phonemes for IPA.
-
-        Raises:
-            UnknownSymbols: the IPA has symbols that can't be spoken, or no sound.
-        """
-        ...
-
-    def said_as(self, text: str, interpret_as: str, form: str, performer: Performer | None) -> str:
-        """Words for the text of SSML's `say-as`."""
-        ...
-
-    def performer(self, name: str) -> Performer:
-        """Performer for a voice's name.
-
-        Raises:
-            VoiceError: no voice has that name.
-        """
-        ...
-
-
-class SpokenMeanings:
-    """Meanings for an engine that is to speak the text.
+class Meanings:
+    """What values of markup mean to an engine that is to speak the text. A performer of None is the one who speaks all
+    text that names no voice.
 
     An engine that takes text pronounces words as they are written, whatever IPA markup gives: espeak-ng's own notation,
     `[[...]]`, differs for each of its voices, and espeak-ng silently drops symbols that it doesn't know there, such as
@@ -122,7 +94,11 @@ class SpokenMeanings:
         self._notation = notation
 
     def phonemes(self, ipa: str, performer: Performer | None) -> str:
-        """Phonemes of the engine's vocabulary; none for an engine that takes text."""
+        """Phonemes of the engine's vocabulary; none for an engine that takes text.
+
+        Raises:
+            UnknownSymbols: the IPA has symbols that can't be spoken, or no sound.
+        """
         if self._notation.speaks == "text":
             return ""
         phonemes = from_ipa(ipa, performer.language if performer else self._language)
@@ -134,4 +110,8 @@ class SpokenMeanings:
         return said_as(text, interpret_as, form, performer.language if performer else self._language)
 
     def performer(self, name: str) -> Performer:
+        """
+        Raises:
+            VoiceError: no voice has that name.
+        """
         return self._cast.find(name)

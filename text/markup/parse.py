@@ -14,7 +14,7 @@ from functools import partial
 from text.espeak.ipa import UnknownSymbols
 from text.markup.builder import MarkedBuilder
 from text.markup.marked import Marked, MarkupKind
-from text.markup.meanings import MarkupError, Meanings, SpokenMeanings, clamped_rate, over_limit, rate_of, seconds_of
+from text.markup.meanings import MarkupError, Meanings, clamped_rate, over_limit, rate_of, seconds_of
 from text.markup.ssml import parse_ssml
 from text.words.language import UnknownLanguage
 from text.words.performer import Cast
@@ -160,7 +160,7 @@ def parse_markup(
     """
     if kind is MarkupKind.NONE:
         return Marked.plain(text)
-    meanings = SpokenMeanings(cast, language, notation, max_pause_seconds)
+    meanings = Meanings(cast, language, notation, max_pause_seconds)
     match kind:
         case MarkupKind.BASIC:
             return parse_basic(text, meanings)

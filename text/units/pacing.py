@@ -225,7 +225,6 @@ class Bookmarks:
         self._left = deque(each for each in marked.annotations if isinstance(each, Bookmark))
 
     def __bool__(self) -> bool:
-        """True if bookmarks are left."""
         return bool(self._left)
 
     def given_to(self, sourced: SourcedWords) -> list[Word]:

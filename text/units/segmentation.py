@@ -46,7 +46,6 @@ class _Draft:
         return not self.ends_clause and len(self.script) + length <= limit
 
     def add(self, word: Word, script: str, space: str, written: str) -> None:
-        """Append a word at the end of the script."""
         self.texts.append(word.text)
         start = len(self.script)
         if script:

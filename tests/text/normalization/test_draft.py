@@ -13,13 +13,14 @@ import pytest
 
 import text.normalization as rules
 from tests.text.normalization.samples import sample
+from text.locales.tables import languages
 from text.normalization import normalize as normalization
 from text.normalization.draft import Draft
 from text.normalization.eastern.eastern import Eastern, eastern_words
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
-from text.normalization.western.western import Labelled, Western
-from text.normalization.western.words import LOCALES
+from text.normalization.western.western import Western
+from text.normalization.western.words import locale_of
 from text.words.sanitize import sanitize
 
 LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn")
@@ -30,7 +31,7 @@ ODD = "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.
 def patterns() -> Iterator[re.Pattern[str]]:
     """Regular expressions of all rules."""
     holders: list[object] = [Eastern(eastern_words(code)) for code in ("ja", "cmn")]
-    holders += [kind(locale) for locale in LOCALES.values() for kind in (Western, Labelled)]
+    holders += [Western(locale) for code in languages("locale") if (locale := locale_of(code))]
     holders += [
         importlib.import_module(each.name) for each in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}.")
     ]

@@ -11,10 +11,9 @@ import pytest
 from num2words import num2words
 
 from text.locales.english import MONTH_NAMES
-from text.locales.tables import word_list
+from text.locales.tables import languages, table, word_list
 from text.normalization.normalize import normalized_sentences
 from text.normalization.settings import Normalization
-from text.normalization.western.words import LOCALES
 from text.words.sanitize import sanitize
 
 SETTINGS = Normalization().without(["emoji", "markdown"])
@@ -40,7 +39,7 @@ _VALUES = (*range(101), 200, 500, *(10**power for power in (3, 6, 9, 12, 15)), 2
 _OTHER_NUMBERS = word_list(
     "halves quarters squared cubic clock double second medio media demi mezzo mezza meio meia duas premier première "
     "primo prima tercer"
-) | {*MONTH_NAMES, *(month for locale in LOCALES.values() for month in locale.months)}
+) | {*MONTH_NAMES, *(month for code in languages("locale") for month in table(code, "locale")["months"])}
 _SHORT = word_list("oh un um a an una une uma")
 
 

@@ -64,8 +64,6 @@ _SIGN = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=[\d{MASK}])")
 
 
 class Eastern:
-    """Rules of one language."""
-
     def __init__(self, words: EasternWords) -> None:
         self._words = words
         self._numerals = Numerals(words)
@@ -76,7 +74,6 @@ class Eastern:
         self._measure = re.compile(rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?(?P<unit>{units})(?![A-Za-z²³/])")
 
     def rules(self) -> tuple[Rule, ...]:
-        """The language's rules, in their order."""
         digit = re.compile(r"\d")
         return (
             Rule("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
@@ -172,7 +169,6 @@ def _signed(words: EasternWords, match: re.Match[str], said: str) -> str:
 
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
-    """Rules for ja or cmn."""
     return Eastern(eastern_words(language)).rules()
 
 
@@ -226,7 +222,6 @@ class Numerals:
         return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
 
     def digits(self, written: str) -> str:
-        """Digits one by one."""
         return "".join(self._words.zero if digit == "0" else _DIGITS[int(digit)] for digit in written)
 
     def groups(self, written: str) -> str:

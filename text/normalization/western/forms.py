@@ -86,7 +86,6 @@ def time(locale: Locale, match: re.Match[str]) -> str | None:
 
 
 def clock(locale: Locale, match: re.Match[str]) -> str:
-    """Words for a time of day with hours and minutes."""
     hours, minutes = int(match["hours"]), match["minutes"]
     said = agreeing(
         locale, cardinal(hours, locale.numbers), "minuto" if locale.numbers == "it" and hours != 1 else "hora"
@@ -100,7 +99,6 @@ def clock(locale: Locale, match: re.Match[str]) -> str:
 
 
 def noon(locale: Locale, match: re.Match[str]) -> str:
-    """Words for a Spanish hour with "a. m." or "p. m."."""
     return f"{agreeing(locale, cardinal(int(match['hours']), locale.numbers), 'hora')} {_part_of_day(match)}"
 
 
@@ -164,13 +162,11 @@ def measure(locale: Locale, match: re.Match[str]) -> str | None:
 
 
 def percentage(locale: Locale, match: re.Match[str]) -> str:
-    """Words for a percentage or a range of percentages."""
     said = f"{spoken_number(locale, match['number'])} {locale.percent}"
     return _upto(locale, match) + (f"{locale.signs['−']} {said}" if match["minus"] else said)
 
 
 def ordinal_number(locale: Locale, match: re.Match[str]) -> str:
-    """Words for digits with an ordinal's ending."""
     number, written = int(match["number"]), match[0]
     if locale.numbers == "es" and written.endswith("er") and number in _APOCOPES:
         return _APOCOPES[number]
@@ -200,7 +196,6 @@ def century(locale: Locale, match: re.Match[str]) -> str:
 
 
 def ruler(locale: Locale, match: re.Match[str]) -> str:
-    """Words for a ruler's Roman numeral."""
     number = roman_value(match["numeral"])
     if number == 1:
         return nth(locale, 1, False)

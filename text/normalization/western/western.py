@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from text.normalization.draft import DASH, END, MASK, START, Draft, Rule
 from text.normalization.number_words import roman_value
 from text.normalization.western import forms
-from text.normalization.western.words import LOCALES, Locale, cardinal, nth, spoken_number
+from text.normalization.western.words import Locale, cardinal, locale_of, nth, spoken_number
 
 _NUMBER = r"(?:\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?!\d)|\d{1,15})(?:,\d{1,9})?"
 _EDGE = rf"(?<![\w{MASK}.,/-])"
@@ -58,9 +58,15 @@ _SIGN = re.compile(rf"(?P<left>[\d{MASK})]) ?(?P<sign>[+×÷=<>]) ?(?=[\d(])")
 _AND = re.compile(r" ?& ?")
 
 
-class Western:
-    """Rules of one language."""
+ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXL])"
+_DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
 
+
+_POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
+_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{ROMAN})(?= (?:e|o) (?:il |lo )?{ROMAN} secol[oi]\b)")
+
+
+class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
         self._units = _alternatives(locale.units)
@@ -69,7 +75,6 @@ class Western:
             rf"{START}(?P<name>{_alternatives(locale.abbreviations)})(?!(?<=\w)\w)(?P<last>[\"”’)]*$)?"
         )
         sign = rf"(?P<sign>{self._money})"
-        self._labelled = Labelled(locale)
         per = rf"(?P<per>/(?:{self._units}))?"
         upto = rf"(?:(?P<first>\d{{1,4}}(?:,\d{{1,3}})?){DASH})?"
         self._before = re.compile(rf"(?<![\w$€£]){sign} ?(?P<number>{_NUMBER}){_MAGNITUDES}{END}(?![.,]\d){per}")
@@ -90,13 +95,21 @@ class Western:
             before, _, after = locale.century.partition("|")
             second = after.replace("{numeral}", rf"(?P<other>{ROMAN})")
             self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})") + "|" + second)
+        words = locale.labels
+        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{ROMAN}){END}(?!\.\w)")
+        self._event = re.compile(
+            rf"{START}(?P<numeral>{ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
+        )
+        self._date = re.compile(rf"{START}(?:{words.before_dates}) (?P<date>{_DAY})")
+        self._postcode = re.compile(rf"{START}(?:{words.postcode}):? (?P<code>\d{{5}}(?:-\d{{3}})?){END}")
+        self._second = re.compile(rf"{words.centuries.replace('{numeral}', ROMAN)}(?P<numeral>{ROMAN}){END}")
+        self._short_money = re.compile(rf"(?<![\w{MASK}.,])(?P<number>\d{{1,3}}(?:,\d{{1,2}})?) ?(?P<scale>[kM])€{END}")
 
     def rules(self) -> tuple[Rule, ...]:
-        """The language's rules, in their order."""
         digit = re.compile(r"\d")
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
-            Rule("codes", self._labelled.codes, re.compile(r"\d{5}")),
+            Rule("codes", self._codes, re.compile(r"\d{5}")),
             Rule("phones", self._phones, digit),
             Rule("dates", self._dates, digit),
             Rule("money", self._amounts, digit),
@@ -117,6 +130,9 @@ class Western:
             _WEB, lambda match: forms.address(self._locale, re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0]))
         )
 
+    def _codes(self, draft: Draft) -> None:
+        draft.replace(self._postcode, lambda match: ", ".join(map(self._digits, match["code"].split("-"))), "code")
+
     def _phones(self, draft: Draft) -> None:
         named = _PHONE_SIGNS.search(draft.sentence) is not None
         draft.replace(_PHONE, lambda match: forms.phone(self._locale, match[0], named))
@@ -125,7 +141,7 @@ class Western:
         draft.replace(_ISO, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
         draft.replace(_DATE, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
         draft.replace(self._month, lambda match: self._locale.first_day)
-        self._labelled.dates(draft)
+        draft.replace(self._date, self._day_and_month, "date")
 
     def _times(self, draft: Draft) -> None:
         draft.replace(_CLOCK, partial(forms.time, self._locale))
@@ -135,7 +151,7 @@ class Western:
             draft.replace(_DOTTED_CLOCK, partial(forms.clock, self._locale), "clock")
 
     def _amounts(self, draft: Draft) -> None:
-        self._labelled.money(draft)
+        draft.replace(self._short_money, self._thousands)
         draft.replace(self._before, partial(forms.amount, self._locale))
         draft.replace(self._after, partial(forms.amount, self._locale))
 
@@ -147,7 +163,14 @@ class Western:
         draft.replace(self._ordinal, partial(forms.ordinal_number, self._locale))
 
     def _romans(self, draft: Draft) -> None:
-        self._labelled.romans(draft)
+        draft.replace(self._part, lambda match: self._numeral(match, self._locale.labels.parts_ordinal), "numeral")
+        draft.replace(
+            self._event,
+            lambda match: f"{nth(self._locale, roman_value(match['numeral']), match['feminine'] is not None)} ",
+        )
+        draft.replace(self._second, lambda match: self._numeral(match, self._locale.century_ordinal), "numeral")
+        if self._locale.numbers == "it":
+            draft.replace(_FIRST_OF_TWO, lambda match: self._numeral(match, True), "numeral")
         draft.replace(self._century, partial(forms.century, self._locale), 0)
         draft.replace(self._ruler, partial(forms.ruler, self._locale), "numeral")
         draft.replace(self._roman_ordinal, partial(forms.roman_ordinal, self._locale))
@@ -159,7 +182,9 @@ class Western:
         draft.replace(_RANGE, partial(forms.number_range, self._locale))
 
     def _signs(self, draft: Draft) -> None:
-        self._labelled.powers(draft)
+        draft.replace(
+            _POWER, lambda match: f" {self._locale.labels.square if match[0] == '²' else self._locale.labels.cube}"
+        )
         draft.replace(_MINUS, lambda match: f"{self._locale.signs['−']} ")
         draft.replace(_SIGN, lambda match: f" {self._locale.signs[match['sign']]} ", "sign")
         draft.replace(_AND, lambda match: f" {self._locale.signs['&']} ")
@@ -170,59 +195,9 @@ class Western:
     def _shortened(self, draft: Draft) -> None:
         draft.replace(self._abbreviations, partial(forms.abbreviation, self._locale))
 
-
-def _alternatives(names: object) -> str:
-    assert hasattr(names, "keys")
-    return "|".join(re.escape(name) for name in sorted(names.keys(), key=len, reverse=True))
-
-
-@lru_cache
-def rules_of(language: str) -> tuple[Rule, ...]:
-    """Rules for a language code's first part; none for other languages."""
-    return Western(LOCALES[language]).rules() if language in LOCALES else ()
-
-
-ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXL])"
-_DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
-
-
-_POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
-_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{ROMAN})(?= (?:e|o) (?:il |lo )?{ROMAN} secol[oi]\b)")
-
-
-class Labelled:
-    """Rules of one language; each takes the draft that it rewrites."""
-
-    def __init__(self, locale: Locale) -> None:
-        self._locale = locale
-        self._words = words = locale.labels
-        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{ROMAN}){END}(?!\.\w)")
-        self._event = re.compile(
-            rf"{START}(?P<numeral>{ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
-        )
-        self._date = re.compile(rf"{START}(?:{words.before_dates}) (?P<date>{_DAY})")
-        self._postcode = re.compile(rf"{START}(?:{words.postcode}):? (?P<code>\d{{5}}(?:-\d{{3}})?){END}")
-        self._second = re.compile(rf"{words.centuries.replace('{numeral}', ROMAN)}(?P<numeral>{ROMAN}){END}")
-        self._short_money = re.compile(rf"(?<![\w{MASK}.,])(?P<number>\d{{1,3}}(?:,\d{{1,2}})?) ?(?P<scale>[kM])€{END}")
-
-    def romans(self, draft: Draft) -> None:
-        """Roman numerals of chapters, events and second centuries."""
-        draft.replace(self._part, lambda match: self._numeral(match, self._words.parts_ordinal), "numeral")
-        draft.replace(
-            self._event,
-            lambda match: f"{nth(self._locale, roman_value(match['numeral']), match['feminine'] is not None)} ",
-        )
-        draft.replace(self._second, lambda match: self._numeral(match, self._locale.century_ordinal), "numeral")
-        if self._locale.numbers == "it":
-            draft.replace(_FIRST_OF_TWO, lambda match: self._numeral(match, True), "numeral")
-
     def _numeral(self, match: re.Match[str], ordinal: bool) -> str:
         number = roman_value(match["numeral"])
         return nth(self._locale, number, False) if ordinal else cardinal(number, self._locale.numbers)
-
-    def dates(self, draft: Draft) -> None:
-        """Dates without a year, which only an article or a preposition tells from fractions."""
-        draft.replace(self._date, self._day_and_month, "date")
 
     def _day_and_month(self, match: re.Match[str]) -> str | None:
         day, month = int(match["day"]), int(match["month"])
@@ -232,25 +207,25 @@ class Labelled:
         joint = " de " if self._locale.numbers in ("es", "pt_BR") else " "
         return f"{said}{joint}{self._locale.months[month - 1]}"
 
-    def codes(self, draft: Draft) -> None:
-        """Postcodes, digit by digit."""
-        draft.replace(self._postcode, lambda match: ", ".join(map(self._digits, match["code"].split("-"))), "code")
-
     def _digits(self, written: str) -> str:
         return " ".join(cardinal(int(digit), self._locale.numbers) for digit in written)
-
-    def money(self, draft: Draft) -> None:
-        """Thousands and millions of euros in short: 5 k€, 3 M€."""
-        draft.replace(self._short_money, self._thousands)
 
     def _thousands(self, match: re.Match[str]) -> str:
         euros = self._locale.currencies["€"][1]
         said = spoken_number(self._locale, match["number"])
         if match["scale"] == "k":
-            joint = "" if self._words.thousand == "mila" else " "
-            return f"{said}{joint}{self._words.thousand} {euros}"
-        return f"{said} {self._words.million.format(euros)}"
+            joint = "" if self._locale.labels.thousand == "mila" else " "
+            return f"{said}{joint}{self._locale.labels.thousand} {euros}"
+        return f"{said} {self._locale.labels.million.format(euros)}"
 
-    def powers(self, draft: Draft) -> None:
-        """Squares and cubes of numbers."""
-        draft.replace(_POWER, lambda match: f" {self._words.square if match[0] == '²' else self._words.cube}")
+
+def _alternatives(names: object) -> str:
+    assert hasattr(names, "keys")
+    return "|".join(re.escape(name) for name in sorted(names.keys(), key=len, reverse=True))
+
+
+@lru_cache
+def rules_of(language: str) -> tuple[Rule, ...]:
+    """Rules for a language code's first part; none for other languages."""
+    locale = locale_of(language)
+    return Western(locale).rules() if locale else ()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import msgspec
 from num2words import num2words
 
-from text.locales.tables import languages, table, word_list
+from text.locales.tables import table, word_list
 
 _FEMININE = word_list(
     "libra libras hora horas ora ore livre livres heure heures sterlina sterline "
@@ -26,7 +26,6 @@ def cardinal(number: int, language: str) -> str:
 
 @lru_cache(4096)
 def ordinal(number: int, language: str) -> str:
-    """Ordinal in words, in the masculine singular."""
     return str(num2words(number, lang=language, to="ordinal")).replace(",", "")
 
 
@@ -72,7 +71,6 @@ def agreeing(locale: Locale, said: str, noun: str) -> str:
 
 
 def nth(locale: Locale, number: int, feminine: bool) -> str:
-    """Ordinal in words, masculine or feminine."""
     said = ordinal(number, locale.numbers)
     if not feminine:
         return said
@@ -155,26 +153,8 @@ class Locale:
     labels: Labels
 
 
-class _Locales(Mapping[str, Locale]):
-    """Locales by the language code's first part, each read at its first use."""
-
-    def __getitem__(self, language: str) -> Locale:
-        if (found := _locale(language)) is None:
-            raise KeyError(language)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(languages("locale"))
-
-    def __len__(self) -> int:
-        return len(languages("locale"))
-
-
 @cache
-def _locale(language: str) -> Locale | None:
+def locale_of(language: str) -> Locale | None:
+    """The locale of a language code's first part; None for other languages."""
     read = table(language, "locale")
     return msgspec.convert(read, Locale) if read else None
-
-
-LOCALES: Mapping[str, Locale] = _Locales()
-"""Locales by the language code's first part."""
