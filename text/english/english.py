@@ -5,28 +5,25 @@ spaCy's tagger if it is installed.
 from __future__ import annotations
 
 import logging
+import re
+import unicodedata
 from collections.abc import Container, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from shm.espeak.messages import LANGUAGE_FILES
 from text.english.dictionary_file import DictionaryFile, Said
-from text.english.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
 from text.english.pronouncing import Pronouncer
 from text.english.tagger import Tagger, best_tagger
 from text.english.tokenizer import MAX_LEXICAL, tokens
-from text.espeak import misaki
+from text.espeak import espeak, misaki
+from text.espeak.ipa import NEAREST
 from text.words.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 
 _NOUN_OR_VERB = frozenset(("NOUN", "VERB", "ADJ"))
-
-_SOURCES: dict[int | None, PhonemeSource] = {
-    ESPEAK_RATING: PhonemeSource.ESPEAK,
-    LETTERS_RATING: PhonemeSource.LETTERS,
-    NOTHING_RATING: PhonemeSource.NONE,
-}
 
 
 class English:
@@ -67,13 +64,12 @@ class English:
         parts: list[list[tuple[str, PhonemeSource]]] = [[] for _ in texts]
         if found:
             for token in self._pronouncer.pronounced(found, self._tagger.tags(texts, found)):
-                parts[token.word].append((token.phonemes, _SOURCES.get(token.rating, PhonemeSource.LEXICON)))
+                parts[token.word].append((token.phonemes, token.source))
         return [Word(text, *_joined(tuple(of_word))) for text, of_word in zip(texts, parts, strict=True)]
 
     def _monster(self, text: str) -> Word:
         """Pronounces text that is too long for the lexicon: espeak-ng reads it in pieces."""
-        phonemes, rating = self._fallback(text)
-        return Word(text, phonemes, _SOURCES[rating])
+        return Word(text, *self._fallback(text))
 
 
 def _ends_word(phoneme: str) -> bool:
@@ -119,3 +115,119 @@ class Heteronyms(Container[str]):
 
     def __contains__(self, word: object) -> bool:
         return isinstance(said := self._golds.get(str(word)), dict) and not _NOUN_OR_VERB.isdisjoint(said)
+
+
+_SCRIPT_VOICES = {
+    "CJK": "cmn",
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "HANGUL": "ko",
+    "CYRILLIC": "ru",
+    "GREEK": "el",
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "BENGALI": "bn",
+    "TAMIL": "ta",
+    "THAI": "th",
+    "ARMENIAN": "hy",
+    "GEORGIAN": "ka",
+}
+"""espeak-ng's voice by the first word of a letter's Unicode name. Its English voice only spells letters of other
+scripts.
+"""
+
+_NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
+
+
+_KNOWN_TO_ESPEAK = re.compile(r"[a-zà-öø-ÿ'’-]{2,}", re.IGNORECASE)
+"""Words whose accented letters espeak-ng's English voice pronounces, as in their own languages (Björk, Beyoncé). It
+spells words with other such letters.
+"""
+
+_LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
+_ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
+"""English words that some writers give a diaeresis."""
+
+_NAMES = {"nguyen": "win"}
+"""Names pronounced unlike their spelling, each with an English word that sounds the same."""
+
+
+def _without_diacritics(text: str) -> str:
+    """ASCII spelling of a Latin word with diacritics; empty for ASCII words and for words of other scripts."""
+    if text.isascii():
+        return ""
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFD", text.translate(_LETTERS))
+        if not unicodedata.combining(character)
+    )
+    return plain if plain.isascii() and any(map(str.isalpha, plain)) else ""
+
+
+class Fallback:
+    """Pronounces words that misaki's lexicon lacks: by espeak-ng, or by the names of their letters. It never raises."""
+
+    def __init__(self, language: str, lexicon: Any) -> None:
+        """Args:
+        language: en-us or en-gb.
+        lexicon: `misaki.en.Lexicon`, for the names of letters and digits.
+        """
+        self._lexicon = lexicon
+        self._language = language
+        self._alphabet = misaki.alphabet(language)
+
+    def __call__(self, text: str) -> tuple[str, PhonemeSource]:
+        pieces = [text[start : start + espeak.MAX_WORD] for start in range(0, len(text), espeak.MAX_WORD)]
+        spoken = [(phonemes, source) for phonemes, source in map(self._piece, pieces) if phonemes]
+        weakest = PhonemeSource.weakest({source for _, source in spoken})
+        return " ".join(phonemes for phonemes, _ in spoken), weakest
+
+    def _piece(self, text: str) -> tuple[str, PhonemeSource]:
+        if plain := _without_diacritics(text):
+            foreign = not _KNOWN_TO_ESPEAK.fullmatch(text)
+            known = _NAMES.get(plain.lower(), plain.lower())
+            if (foreign or known in _ENGLISH_WORDS) and (
+                known in self._lexicon.golds or known in self._lexicon.silvers
+            ):
+                return self._lexicon.lookup(known, None, None, None)[0], PhonemeSource.ESPEAK
+            if foreign:
+                text = plain
+        if phonemes := self._by_espeak(text):
+            return phonemes, PhonemeSource.ESPEAK
+        if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):
+            return phonemes, PhonemeSource.LETTERS
+        return "", PhonemeSource.NONE
+
+    def _by_espeak(self, text: str) -> str:
+        """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""
+        try:
+            said = espeak.phonemes(text, _voice_of(text) or LANGUAGE_FILES[self._language])
+        except espeak.EspeakUnavailable:
+            return ""
+        nearest = NEAREST[self._language]
+        mapped = "".join(
+            phone if phone in self._alphabet else nearest.get(phone, " " if phone == " " else "")
+            for phone in unicodedata.normalize("NFD", misaki.from_espeak(said, self._language))
+        )
+        return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
+
+    def _letter(self, character: str) -> str:
+        """Phonemes of a letter's or digit's name, from misaki's lexicon or (other scripts) from the Unicode name."""
+        if named := _NAMED_LETTER.search(unicodedata.name(character, "")):
+            name = named[1]
+            phonemes, _ = self._lexicon.lookup(name if len(name) == 1 else name.lower(), None, None, None)
+            if phonemes is None and name.isascii():
+                phonemes, _ = self._lexicon.get_NNP(name)
+            return phonemes or ""
+        return ""
+
+
+def _voice_of(text: str) -> str:
+    """espeak-ng's voice for the first letter of another script; "" if there is none."""
+    for character in text:
+        if character.isalpha() and not character.isascii():
+            script = unicodedata.name(character, "").partition(" ")[0]
+            if script in _SCRIPT_VOICES:
+                return _SCRIPT_VOICES[script]
+    return ""

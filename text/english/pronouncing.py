@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from text.english.tokenizer import Token
+from text.words.word import PhonemeSource
 
 _RECENT = 4096
 """Recent tokens, each with its tag and context, whose pronunciation is kept."""
@@ -26,8 +27,7 @@ class SpokenToken(NamedTuple):
     word: int
     """Index of its word in the sentence."""
     phonemes: str
-    rating: int | None
-    """The fallback's trust in the phonemes; None if they are the lexicon's."""
+    source: PhonemeSource
 
 
 @dataclass(slots=True)
@@ -54,11 +54,11 @@ class _Part:
 class Pronouncer:
     """Pronounces tagged tokens. Not thread-safe."""
 
-    def __init__(self, en: Any, lexicon: Any, fallback: Callable[[str], tuple[str, int]]) -> None:
+    def __init__(self, en: Any, lexicon: Any, fallback: Callable[[str], tuple[str, PhonemeSource]]) -> None:
         """Args:
         en: the module `misaki.en`.
         lexicon: its `Lexicon`.
-        fallback: phonemes of a text that the lexicon lacks, and the trust in them.
+        fallback: phonemes of a text that the lexicon lacks, and their source.
         """
         self._en = en
         self._marks: frozenset[str] = en.PUNCTS
@@ -71,20 +71,20 @@ class Pronouncer:
         spoken: list[SpokenToken] = []
         context = self._en.TokenContext()
         for parts in reversed(list(self._words(found, tags))):
-            rating: int | None = None
+            source = PhonemeSource.LEXICON
             if len(parts) > 1:
-                phonemes, rating, context = self._joined(parts, context)
+                phonemes, source, context = self._joined(parts, context)
             else:
                 part = parts[0]
                 known = self._known(
                     part.text, part.tag, part.phonemes, part.currency, part.alias, *vars(context).values()
                 )
                 if known is None:
-                    phonemes, rating = self._fallback(part.text)
+                    phonemes, source = self._fallback(part.text)
                     context = self._en.G2P.token_context(context, phonemes, part)
                 else:
                     phonemes, context = known
-            spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), rating))
+            spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), source))
         spoken.reverse()
         return spoken
 
@@ -137,8 +137,8 @@ class Pronouncer:
             phonemes, _ = self._lexicon(part, following)
         return None if phonemes is None else (phonemes, self._en.G2P.token_context(following, phonemes, part))
 
-    def _joined(self, parts: list[_Part], context: Any) -> tuple[str, int | None, Any]:
-        """Phonemes of parts without a space between them, the fallback's trust, and the context of the word before."""
+    def _joined(self, parts: list[_Part], context: Any) -> tuple[str, PhonemeSource, Any]:
+        """Phonemes of parts without a space between them, their source, and the context of the word before."""
         left, right = 0, len(parts)
         while left < right:
             whole = _merged(parts[left:right])
@@ -156,7 +156,7 @@ class Pronouncer:
                 if not self._en.SUBTOKEN_JUNKS.issuperset(parts[right].text):
                     return *self._fallback("".join(part.text for part in parts)), context
                 parts[right].phonemes = ""
-        return self._in_one_stress(parts), None, context
+        return self._in_one_stress(parts), PhonemeSource.LEXICON, context
 
     def _in_one_stress(self, parts: list[_Part]) -> str:
         """Phonemes of all parts: with spaces if they are of several kinds, else with fewer primary stresses."""

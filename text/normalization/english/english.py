@@ -16,7 +16,6 @@ from text.normalization.english import (
     money,
     numbers,
     references,
-    roman,
     tex,
     times,
     units,
@@ -50,6 +49,6 @@ RULES = (
     Rule("numbers", numbers.numbers, _DIGIT),
     Rule("initialisms", abbreviations.initialisms, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
     Rule("math", maths.math, maths.NEEDED),
-    Rule("roman_numerals", roman.roman_numerals, re.compile("[IVXLivxl]")),
+    Rule("roman_numerals", references.roman_numerals, re.compile("[IVXLivxl]")),
     Rule("abbreviations", abbreviations.abbreviations, _ANY),
 )
