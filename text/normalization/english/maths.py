@@ -37,7 +37,7 @@ _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
 _WITH = re.compile(rf"{START}[wW]/(?!w\b|[a-z]{{1,2}}[²³])(?P<out>o{END})? ?(?=\S|$)")
-_SIGN_NAMES: dict[str, str] = _TABLE["signs"]
+_SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""

@@ -21,8 +21,7 @@ _IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0
 _TOKEN = re.compile(
     r"\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|[^\s\w]|_"
 )
-_TABLE = table("en", "tex")
-_NAMES: dict[str, str] = _TABLE["names"]
+_NAMES: dict[str, str] = table("en", "tex")["names"] | {"|": "", "&": ""}
 _LAYOUT = frozenset(
     ("\\left", "\\right", "\\mathrm", "\\mathbf", "\\text", "\\quad", "\\displaystyle", "\\,", "\\;", "\\!", "\\\\")
 )
