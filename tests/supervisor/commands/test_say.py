@@ -128,7 +128,7 @@ def test_the_lexicon_is_obeyed_without_a_server(tmp_path, model, monkeypatch, gi
     ("arguments", "code", "says"),
     [
         (["...", "-o", "x.wav"], 1, "There is nothing in the text that can be spoken."),
-        (["Hello.", "-o", "x.xyz"], 1, "name a .wav"),
+        (["Hello.", "-o", "x.xyz"], 1, "name the file .mp3"),
         (["Hello.", "-o", "none/x.wav"], 1, "there is no folder"),
         (["Hello.", "-o", "folder.wav"], 1, "isn't a regular file"),
         (["Hello.", "-o", "x.wav", "--voice", "nobody"], 1, "No voice is called 'nobody'"),
