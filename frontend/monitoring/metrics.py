@@ -190,7 +190,6 @@ class Metrics:
         self._watched[gauge] = figure
 
     def count(self, event: Event) -> None:
-        """Count one occurrence of the event."""
         self._counters[event].inc()
 
     def pronounced(self, source: str) -> None:

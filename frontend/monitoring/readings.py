@@ -64,7 +64,6 @@ class Readings:
         self._sources.append(source)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """All values that are known now."""
         families: dict[str, GaugeMetricFamily] = {}
         for source in self._sources:
             for name, labels, value in source():
@@ -76,7 +75,6 @@ class Readings:
 
 
 def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
-    """The engine in use."""
     if engine is not None:
         yield "engine_info", (engine.name, engine.provider, engine.model), 1
         yield "engine_stands_in", (engine.name,), float(engine.stands_in)
@@ -89,7 +87,6 @@ def demand_readings(ratio: float | None) -> Iterator[Reading]:
 
 
 def cost_readings(models: Mapping[str, CostModel]) -> Iterator[Reading]:
-    """Costs fitted to measurements, by engine."""
     for name, costs in models.items():
         for figure, value in costs.as_dict().items() if costs.measured else ():
             if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):

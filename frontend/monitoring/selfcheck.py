@@ -103,7 +103,6 @@ class SelfChecker:
         self._timer = timer
 
     async def run(self) -> None:
-        """Run checks for ever."""
         while True:
             await self._sleep(self._due_in())
             while (check := await self._speak()) is None:

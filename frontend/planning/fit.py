@@ -45,11 +45,9 @@ class Middle:
         self._seen: deque[float] = deque(maxlen=WINDOW)
 
     def add(self, value: float) -> None:
-        """Add a measurement."""
         self._seen.append(value)
 
     def clear(self) -> None:
-        """Forget all measurements."""
         self._seen.clear()
 
     @property
@@ -79,7 +77,6 @@ class Line:
         self._fitted = None
 
     def clear(self) -> None:
-        """Forget all measurements."""
         self._seen.clear()
         self._fitted = None
 

@@ -36,7 +36,6 @@ class CostProfile:
     """Audio in a segment's first block; 0 if a segment is one block (`EngineInfo.first_block`)."""
 
     def as_dict(self) -> dict[str, float]:
-        """Figures by field name."""
         return asdict(self)
 
     def at_speed(self, speed: float) -> CostProfile:

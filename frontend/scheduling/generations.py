@@ -81,7 +81,6 @@ class Generations:
             self._retire_if_idle(link)
 
     def close(self) -> None:
-        """Close every link."""
         for link in self._shared.links.all:
             self._watch.end(link)
             link.close()

@@ -243,7 +243,6 @@ class Scheduler:
         return sum(1 for stream in self._shared.streams.values() for _ in stream.segments.waiting())
 
     def snapshot(self) -> Snapshot:
-        """The scheduler's state, for `/status`."""
         return Snapshot(
             self.engine,
             self.reason,
@@ -256,7 +255,6 @@ class Scheduler:
         )
 
     def close(self) -> None:
-        """End every stream and link."""
         for stream in list(self._shared.streams.values()):
             stream.close()
         self._generations.close()

@@ -158,7 +158,6 @@ class Watch:
         """Watchdogs by generation."""
 
     def begin(self, link: Link) -> None:
-        """Watch a new generation."""
         patience = self._shared.settings.hang_patience
         computed = partial(self._computed, link.generation)
         self._watchdogs[link.generation] = Watchdog(link, patience, self._heads, computed)
@@ -169,7 +168,6 @@ class Watch:
             watchdog.sign_of_life()
 
     def end(self, link: Link) -> None:
-        """Stop watching a generation that has ended."""
         self._watchdogs.pop(link.generation).stop()
 
     def _computed(self, generation: int) -> float | None:

@@ -60,7 +60,6 @@ class DiskCache:
             raise OSError(f"the cache folder {folder} can't be used: {error}") from error
 
     def get(self, key: bytes) -> CachedSegment | None:
-        """The segment; None if it isn't there or can't be read."""
         try:
             data, stored_at = self._cache.get(key, tag=True)
             if data is None or self._too_old(stored_at):
@@ -96,7 +95,6 @@ class DiskCache:
         return int(self._cache.volume())
 
     def close(self) -> None:
-        """Close the folder's index."""
         self._cache.close()
 
 
@@ -164,7 +162,6 @@ class MemoryCache:
         self.bytes = 0
 
     def get(self, key: bytes) -> CachedSegment | None:
-        """The segment, marked as just used; None if the cache lacks it."""
         found = self._segments.get(key)
         if found is not None:
             self._segments.move_to_end(key)
@@ -218,7 +215,6 @@ class SegmentCache:
         return found
 
     def keep(self, key: bytes, segment: CachedSegment) -> None:
-        """Store a segment that was made whole."""
         self._memory.put(key, segment)
         if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
             self._unwritten += 1
@@ -229,12 +225,10 @@ class SegmentCache:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the part in memory."""
         return self._memory.bytes
 
     @property
     def segments(self) -> int:
-        """Number of segments in memory."""
         return len(self._memory)
 
     def close(self) -> None:

@@ -71,7 +71,6 @@ class Link:
         self._loop.add_reader(commits, self.read)
 
     def dispatch(self, order: SegmentOrder) -> None:
-        """Send the worker an order for a segment."""
         self.in_worker += 1
         self._send(order)
 
@@ -102,7 +101,6 @@ class Link:
         self._loop.remove_writer(self._orders.fd)
 
     def read(self) -> None:
-        """Read the worker's records that have arrived."""
         try:
             for payload in self._commits.receive() if self._open else ():
                 if self._open:  # else an earlier record broke the protocol, and no later one is trusted

@@ -42,14 +42,12 @@ class Links:
         self._last.setdefault(slot, engine)
 
     def drop(self, link: Link) -> None:
-        """Remove a generation that is dead or has ended."""
         del self._by_generation[link.generation]
         if self._current.get(link.slot) is link:
             del self._current[link.slot]
         self._alike.clear()
 
     def find(self, generation: int) -> Link | None:
-        """The link to that generation; None if there is none."""
         return self._by_generation.get(generation)
 
     @property

@@ -27,7 +27,6 @@ class Playback(Joiner):
 
     @property
     def begun(self) -> bool:
-        """True if the listener was given a first sample."""
         return self.since is not None
 
     def give(self, pieces: Iterable[Pcm]) -> Iterator[Pcm]:

@@ -97,7 +97,6 @@ class Rings:
 
     @property
     def has_free(self) -> bool:
-        """True if a ring is free for any stream."""
         return self._arena is not None and bool(self._free)
 
     def is_written(self, lease: Lease) -> bool:
@@ -105,7 +104,6 @@ class Rings:
         return self._by_number.get(lease.number) is lease
 
     def stream_of(self, number: int) -> int | None:
-        """The stream for which the worker uses that number; None if it was forgotten."""
         lease = self._by_number.get(number)
         return lease.stream if lease else None
 

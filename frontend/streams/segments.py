@@ -197,7 +197,6 @@ class SegmentQueue(deque[StreamSegment]):
         """The generation that made the last heard segment; None while none was heard but cached ones."""
 
     def add(self, segment: StreamSegment) -> None:
-        """Put a segment at the end."""
         segment.index = self.numbered
         self.numbered += 1
         self.append(segment)
@@ -220,7 +219,6 @@ class SegmentQueue(deque[StreamSegment]):
 
     @property
     def head(self) -> StreamSegment | None:
-        """The segment that the listener is hearing."""
         return self[0] if self else None
 
     @property
@@ -241,7 +239,6 @@ class SegmentQueue(deque[StreamSegment]):
         return (segment for segment in self if segment.is_at(link))
 
     def find(self, index: int) -> StreamSegment | None:
-        """The segment with that index; None if it was heard or isn't planned yet."""
         return next((segment for segment in self if segment.index == index), None)
 
     @property
