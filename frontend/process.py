@@ -32,7 +32,6 @@ from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
-from frontend.scheduling.prewarm import prewarm
 from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
@@ -154,7 +153,7 @@ class Front:
         acceptor.start()
         if wyoming:
             wyoming.start()
-        prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm, self._ahead))
+        prewarming = asyncio.create_task(self._scheduler.prewarm(self._settings.prewarm, self._ahead))
         news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()

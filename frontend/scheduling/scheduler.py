@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 
-from frontend.contract.errors import Fault, NothingToSpeak, SpeechError, Unavailable
+from frontend.contract.errors import Fault, NothingToSpeak, Overloaded, SpeechError, Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import engine_in_use
@@ -211,6 +212,29 @@ class Scheduler:
         """Run `work` in the threads that read texts, before they read another text."""
         self._executor.submit(work)
         self._patient.submit(work)
+
+    async def prewarm(self, phrases: Iterable[str], ask: Callable[[EngineInfo, str], SpeechRequest]) -> None:
+        """Speak each phrase once, whenever no other stream is open, so that later requests find it in the cache. `ask`
+        makes a phrase's request as for a client that names nothing."""
+        for phrase in phrases:
+            while not await self._spoken_ahead(phrase, ask):
+                pass
+
+    async def _spoken_ahead(self, phrase: str, ask: Callable[[EngineInfo, str], SpeechRequest]) -> bool:
+        """True if the phrase is finished: spoken, or rejected for good. One that lost its engine is tried again."""
+        await self.idle()
+        engine = self.engine
+        if engine is None:
+            return False
+        try:
+            with closing(self.open(ask(engine, phrase))) as stream:
+                async for _ in stream:
+                    pass
+        except (Unavailable, Overloaded):
+            return False
+        except SpeechError as error:
+            log.warning("a phrase can't be spoken ahead: %s", error)
+        return True
 
     async def idle(self) -> None:
         """Wait until an engine can speak and no stream is open."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from frontend.contract.request import SpeechRequest, Urgency
-from frontend.scheduling.prewarm import prewarm
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import asked_speech
 from shm.engine_info import EngineInfo
@@ -29,7 +28,7 @@ async def desk() -> AsyncIterator[Desk]:
 
 
 async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(desk: Desk) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("one", "two"), ahead))
+    warming = asyncio.create_task(desk.scheduler.prewarm(("one", "two"), ahead))
     worker = desk.worker(1)
     await worker.speaks(1, 2)
     async with asyncio.timeout(DEADLINE):
@@ -40,7 +39,7 @@ async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(de
 
 
 async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("ahead",), ahead))
+    warming = asyncio.create_task(desk.scheduler.prewarm(("ahead",), ahead))
     worker = desk.worker(1)
     await worker.has(1)
     listener = listen(desk.open("now"))
@@ -56,7 +55,7 @@ async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) 
 async def test_a_phrase_that_cannot_be_spoken_is_reported_and_the_next_is_tried(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    warming = asyncio.create_task(prewarm(desk.scheduler, ("bad", "good"), ahead))
+    warming = asyncio.create_task(desk.scheduler.prewarm(("bad", "good"), ahead))
     worker = desk.worker(1)
     worker.fail(await worker.has(1), "no such phoneme")
     worker.speak(await worker.has(2))
