@@ -133,7 +133,7 @@ async def test_another_engine_that_speaks_is_noticed() -> None:
             await speaker.speak(PASSAGE)
 
 
-async def test_without_word_times_the_audio_alone_is_taken_by_all_lanes() -> None:
+async def test_without_word_times_all_passages_take_the_audio_alone() -> None:
     async def answer(request: web.Request) -> web.Response:
         if (await request.json())["timestamps"]:
             return await failing(400, "timestamps_unavailable")(request)
