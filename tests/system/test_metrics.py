@@ -78,7 +78,7 @@ def replaced(of: Server, role: str) -> None:
 
 def grown(before: Samples, after: Samples, *name: str) -> float:
     """The counts in between."""
-    return after[name] - before.get(name, 0.0)
+    return after.get(name, 0.0) - before.get(name, 0.0)
 
 
 def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_between(started: Server) -> None:
