@@ -117,7 +117,6 @@ class G2P:
         """Version of the pronunciation, which changes when the same text may get other phonemes. The first use loads
         espeak-ng.
         """
-        # Another thread may be importing misaki with a stand-in for spaCy; until that ends, spaCy can't be looked up.
         with self._lock:
             self._version = self._version or _version()
             return self._version
