@@ -76,7 +76,7 @@ async def asking(answer: Answer | MadeServer) -> AsyncIterator[ServerSpeaker]:
     _, port, *_ = runner.addresses[0]
     try:
         async with ServerSpeaker(f"http://127.0.0.1:{port}") as speaker:
-            assert await speaker.engine() == "kokoro/m/abc/"
+            assert await speaker.engine() == "kokoro/m/abc//af_heart/1"
             yield speaker
     finally:
         await runner.cleanup()
@@ -196,7 +196,7 @@ async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
         speaker.use(speaker._server.url, None)
-        with pytest.raises(PassageRefused, match="kokoro/m/def/ speaks now") as refused:
+        with pytest.raises(PassageRefused, match="kokoro/m/def//af_heart/1 speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
 
