@@ -50,9 +50,8 @@ class Passage:
             script: its pronunciation. An entry added to the user's lexicon makes only the passages with that word
                 again.
         """
-        # Defaults that aren't the usual ones are part of the engine's identity.
-        speed = 1.0 if self.speed is None else self.speed
-        heard = [engine, self.text, script, self.voice, speed, self.language]
+        # What the speaker takes for a voice or a pace that isn't named is part of the engine's identity.
+        heard = [engine, self.text, script, self.voice, self.speed, self.language]
         return hashlib.sha256(json.dumps(heard, ensure_ascii=False).encode()).hexdigest()[:32]
 
 

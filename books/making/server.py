@@ -106,7 +106,7 @@ class ServerSpeaker:
         hashes = (str(engine.get(name, ""))[:16] for name in ("sha256", "voices_sha256"))
         identity = "/".join((self._name, str(engine.get("model")), *hashes))
         # Passages that name no voice or pace are made again when the server's defaults change.
-        self._identity = f"{identity}/{self._usual_voice}/{listed.get('default_speed', 1.0):g}"
+        self._identity = f"{identity}/{self._usual_voice}/{listed.get('default_speed')}"
         self._may_be_another = False
         return self._identity
 

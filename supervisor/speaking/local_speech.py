@@ -229,7 +229,7 @@ class LocalBookSpeaker:
         """Equal to a server's with the same model."""
         engine, speech = self._speech.engine, self._speech
         identity = "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
-        return f"{identity}/{speech.usual_voice}/{speech.usual_speed:g}"
+        return f"{identity}/{speech.usual_voice}/{speech.usual_speed}"
 
     def _narrator(self, passage: Passage) -> str:
         return narrator(self._speech.engine.voices, self._speech.usual_voice, passage.language)

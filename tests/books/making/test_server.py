@@ -48,6 +48,7 @@ class MadeServer:
             {
                 "voices": [msgspec.to_builtins(described(kokoro_voice(name), "kokoro")) for name in self.voices],
                 "default_voice": self.voices[0],
+                "default_speed": 1.0,
             }
         )
 
@@ -76,7 +77,7 @@ async def asking(answer: Answer | MadeServer) -> AsyncIterator[ServerSpeaker]:
     _, port, *_ = runner.addresses[0]
     try:
         async with ServerSpeaker(f"http://127.0.0.1:{port}") as speaker:
-            assert await speaker.engine() == "kokoro/m/abc//af_heart/1"
+            assert await speaker.engine() == "kokoro/m/abc//af_heart/1.0"
             yield speaker
     finally:
         await runner.cleanup()
@@ -196,7 +197,7 @@ async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
         speaker.use(speaker._server.url, None)
-        with pytest.raises(PassageRefused, match="kokoro/m/def//af_heart/1 speaks now") as refused:
+        with pytest.raises(PassageRefused, match="kokoro/m/def//af_heart/1.0 speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
 
