@@ -44,7 +44,7 @@ class EspeakRequest(msgspec.Struct):
 
     texts: list[str]
     """Texts to speak one after another without a pause in between. They must not contain control characters, some of
-    which are commands to espeak-ng, nor anything that crashes it (`worker.espeak.espeak_text`)."""
+    which are commands to espeak-ng, nor anything that crashes it (`shm.espeak.pieces`)."""
     voice: str
     """A language's file name and a variant, such as `en-us+f2`."""
     words_per_minute: int

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from shm.audio import SAMPLE_BYTES
 from shm.espeak.messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
+from shm.espeak.pieces import pieces
 from shm.expendable import Expendable, HelperDied, HelperError
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import LEVELS
-from worker.espeak.espeak_text import pieces
 
 _LONGEST = 10.0
 """Seconds for one piece; it takes a few milliseconds."""

@@ -16,7 +16,8 @@ def test_a_worker_that_speaks_from_kept_stages_needs_no_onnx() -> None:
     """onnx takes 11 MB of each worker; it writes graphs, and kept stages are only read."""
     code = (
         "import sys\n"
-        "from worker import process, select\n"
+        "from worker import select\n"
+        "from worker.loop import process\n"
         "from worker.settings import WorkerSettings\n"
         "select.import_engines(WorkerSettings(engine='kokoro'))\n"
         "assert 'worker.engines.kokoro' in sys.modules\n"

@@ -23,11 +23,11 @@ from shm.espeak.messages import (
     decode_spoken,
     encode,
 )
+from shm.espeak.pieces import TextPiece, pieces
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from shm.marks import Mark
 from shm.messages import Voice
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance
-from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES
 

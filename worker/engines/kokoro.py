@@ -23,7 +23,6 @@ from worker.models.checksums import cached_sha256_of
 from worker.models.choice import kokoro_files
 from worker.pcm import to_pcm
 from worker.providers.choice import Choice, ProviderDecision, decide_providers, first
-from worker.providers.trial import tell_measurements
 from worker.providers.verdict import Verdict
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
@@ -301,6 +300,8 @@ def measure_provider(
     placed: Assignment,
 ) -> None:
     """A trial's measuring process (`worker.providers.trial`)."""
+
+    from worker.providers.trial import tell_measurements  # a worker that speaks tries nothing
 
     def load(assigned: Assignment) -> KokoroEngine:
         return KokoroEngine(*files, settings, assigned=assigned)

@@ -23,7 +23,6 @@ from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, R
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
-from worker.split.rewrites.norm_statistics import STATISTICS
 from worker.split.segments.segment import GENERATOR_CONTEXT, HarmonicSource, Prosody
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.windows import WindowShape
@@ -178,6 +177,8 @@ def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, N
     harmonics = source.harmonics(begin, begin + frames, 1)
     window = [features[..., begin : begin + frames], harmonics, style]
     names, (_, *statistics) = _run(prepared, "generator-exact", window)
+    from worker.split.rewrites.norm_statistics import STATISTICS  # onnx, which no worker that speaks needs
+
     return dict(zip([*names, *STATISTICS], [*window, *statistics], strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Text that crashes espeak-ng, or loses its end there, as `espeak_text` gives it over."""
+"""Text that crashes espeak-ng, or loses its end there, as `pieces` gives it over."""
 
 import json
 import random
@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from shm.espeak.pieces import pieces
 from tests.growth import grows_with_the_length
 from worker.engine import Utterance
 from worker.engines.espeak import EspeakEngine
-from worker.espeak.espeak_text import pieces
 
 LANGUAGES = ("en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn")
 ORDINARY = (

@@ -1,1 +1,0 @@
-"""espeak-ng as an engine, its C library in a helper process that may die."""
