@@ -197,7 +197,7 @@ async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
         speaker.use(speaker._server.url, None)
-        with pytest.raises(PassageRefused, match="kokoro/m/def//af_heart/1.0 speaks now") as refused:
+        with pytest.raises(PassageRefused, match=r"kokoro/m/def//af_heart/1\.0 speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
 
