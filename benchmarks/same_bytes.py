@@ -149,6 +149,13 @@ def _speech() -> Iterator[tuple[str, str, Any]]:
     yield "POST", "/dev/dialogue", {"response_format": "pcm", "turns": turns}
 
 
+def with_headers() -> Iterator[tuple[dict[str, str], tuple[str, str, Any]]]:
+    """Requests over HTTP with headers of their own."""
+    for accept in ("audio/x-wav", "audio/L16;rate=16000", "audio/flac;q=0.5, audio/pcm", "*/*", "audio/midi"):
+        yield {"Accept": accept}, ("POST", "/v1/audio/speech", {"input": SHORT})
+    yield {"Accept": "application/octet-stream"}, ("GET", "/v1/audio/speech?input=Hello.", None)
+
+
 def _kokoro_fastapi() -> Iterator[tuple[str, str, Any]]:
     for fields in ({"stream": False}, {"stream": True}, {"return_timestamps": True, "stream": False}, {"voice": "no"}):
         yield "POST", "/dev/captioned_speech", {"input": TEXT, "response_format": "wav", **fields}
@@ -409,15 +416,16 @@ def body_of(content_type: str, body: bytes) -> Any:
 async def over_http(session: aiohttp.ClientSession, base: str) -> dict[str, Any]:
     """Each request's answer."""
     found: dict[str, Any] = {}
-    for number, (method, path, body) in enumerate(requests()):
+    listed = [*(({}, each) for each in requests()), *with_headers()]
+    for number, (more, (method, path, body)) in enumerate(listed):
         data = json.dumps(body) if isinstance(body, dict) else body
-        async with session.request(method, base + path, data=data, headers={"Content-Type": "application/json"}) as got:
+        headers = {"Content-Type": "application/json", **more}
+        async with session.request(method, base + path, data=data, headers=headers) as got:
             read = await got.read()
-            headers = {
-                name.lower(): MASKED.sub("…", value) for name, value in got.headers.items() if name.lower() in KEPT
-            }
-            answer = {"status": got.status, "headers": headers, "body": body_of(got.content_type, read)}
-        found[f"{number:03} {method} {path} {str(data)[:160]}"] = answer
+            kept = {name.lower(): MASKED.sub("…", value) for name, value in got.headers.items() if name.lower() in KEPT}
+            answer = {"status": got.status, "headers": kept, "body": body_of(got.content_type, read)}
+        named = "".join(f" {name}: {value}" for name, value in more.items())
+        found[f"{number:03} {method} {path} {str(data)[:160]}{named}"] = answer
     return found
 
 

@@ -48,6 +48,11 @@ def int16_bytes(pcm: Pcm) -> bytes:
     return pcm.astype("<i2", copy=False).tobytes()
 
 
+def network_bytes(pcm: Pcm) -> bytes:
+    """The samples as signed 16-bit big-endian integers."""
+    return pcm.astype(">i2").tobytes()
+
+
 def float_bytes(pcm: Pcm) -> bytes:
     """The samples as little-endian 32-bit floats from -1 to 1."""
     return (pcm * np.float32(1 / 32_768)).astype("<f4").tobytes()
@@ -177,6 +182,9 @@ class ResamplingEncoder:
         self._inner.close()
 
 
+_SAMPLES = {"int16": int16_bytes, "int16be": network_bytes, "float32": float_bytes}
+
+
 def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoder:
     """An encoder of an engine's samples.
 
@@ -193,5 +201,5 @@ def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole:
     elif output.format.samples == "wav":
         made = WavEncoder(rate, whole=whole)
     else:
-        made = PcmEncoder(rate, {"int16": int16_bytes, "float32": float_bytes}[output.format.samples])
+        made = PcmEncoder(rate, _SAMPLES[output.format.samples])
     return made if rate == engine_rate else ResamplingEncoder(made, engine_rate, rate)

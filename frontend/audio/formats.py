@@ -42,7 +42,7 @@ class AudioFormat:
     content_type: str
     codec: Codec | None = None
     """FFmpeg's recipe."""
-    samples: Literal["int16", "float32", "wav"] = "int16"
+    samples: Literal["int16", "int16be", "float32", "wav"] = "int16"
     """The form of its samples where it needs no codec."""
     rates: tuple[int, ...] = ()
     """The sample rates that the codec has; empty: any."""
@@ -55,6 +55,10 @@ class AudioFormat:
     other_names: tuple[str, ...] = ()
     """Names that other services' clients give it."""
     other_extensions: tuple[str, ...] = ()
+    other_types: tuple[str, ...] = ()
+    """Other content types by which `Accept` headers name it, in lower case."""
+    needs_length: bool = False
+    """Its header names its length, so that many programs can read it only once that is known."""
     telephony: bool = False
     """Bare samples that only telephony's and signal processing's clients ask for: neither OpenAI's API nor files have
     the format, and its content type names the rate."""
@@ -79,6 +83,7 @@ _ROWS = (
             container_options={"id3v2_version": "0"},
         ),
         rates=_MPEG_RATES,
+        other_types=("audio/mp3", "audio/x-mp3", "audio/mpeg3", "audio/x-mpeg"),
     ),
     # `audio/ogg` is what RFC 7845 (section 9) registers for Opus in Ogg, and what browsers and mimetypes know the file
     # by; `audio/opus` is the RTP payload of RFC 7587. A page per packet: FFmpeg's default gathers a second of audio.
@@ -96,12 +101,14 @@ _ROWS = (
         rates=(8_000, 12_000, 16_000, 24_000, 48_000),
         most_bit_rate=256_000,  # libopus' own limit for one channel
         other_extensions=("ogg",),
+        other_types=("application/ogg", "audio/opus", "audio/x-opus+ogg"),
     ),
     AudioFormat(
         "aac",
         "audio/aac",
         Codec("adts", "aac", "fltp", bit_rate=64_000, bit_rate_above_24k=96_000),
         rates=_MPEG_RATES,
+        other_types=("audio/aacp", "audio/x-aac"),
     ),
     # 48 ms a frame at 24 kHz; FFmpeg's default is 96. Its muxer would leave 8 KiB of room for tags.
     AudioFormat(
@@ -114,8 +121,15 @@ _ROWS = (
             options={"frame_size": "1152"},
             container_options={"metadata_header_padding": "0"},
         ),
+        other_types=("audio/x-flac",),
     ),
-    AudioFormat("wav", "audio/wav", samples="wav"),
+    AudioFormat(
+        "wav",
+        "audio/wav",
+        samples="wav",
+        other_types=("audio/x-wav", "audio/wave", "audio/vnd.wave", "audio/x-pn-wav"),
+        needs_length=True,
+    ),
     # Of what the container holds only bare samples can be streamed: other codecs need a table of packets before them.
     AudioFormat("caf", "audio/x-caf", Codec("caf", "pcm_s16le", "s16"), title="CAF (Apple)"),
     AudioFormat(
@@ -151,12 +165,17 @@ _ROWS = (
         sample_bytes=4,
         telephony=True,
     ),
+    # RFC 2586: 16 bits in network byte order, which is the other one than that of `audio/pcm`.
+    AudioFormat("l16", "audio/L16", samples="int16be", other_names=("pcm_s16be",), telephony=True),
 )
 FORMATS = {row.name: row for row in _ROWS if not row.telephony}
 """The formats of OpenAI's API and of files, by name."""
 
 ALL_NAMES = {name: row for row in _ROWS for name in (row.name, *row.other_names)}
 """All formats, by all names that any service's clients give them."""
+
+BY_TYPE = {name: row for row in _ROWS for name in (row.content_type.lower(), *row.other_types)}
+"""All formats, by all content types that `Accept` headers give them."""
 
 BY_EXTENSION = {f".{extension}": row for row in FORMATS.values() for extension in (row.name, *row.other_extensions)}
 """The formats of files, by their names' suffixes."""

@@ -18,7 +18,7 @@ from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
 from frontend.contract.speaker import engine_in_use
 from frontend.dialects.dialect import FILES, Dialect
-from frontend.dialects.openai import SPEAKS, SPEECH_CONTENT, SPEECH_HEADERS, speak
+from frontend.dialects.openai import REQUEST_HEADERS, SPEAKS, SPEECH_CONTENT, SPEECH_HEADERS, speak
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes, json_answer
@@ -52,7 +52,8 @@ ROUTES = Routes()
     ),
     body=SpeechBody,
     example={"voice": "af_heart", "input": "Hello.", "stream": False},
-    **SPEAKS,
+    errors=(*WITH_BODY, 409, 500),
+    request_headers=REQUEST_HEADERS,
 )
 async def captioned_speech(request: web.Request) -> web.StreamResponse:
     """Speak a text, and say when each word sounds.
@@ -102,9 +103,7 @@ async def generate_from_phonemes(request: web.Request) -> web.StreamResponse:
     if fields.phonemes is None:
         message = "`phonemes` is missing: give the phonemes to speak."
         raise ApiError(400, message, param="phonemes", code="missing_required")
-    if fields.response_format is None and fields.format is None:
-        fields.response_format = "wav"
-    return await speak(request, fields)
+    return await speak(request, fields, usual="wav")
 
 
 class DownloadQuery(msgspec.Struct):

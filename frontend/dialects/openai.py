@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from frontend.dialects.dialect import FILES, Dialect
 from frontend.serving.errors import REFUSAL_STATUS
@@ -57,7 +57,7 @@ SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: TimedSpe
 
 REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)
 
-SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 409, 500), "request_headers": REQUEST_HEADERS}
+SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 406, 409, 500), "request_headers": REQUEST_HEADERS}
 """Fields of all routes that take a body and answer with its speech."""
 
 ROUTES = Routes()
@@ -82,7 +82,7 @@ async def speech(request: web.Request) -> web.StreamResponse:
     """Speak a text.
 
     OpenAI's operation, and more. `X-Warning` names fields that have no effect. The body is read as JSON whatever its
-    content type says.
+    content type says. `Accept` chooses the audio's format where the body names none.
     """
     return await speak(request, await fields_of(request, SpeechBody))
 
@@ -93,7 +93,7 @@ async def speech(request: web.Request) -> web.StreamResponse:
     Access.LOCAL,
     "Speech",
     Answer("The audio, as from the POST.", dict.fromkeys(FILES), SPEECH_HEADERS),
-    errors=(400, 403, 409, 429, 500, 503),
+    errors=(400, 403, 406, 409, 429, 500, 503),
     request_headers=REQUEST_HEADERS,
     query=SpeechBody,
 )
@@ -128,15 +128,21 @@ async def dialogue(request: web.Request) -> web.StreamResponse:
     return await speak(request, await fields_of(request, DialogueBody))
 
 
-async def speak(request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
+async def speak(
+    request: web.Request, fields: SpeechBody, *, captioned: bool = False, usual: str | None = None
+) -> web.StreamResponse:
     """Answer a request with its speech.
+
+    Args:
+        captioned: as `usual`, an argument of `delivery_of`.
 
     Raises:
         ApiError, SpeechError: nothing of the response has left yet.
     """
     answers = request.app[ANSWERS]
     text = text_of(fields, answers.settings)
-    delivery = delivery_of(fields, answers.settings, captioned=captioned)
+    accept = ",".join(request.headers.getall(hdrs.ACCEPT, ()))
+    delivery = delivery_of(fields, answers.settings, accept=accept, captioned=captioned, usual=usual)
     killpoint("parsed")
     named = bool(request.headers.get("X-Session"))
     note_no_effect(request, _without_effect(fields, captioned=captioned, session_header=named))

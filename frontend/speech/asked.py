@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from aiohttp import hdrs, web
 
-from frontend.audio.formats import format_named, output_of
+from frontend.audio.formats import OutputFormat, format_named, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.serving.access.gate import API_KEY
 from frontend.settings.front import FrontSettings
+from frontend.speech.accept import accepted
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
@@ -96,24 +97,35 @@ def _dialogue_text(fields: DialogueBody, settings: FrontSettings) -> str:
     return checked_text("\n".join(turn.text for turn in turns), settings, "input")
 
 
-def delivery_of(fields: SpeechBody, settings: FrontSettings, *, captioned: bool = False) -> Delivery:
+def delivery_of(
+    fields: SpeechBody,
+    settings: FrontSettings,
+    *,
+    accept: str = "",
+    captioned: bool = False,
+    usual: str | None = None,
+) -> Delivery:
     """How the request's answer is sent.
 
     Args:
+        accept: the request's `Accept`; empty: it has none.
         captioned: the request is for captioned speech, which has timestamps in any form.
+        usual: the format where neither the body nor `Accept` chooses one; None: the server's.
 
     Raises:
-        ApiError: 400, naming the field that is wrong.
+        ApiError: 400, naming the field that is wrong; 406, `Accept` excludes all that can be sent.
     """
     events, streamed = fields.stream_format == "sse", fields.stream is not False
+    bare = not (captioned or events or fields.timestamps)
+    usual = usual or usual_format(settings)
+    chosen = None
+    if bare and accept and fields.response_format is None and fields.format is None:
+        chosen = accepted(accept, format_named(usual, "response_format"), fields.sample_rate)
+    if chosen and chosen.format.needs_length:
+        streamed = fields.stream is True
     _check_combination(fields, events=events, streamed=streamed, captioned=captioned)
-    if fields.response_format is None and fields.format is not None:
-        audio_format = format_named(fields.format, "format")
-    else:
-        named = usual_format(settings) if fields.response_format is None else fields.response_format
-        audio_format = format_named(named, "response_format")
-    output = output_of(audio_format, fields.sample_rate)
-    download = audio_format
+    output = chosen or _named_output(fields, usual)
+    download = output.format
     if fields.download_format is not None:
         download = format_named(fields.download_format, "download_format")
     if fields.return_download_link:
@@ -135,6 +147,13 @@ def delivery_of(fields: SpeechBody, settings: FrontSettings, *, captioned: bool 
         heard=fields.priority != "idle",
         download=download if fields.return_download_link else None,
     )
+
+
+def _named_output(fields: SpeechBody, usual: str) -> OutputFormat:
+    if fields.response_format is None and fields.format is not None:
+        return output_of(format_named(fields.format, "format"), fields.sample_rate)
+    named = usual if fields.response_format is None else fields.response_format
+    return output_of(format_named(named, "response_format"), fields.sample_rate)
 
 
 def _check_combination(fields: SpeechBody, *, events: bool, streamed: bool, captioned: bool) -> None:

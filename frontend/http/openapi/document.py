@@ -26,6 +26,7 @@ _ERRORS = {
     401: "It has no key of this server's.",
     403: "The Host is not one of this server's, or a web page asks that may not (`--cors-origins`).",
     404: "There is no such thing.",
+    406: "`Accept` names only types that can't be made here.",
     408: "The body didn't come in time.",
     409: "A later request of the same session interrupted this one, nothing is being played, or the state of the "
     "jobs forbids it.",

@@ -30,7 +30,7 @@ def test_mulaw_is_what_g711_says(sizes: int) -> None:
     assert np.max(np.abs(back - pcm) - np.abs(pcm) / 16) < 32
 
 
-@pytest.mark.parametrize(("raw", "bytes_each"), [("mulaw", 1), ("alaw", 1), ("pcm_f32le", 4)])
+@pytest.mark.parametrize(("raw", "bytes_each"), [("mulaw", 1), ("alaw", 1), ("pcm_f32le", 4), ("l16", 2)])
 @pytest.mark.parametrize("rate", [8_000, 24_000, 44_100])
 def test_every_raw_format_has_every_rate(raw: str, bytes_each: int, rate: int) -> None:
     encoder = make_encoder(OutputFormat(ALL_NAMES[raw], rate), whole=False)
@@ -42,6 +42,12 @@ def test_floats_are_the_samples_by_full_scale() -> None:
     pcm = vowels(0.1)
     data = make_encoder(OutputFormat(ALL_NAMES["pcm_f32le"], 24_000), whole=False).encode(pcm)
     assert np.array_equal(np.frombuffer(data, "<f4") * 32_768, pcm)
+
+
+def test_l16_is_in_network_byte_order() -> None:
+    pcm = vowels(0.1)
+    data = make_encoder(OutputFormat(ALL_NAMES["l16"], 24_000), whole=False).encode(pcm)
+    assert np.array_equal(np.frombuffer(data, ">i2"), pcm)
 
 
 def test_a_bit_rate_is_kept() -> None:
