@@ -32,6 +32,9 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+_TCP_INFO = 11
+"""Linux's option; Python's `socket` names it on Linux only."""
+
 _BYTES_ACKED = 120
 """Offset of tcpi_bytes_acked in struct tcp_info (linux/tcp.h)."""
 
@@ -73,7 +76,7 @@ COMMANDS = {"nginx": ("nginx", "-c"), "haproxy": ("haproxy", "-db", "-f")}
 
 def acknowledged(connection: socket.socket) -> int:
     """Bytes that the peer has acknowledged."""
-    information = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    information = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
     return int(struct.unpack_from("Q", information, _BYTES_ACKED)[0])
 
 
