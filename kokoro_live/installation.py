@@ -6,9 +6,13 @@ Imported by `frontend`, `shm`, `worker`, `supervisor` and `benchmarks`.
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
+import os
 import shlex
 import sys
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
@@ -191,3 +195,33 @@ def _is_installed(requirement: str) -> bool:
         return bool(version(Requirement(requirement).name))
     except PackageNotFoundError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A file as the wheel that brought it has it in its list, RECORD."""
+
+    length: int
+    """In bytes."""
+    sha256: str
+    """In base64 without padding, as RECORD has it."""
+
+    def matches(self, file: Path) -> bool:
+        return length(file) == self.length and _sha256(file) == self.sha256
+
+
+def recorded(found: Distribution) -> dict[Path, Recorded]:
+    """The files of an installed distribution with a length and a hash in RECORD; empty if there is no such list."""
+    # Not `found.files`: from Python 3.12 on it leaves out the files that are missing.
+    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
+    root = Path(str(found.locate_file("")))
+    return {root / name: Recorded(int(size), digest.removeprefix("sha256=")) for name, digest, size in rows if size}
+
+
+def length(file: Path) -> int:
+    """Length of a file that this user can read; -1 for any other."""
+    return file.stat().st_size if file.is_file() and os.access(file, os.R_OK) else -1
+
+
+def _sha256(file: Path) -> str:
+    return urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).rstrip(b"=").decode()

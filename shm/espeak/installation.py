@@ -6,17 +6,13 @@ The library reads its data without checking it: an empty `phontab` is a segmenta
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import os
-from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import espeakng_loader
 
-from kokoro_live.installation import this_installation
+from kokoro_live.installation import Recorded, length, recorded, this_installation
 
 PACKAGE = "espeakng-loader"
 
@@ -59,9 +55,9 @@ class EspeakData:
             DamagedInstallation: a file is damaged that every voice needs.
         """
         self.path = data_path()
-        listed = {file for file, (size, _) in _listed(self.path).items() if _size(file) != size}
+        listed = {file for file, known in _listed(self.path).items() if length(file) != known.length}
         self._damaged = {file.relative_to(self.path).as_posix() for file in listed}
-        self._damaged |= {name for name in _CORE if _size(self.path / name) <= 0}
+        self._damaged |= {name for name in _CORE if length(self.path / name) <= 0}
         self._refuse(_CORE)
 
     def check(self, voice: str) -> None:
@@ -86,28 +82,14 @@ def damaged_files() -> list[str]:
     """
     folder = data_path().parent
     return sorted(
-        file.relative_to(folder).as_posix()
-        for file, (size, digest) in _listed(folder).items()
-        if _size(file) != size or _digest(file) != digest
+        file.relative_to(folder).as_posix() for file, known in _listed(folder).items() if not known.matches(file)
     )
 
 
-def _listed(folder: Path) -> dict[Path, tuple[int, str]]:
-    """Length and SHA-256 (as the list has it) of each installed file in a folder; empty without such a list."""
+def _listed(folder: Path) -> dict[Path, Recorded]:
+    """The package's files in a folder, as they were installed; empty without a list."""
     try:
         found = distribution(PACKAGE)
     except PackageNotFoundError:
         return {}
-    root = Path(str(found.locate_file("")))
-    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
-    files = {root / name: (int(size), digest.removeprefix("sha256=")) for name, digest, size in rows if size}
-    return {file: known for file, known in files.items() if file.is_relative_to(folder)}
-
-
-def _size(file: Path) -> int:
-    """Length of a file that this user can read; -1 for any other."""
-    return file.stat().st_size if file.is_file() and os.access(file, os.R_OK) else -1
-
-
-def _digest(file: Path) -> str:
-    return urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).rstrip(b"=").decode()
+    return {file: known for file, known in recorded(found).items() if file.is_relative_to(folder)}

