@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom machines release
+.PHONY: run test lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom hashes machines release
 
 run: $(VENV)/.installed
 	@$(BIN)/python -c "import kokoro_live" 2> /dev/null || { echo "$(VENV) doesn't fit this system's Python any more:" \
@@ -42,8 +42,18 @@ ARCH ?= $(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
 
 dist: dist-wheel dist-home-assistant dist-deb dist-image
 
+# With the pinned build backend, whose version is in the wheel: the same commit gives the same bytes.
 dist-wheel: $(VENV)/.installed-dev
-	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	@cp constraints-hashes.txt dist
+
+# Hashes of the pinned packages of an installation with Kokoro, for every system and Python; its tool has an environment of
+# its own (colorama is click's for Windows). Make them again after a change of constraints.txt or of the dependencies.
+hashes:
+	@rm -rf build/uv && python3 -m venv build/uv && build/uv/bin/pip install -q uv
+	@build/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --extra model -c constraints.txt \
+	    --generate-hashes --no-annotate --no-emit-index-url --no-emit-package colorama \
+	    --custom-compile-command 'make hashes' pyproject.toml -o constraints-hashes.txt
 
 # For Debian's own Python on the machine that runs this.
 dist-deb: dist-wheel
@@ -60,13 +70,14 @@ dist-image:
 
 dist-home-assistant: dist-wheel
 	@rm -rf build/kokoro_live && mkdir -p build && cp -r deploy/home-assistant build/kokoro_live
-	@cp $(WHEEL) constraints.txt CHANGELOG.md LICENSE build/kokoro_live
+	@cp $(WHEEL) constraints-hashes.txt CHANGELOG.md LICENSE build/kokoro_live
 	tar -C build -czf dist/kokoro-live-$(VERSION_HERE)-home-assistant.tar.gz kokoro_live
 
 # Packages that an installation has, in CycloneDX; its tool has an environment of its own.
 sbom: dist-wheel
 	@rm -rf build/installed build/sbom && python3 -m venv build/installed && python3 -m venv build/sbom
-	@build/installed/bin/pip install -q -c constraints.txt '$(WHEEL)[model]'
+	@build/installed/bin/pip install -q --require-hashes -r constraints-hashes.txt
+	@build/installed/bin/pip install -q --no-deps '$(WHEEL)'
 	@echo 'import glob, sys; sys.path += glob.glob(sys.prefix + "/lib/*/site-packages/kokoro_live/bundled")' \
 	    > $$(echo build/installed/lib/*/site-packages)/bundled.pth
 	@build/sbom/bin/pip install -q 'cyclonedx-bom>=7'

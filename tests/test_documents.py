@@ -22,7 +22,7 @@ from supervisor.cli import kokoro_live
 from tests.rooms import PACKED, PRODUCT
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PACKAGES = (*PACKED, "tests", "deploy", "docs")
 PATH = re.compile(rf"(?:{'|'.join(PACKAGES)})/[\w./-]*")
 OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile"}

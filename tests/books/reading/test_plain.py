@@ -172,6 +172,12 @@ def test_a_pdf_is_read_by_its_outline() -> None:
         read_book(made[:200], "cut.pdf")
 
 
+def test_a_pdf_of_too_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("books.reading.pdf.MOST_PAGES", 2)
+    with pytest.raises(BookError, match="3 pages; at most 2"):
+        read_book(made_pdf([["Text."]] * 3, []), "made.pdf")
+
+
 def test_a_name_in_another_encoding_is_a_title_that_can_be_written() -> None:
     name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
     assert read_book(b"A text.", name).title == "caf?"
