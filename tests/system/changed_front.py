@@ -19,11 +19,11 @@ class Change:
             from frontend.planning.reader import Reader
             from text import g2p
             read, load, answering, words = Reader._sentences, g2p._load, InFlight.answering, g2p.G2P.words
-            def deadly(self, request, notation):
+            def deadly(self, request, *others):
                 for name, text in {poisons!r}.items():
                     if request.text == text:
                         os.kill(os.getpid(), signal.Signals[name])
-                return read(self, request, notation)
+                return read(self, request, *others)
             def held(code):
                 if os.path.exists({hold!r}):
                     say("loading a language")
