@@ -258,6 +258,27 @@ BREAKS = (
         ("tests/frontend/audio/test_raw.py",),
     ),
     Mutation(
+        "numbered-lines",
+        "frontend/speech/lines.py",
+        "        self._seq += 1\n",
+        "        self._seq = 1\n",
+        ("tests/frontend/http/test_jsonl.py",),
+    ),
+    Mutation(
+        "lines-say-what-is-missing",
+        "frontend/speech/lines.py",
+        "_encode([SpeechCut(detail)])",
+        'b""',
+        ("tests/frontend/http/test_jsonl.py",),
+    ),
+    Mutation(
+        "words-in-one-line-each",
+        "frontend/speech/lines.py",
+        "        self._words, self._marks, self._sentences = [], [], []\n",
+        "",
+        ("tests/frontend/http/test_jsonl.py",),
+    ),
+    Mutation(
         "part-headers",
         "frontend/http/jobs/upload.py",
         "        except HttpProcessingError as error:",

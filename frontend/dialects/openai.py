@@ -15,7 +15,7 @@ from frontend.serving.errors import REFUSAL_STATUS
 from frontend.serving.json_body import fields_of, query_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
-from frontend.speech import sse
+from frontend.speech import lines, sse
 from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
@@ -52,7 +52,12 @@ def _may_name_aliases(fields: SpeechBody) -> bool:
 
 SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence", "X-Download-Path")
 
-SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: TimedSpeech}
+SPEECH_CONTENT = {
+    **dict.fromkeys(FILES),
+    sse.CONTENT_TYPE: None,
+    lines.CONTENT_TYPE: lines.SpeechLine,
+    JSON: TimedSpeech,
+}
 """Content types of an answer with audio, with the types of those that are JSON."""
 
 REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)

@@ -118,7 +118,7 @@ class Answers:
                 services.metrics.speaking(),
             ):
                 listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=delivery.heard)
-                delivery.framing.begin(asked)
+                delivery.framing.begin(asked, stream.engine)
                 yield _Answer(services, request, delivery, stream, encoding, listening, turn, whole)
 
     def _encoding(self, delivery: Delivery, engine_rate: int, whole: bool) -> Encoding | Recording:

@@ -16,6 +16,7 @@ from frontend.speech.accept import accepted
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
+from frontend.speech.lines import NumberedLines
 from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
 from shm.engine_info import EngineInfo
@@ -115,7 +116,7 @@ def delivery_of(
     Raises:
         ApiError: 400, naming the field that is wrong; 406, `Accept` excludes all that can be sent.
     """
-    events, streamed = fields.stream_format == "sse", fields.stream is not False
+    events, streamed = fields.stream_format in ("sse", "jsonl"), fields.stream is not False
     bare = not (captioned or events or fields.timestamps)
     usual = usual or usual_format(settings)
     chosen = None
@@ -136,7 +137,7 @@ def delivery_of(
         names_voices |= markup_of(fields) is MarkupKind.TAGS
         framing = Captions(output, streamed=streamed, timed=timed, names_voices=names_voices)
     elif events:
-        framing = Events()
+        framing = Events() if fields.stream_format == "sse" else NumberedLines(output)
     elif fields.timestamps is not None:
         framing = WholeWithTimes(output)
     return Delivery(
@@ -158,17 +159,20 @@ def _named_output(fields: SpeechBody, usual: str) -> OutputFormat:
 
 def _check_combination(fields: SpeechBody, *, events: bool, streamed: bool, captioned: bool) -> None:
     if events and not streamed:
-        message = "`stream`: false has no events; leave it out, or `stream_format`."
+        message = "`stream`: false has no events and no lines; leave it out, or `stream_format`."
         raise ApiError(400, message, param="stream", code="invalid_value")
     if fields.priority == "idle" and streamed:
         message = '`priority`: "idle" is for answers that nobody hears while they are made: add `stream`: false.'
         raise ApiError(400, message, param="priority", code="invalid_value")
     if fields.timestamps and streamed and not events and not captioned:
-        message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
+        message = (
+            "`timestamps`: the audio alone has no place for them; "
+            'add `stream_format`: "sse" or "jsonl", or `stream`: false.'
+        )
         raise ApiError(400, message, param="timestamps", code="invalid_value")
     sentences = fields.timestamps == "sentence"
     if sentences and not events:
-        message = '`timestamps`: sentences come as events; add `stream_format`: "sse".'
+        message = '`timestamps`: sentences come as events or in lines; add `stream_format`: "sse" or "jsonl".'
         raise ApiError(400, message, param="timestamps", code="invalid_value")
     if fields.from_sentence is not None and not sentences:
         message = '`from_sentence` goes with `timestamps`: "sentence".'

@@ -156,8 +156,11 @@ class SpeechBody(msgspec.Struct):
         ),
     ] = None
     stream_format: Annotated[
-        Literal["audio", "sse"] | None,
-        Meta(description="`sse`: the audio comes as server-sent events, as OpenAI's API sends them."),
+        Literal["audio", "sse", "jsonl"] | None,
+        Meta(
+            description="`sse`: the audio comes as server-sent events, as OpenAI's API sends them. `jsonl`: as "
+            "numbered lines of JSON."
+        ),
     ] = None
     stream: Annotated[
         bool | None, Meta(description="`false`: the audio comes whole, with its length; otherwise while it is made.")
@@ -208,9 +211,9 @@ class SpeechBody(msgspec.Struct):
     timestamps: Annotated[
         Literal["word", "sentence"] | None,
         Meta(
-            description="When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, or "
-            "with the audio for `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
-            "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error. "
+            description="When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, in "
+            "the lines of `jsonl`, or with the audio for `stream`: `false`. 400 from an engine that can't tell. "
+            "`sentence`, with `sse` or `jsonl`: also each sentence, before the audio in which it begins, and no error. "
             "SSML's `mark`s come along, as `speech.audio.marks` events or as `marks`."
         ),
     ] = None

@@ -14,6 +14,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.serving.errors import ErrorDetail
 from frontend.speech import sse
+from shm.engine_info import EngineInfo
 
 
 class TimedWord(msgspec.Struct):
@@ -86,7 +87,7 @@ class Framing:
     def __init__(self, content_type: str) -> None:
         self.content_type = content_type
 
-    def begin(self, asked: SpeechRequest) -> None:
+    def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
         """Learn whose speech it is, before all other calls."""
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
@@ -157,7 +158,7 @@ class Captions(Framing):
         self._words: list[CaptionedWord] = []
         self._marks: list[TimedMark] = []
 
-    def begin(self, asked: SpeechRequest) -> None:
+    def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
         self._voice = asked.performer.name if self._names_voices else ""
 
     def audio(self, audio: bytes, seconds: float) -> bytes:

@@ -13,6 +13,24 @@ FRAME_SAMPLES = 600
 """Samples that count as one output token: one of Kokoro's frames, 25 ms."""
 
 
+class Usage(msgspec.Struct):
+    """OpenAI's count: tokens that the engine spoke, and the audio's frames of 25 ms."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+
+
+def usage(input_tokens: int, samples: int) -> Usage:
+    """
+    Args:
+        input_tokens: tokens that were spoken, as the engine counts them (`Segment.tokens`).
+        samples: the audio's length, at 24 kHz.
+    """
+    output_tokens = -(-samples // FRAME_SAMPLES)
+    return Usage(input_tokens, output_tokens, input_tokens + output_tokens)
+
+
 def delta(audio: bytes) -> bytes:
     """The event with more audio; the deltas' bytes joined equal the file that `stream_format: "audio"` gives."""
     return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
@@ -41,19 +59,8 @@ def sentence(number: int, text: str, sample: int, real_time_factor: float | None
 
 
 def done(input_tokens: int, samples: int) -> bytes:
-    """The last event: the audio is whole.
-
-    Args:
-        input_tokens: tokens that were spoken, as the engine counts them (`Segment.tokens`).
-        samples: the audio's length, at 24 kHz.
-    """
-    output_tokens = -(-samples // FRAME_SAMPLES)
-    usage = {
-        "input_tokens": input_tokens,
-        "output_tokens": output_tokens,
-        "total_tokens": input_tokens + output_tokens,
-    }
-    return _event({"type": "speech.audio.done", "usage": usage})
+    """The last event: the audio is whole. The arguments are those of `usage`."""
+    return _event({"type": "speech.audio.done", "usage": usage(input_tokens, samples)})
 
 
 def error(body: object) -> bytes:

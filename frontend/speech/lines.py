@@ -1,0 +1,130 @@
+"""Speech as numbered lines of JSON, for programs: `stream_format: "jsonl"`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from frontend.audio.formats import OutputFormat
+from frontend.contract.request import SpeechRequest
+from frontend.contract.timing import SentenceTiming, WordTiming
+from frontend.serving.errors import ErrorDetail
+from frontend.speech import sse
+from frontend.speech.framing import Framing, TimedMark, TimedWord, mark_times, timing
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+
+CONTENT_TYPE = "application/jsonl"
+
+_encode = msgspec.json.Encoder().encode_lines
+
+
+class TimedSentence(msgspec.Struct):
+    """A sentence that begins in this line's audio or after it."""
+
+    number: Annotated[int, Meta(description="Its place in the text, from 0.")]
+    text: str
+    sample: Annotated[int, Meta(description="The sample of the audio at which it begins.")]
+    real_time_factor: Annotated[
+        float | UnsetType, Meta(description="Predicted seconds of work for a second of the audio that follows.")
+    ] = UNSET
+
+
+class SpeechStart(msgspec.Struct, tag="speech.audio.start"):
+    """The first line: whose speech it is, and its form."""
+
+    request_id: str
+    engine: str
+    voice: Annotated[str, Meta(description="The voice of all that names no other.")]
+    format: Annotated[str, Meta(description="As `response_format` names it.")]
+    sample_rate: int
+
+
+class SpeechDelta(msgspec.Struct, tag="speech.audio.delta"):
+    """A line with a part of the audio."""
+
+    seq: Annotated[int, Meta(description="The line's number, from 0.")]
+    audio: Annotated[bytes, Meta(description="Base64. All lines' audio joined is the file.")]
+    samples: Annotated[int, Meta(description="The part's length. A codec's bytes may come late, never early.")]
+    words: Annotated[list[TimedWord], Meta(description="Words that begin in this audio or after it.")] | UnsetType = (
+        UNSET
+    )
+    marks: Annotated[list[TimedMark], Meta(description="SSML's marks, in the same way.")] | UnsetType = UNSET
+    sentences: (
+        Annotated[list[TimedSentence], Meta(description="Sentences that begin in this audio or after it.")] | UnsetType
+    ) = UNSET
+
+
+class SpeechDone(msgspec.Struct, tag="speech.audio.done"):
+    """The last line of whole audio: the totals."""
+
+    lines: Annotated[int, Meta(description="NumberedLines with audio.")]
+    samples: int
+    duration: Annotated[float, Meta(description="Seconds.")]
+    usage: sse.Usage
+
+
+class SpeechCut(msgspec.Struct, tag="error"):
+    """The last line of incomplete audio; the connection is then cut."""
+
+    error: ErrorDetail
+
+
+SpeechLine = SpeechStart | SpeechDelta | SpeechDone | SpeechCut
+
+
+class NumberedLines(Framing):
+    """Numbered lines of JSON, each a `SpeechLine`, for programs: first the form, then the audio, last the totals."""
+
+    bare = False
+
+    def __init__(self, output: OutputFormat) -> None:
+        super().__init__(CONTENT_TYPE)
+        self._output = output
+        self._seq = 0
+        self._samples = 0
+        self._words: list[TimedWord] = []
+        self._marks: list[TimedMark] = []
+        self._sentences: list[TimedSentence] = []
+
+    def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
+        output = self._output
+        voice = asked.performer.name
+        self._start = SpeechStart(asked.request_id, engine.name, voice, str(output.format), output.sample_rate)
+
+    def audio(self, audio: bytes, seconds: float) -> bytes:
+        before, self._samples = self._samples, round(seconds * self._output.sample_rate)
+        line = SpeechDelta(
+            self._seq,
+            audio,
+            self._samples - before,
+            self._words or UNSET,
+            self._marks or UNSET,
+            self._sentences or UNSET,
+        )
+        start = [self._start] if self._seq == 0 else []
+        self._seq += 1
+        self._words, self._marks, self._sentences = [], [], []
+        return _encode([*start, line])
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        self._words += map(timing, words)
+        self._marks += mark_times(words)
+        return b""
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        sample = round(sentence.start * self._output.sample_rate / SAMPLE_RATE)
+        factor = UNSET if real_time_factor is None else round(real_time_factor, 3)
+        self._sentences.append(TimedSentence(sentence.number, sentence.text, sample, factor))
+        return b""
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        rest = self.audio(b"", self._samples / self._output.sample_rate) if self._words or self._sentences else b""
+        duration = round(self._samples / self._output.sample_rate, 3)
+        return rest + _encode([SpeechDone(self._seq, self._samples, duration, sse.usage(input_tokens, samples))])
+
+    def error(self, detail: ErrorDetail) -> bytes:
+        return _encode([SpeechCut(detail)])
