@@ -180,6 +180,20 @@ BREAKS = (
         ("tests/supervisor/startup/test_requirements.py",),
     ),
     Mutation(
+        "verify-looks-at-lengths-alone",
+        "kokoro_live/installation.py",
+        "length(file) == self.length and _sha256(file) == self.sha256",
+        "length(file) == self.length",
+        ("tests/supervisor/commands/test_doctor.py",),
+    ),
+    Mutation(
+        "verify-overlooks-extra-files",
+        "supervisor/commands/checks/installation.py",
+        '"are extra": there - listed.keys(),',
+        '"are extra": there - there,',
+        ("tests/supervisor/commands/test_doctor.py",),
+    ),
+    Mutation(
         "any-toml-type",
         "supervisor/settings/options.py",
         "if type(value) not in types[name]:",
