@@ -177,7 +177,7 @@ BREAKS = (
     Mutation(
         "espeak-files-unchecked",
         "shm/espeak/installation.py",
-        "if _size(file) != size}",
+        "if length(file) != known.length}",
         "if False}",
         ("tests/worker/espeak/test_damaged_installation.py",),
     ),
