@@ -2,7 +2,8 @@
 
 1. The tree is clean, the tag is free, and CHANGELOG.md has something unreleased. 2. The machines' matrix passes.
 3. The version and the CHANGELOG's heading are written. 4. Everything is built, with an SBOM and the
-packages' hashes. 5. SHA256SUMS. 6. A commit and a tag, which you push. A step that fails leaves the files of the tree as they were.
+packages' hashes. 5. SHA256SUMS. 6. A commit and a tag, which you push. A step that fails leaves the files of the tree
+as they were.
 """
 
 from __future__ import annotations
