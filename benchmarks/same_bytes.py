@@ -165,6 +165,8 @@ def with_headers() -> Iterator[tuple[dict[str, str], tuple[str, str, Any]]]:
         yield {"Accept": accept}, ("POST", "/v1/audio/speech", {"input": SHORT})
     for fields in ({"stream_format": "jsonl"}, {"stream_format": "jsonl", "timestamps": "sentence"}):
         yield {}, speech(**fields)
+    for last_event in ("24000", "none"):
+        yield {"Last-Event-ID": last_event}, speech(stream_format="sse", timestamps="sentence")
     yield {"Accept": "application/octet-stream"}, ("GET", "/v1/audio/speech?input=Hello.", None)
 
 

@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "first-audio-of-listeners-only",
         "frontend/speech/answer.py",
-        "heard=delivery.heard",
-        "heard=True",
+        "heard = delivery.heard and",
+        "heard = True and",
         ("tests/frontend/monitoring/test_metrics_over_http.py",),
     ),
     Mutation(

@@ -62,7 +62,9 @@ SPEECH_CONTENT = {
 
 REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)
 
-SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 406, 409, 500), "request_headers": REQUEST_HEADERS}
+LAST_EVENT = "Last-Event-ID"
+
+SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 406, 409, 500), "request_headers": (*REQUEST_HEADERS, LAST_EVENT)}
 """Fields of all routes that take a body and answer with its speech."""
 
 ROUTES = Routes()
@@ -99,7 +101,7 @@ async def speech(request: web.Request) -> web.StreamResponse:
     "Speech",
     Answer("The audio, as from the POST.", dict.fromkeys(FILES), SPEECH_HEADERS),
     errors=(400, 403, 406, 409, 429, 500, 503),
-    request_headers=REQUEST_HEADERS,
+    request_headers=(*REQUEST_HEADERS, LAST_EVENT),
     query=SpeechBody,
 )
 async def speech_by_address(request: web.Request) -> web.StreamResponse:
@@ -147,7 +149,10 @@ async def speak(
     answers = request.app[ANSWERS]
     text = text_of(fields, answers.settings)
     accept = ",".join(request.headers.getall(hdrs.ACCEPT, ()))
-    delivery = delivery_of(fields, answers.settings, accept=accept, captioned=captioned, usual=usual)
+    last_event = request.headers.get(LAST_EVENT, "")
+    delivery = delivery_of(
+        fields, answers.settings, accept=accept, last_event=last_event, captioned=captioned, usual=usual
+    )
     killpoint("parsed")
     named = bool(request.headers.get("X-Session"))
     note_no_effect(request, _without_effect(fields, captioned=captioned, session_header=named))

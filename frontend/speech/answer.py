@@ -58,6 +58,8 @@ class Delivery:
     """Factor on the samples."""
     heard: bool = True
     """False if it is made while nobody listens: the time of its first audio isn't counted."""
+    after: int = 0
+    """Samples at 24 kHz of the audio that the client has already: the answer begins with the next one."""
     download: AudioFormat | None = None
     """The format in which the audio is kept for a download afterwards; None: it isn't."""
 
@@ -117,7 +119,8 @@ class Answers:
                 closing(self._encoding(delivery, rate, whole)) as encoding,
                 services.metrics.speaking(),
             ):
-                listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=delivery.heard)
+                heard = delivery.heard and not delivery.after
+                listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=heard)
                 delivery.framing.begin(asked, stream.engine)
                 yield _Answer(services, request, delivery, stream, encoding, listening, turn, whole)
 
@@ -149,8 +152,8 @@ class _Answer:
         """Send the audio while it is being made; cut the connection if it can't be completed."""
         request, stream, framing, settings = self.request, self.stream, self.delivery.framing, self.services.settings
         response = AudioResponse(headers=self._headers(framing.content_type))
-        rate = stream.engine.sample_rate
-        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing, rate)
+        rate, after = stream.engine.sample_rate, self.delivery.after
+        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing, rate, after)
         try:
             with self.turn.interruptible():
                 primed = settings.prime_silence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,8 @@ from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Notation
+
+_SAMPLE = re.compile(r"[0-9]{1,10}")
 
 MAX_SESSION = 256
 """Most characters of an X-Session header."""
@@ -103,6 +106,7 @@ def delivery_of(
     settings: FrontSettings,
     *,
     accept: str = "",
+    last_event: str = "",
     captioned: bool = False,
     usual: str | None = None,
 ) -> Delivery:
@@ -110,6 +114,7 @@ def delivery_of(
 
     Args:
         accept: the request's `Accept`; empty: it has none.
+        last_event: its `Last-Event-ID`, which only events obey; empty: it has none.
         captioned: the request is for captioned speech, which has timestamps in any form.
         usual: the format where neither the body nor `Accept` chooses one; None: the server's.
 
@@ -131,13 +136,16 @@ def delivery_of(
         download = format_named(fields.download_format, "download_format")
     if fields.return_download_link:
         output_of(download, output.sample_rate)
-    framing = Framing(output.content_type)
+    framing, after = Framing(output.content_type), 0
     if captioned:
         timed, names_voices = fields.return_timestamps is not False, bool(turns_of(fields)[1])
         names_voices |= markup_of(fields) is MarkupKind.TAGS
         framing = Captions(output, streamed=streamed, timed=timed, names_voices=names_voices)
+    elif fields.stream_format == "sse":
+        after = _sample_of(last_event)
+        framing = Events(after)
     elif events:
-        framing = Events() if fields.stream_format == "sse" else NumberedLines(output)
+        framing = NumberedLines(output)
     elif fields.timestamps is not None:
         framing = WholeWithTimes(output)
     return Delivery(
@@ -146,8 +154,17 @@ def delivery_of(
         streamed=streamed,
         volume=1.0 if fields.volume_multiplier is None else fields.volume_multiplier,
         heard=fields.priority != "idle",
+        after=after,
         download=download if fields.return_download_link else None,
     )
+
+
+def _sample_of(last_event: str) -> int:
+    """The sample after the audio that the client has; 0 if it has none."""
+    if last_event and not _SAMPLE.fullmatch(last_event):
+        message = "`Last-Event-ID` is no id of an event here: these are samples of the audio, such as 24000."
+        raise ApiError(400, message, param="Last-Event-ID", code="invalid_value")
+    return int(last_event or 0)
 
 
 def _named_output(fields: SpeechBody, usual: str) -> OutputFormat:

@@ -14,6 +14,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.serving.errors import ErrorDetail
 from frontend.speech import sse
+from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 
 
@@ -103,7 +104,7 @@ class Framing:
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        """Frame the end of whole audio. The arguments are those of `sse.done`."""
+        """Frame the end of whole audio. The arguments are those of `sse.usage`."""
         return b""
 
     def error(self, detail: ErrorDetail) -> bytes:
@@ -120,24 +121,27 @@ class Events(Framing):
 
     bare = False
 
-    def __init__(self) -> None:
+    def __init__(self, after: int = 0) -> None:
+        """`after`: samples at 24 kHz that the client has already."""
         super().__init__(sse.CONTENT_TYPE)
+        self._at = after
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
-        return sse.delta(audio)
+        self._at = round(seconds * SAMPLE_RATE)
+        return sse.delta(audio, self._at)
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         marks = mark_times(words)
-        return sse.words([timing(word) for word in words]) + (sse.marks(marks) if marks else b"")
+        return sse.words([timing(word) for word in words], self._at) + (sse.marks(marks, self._at) if marks else b"")
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
-        return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor)
+        return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor, self._at)
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        return sse.done(input_tokens, samples)
+        return sse.done(input_tokens, samples, self._at)
 
     def error(self, detail: ErrorDetail) -> bytes:
-        return sse.error(detail)
+        return sse.error(detail, self._at)
 
 
 class Captions(Framing):

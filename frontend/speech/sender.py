@@ -38,8 +38,13 @@ class Sender:
         chunk_ms: int,
         framing: Framing,
         engine_rate: int,
+        after: int = 0,
     ) -> None:
-        """`engine_rate`: samples per second of the pieces."""
+        """
+        Args:
+            engine_rate: samples per second of the pieces.
+            after: samples at 24 kHz that aren't sent, because the client has them.
+        """
         self._rate = engine_rate
         self._request = request
         self._response = response
@@ -48,6 +53,9 @@ class Sender:
         self._chunk_ms = chunk_ms
         self._framing = framing
         self._primed = 0.0
+        self._after = after
+        self._to_leave_out = round(after * engine_rate / SAMPLE_RATE)
+        self._left_out = 0.0
 
     async def prime(self, seconds: float) -> None:
         """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
@@ -60,9 +68,14 @@ class Sender:
 
         Waits while the client reads too slowly.
         """
-        if words:
-            await self._write(self._framing.words([word.later(self._primed) for word in words]))
-        for chunk in chunks(piece, self._chunk_ms, self._rate):
+        # The client had the words that begin in the audio that it has: an event with words precedes their audio.
+        later = [word.later(self._primed) for word in words]
+        if later := [word for word in later if round(word.start * SAMPLE_RATE) >= self._after]:
+            await self._write(self._framing.words(later))
+        had = min(self._to_leave_out, len(piece))
+        self._to_leave_out -= had
+        self._left_out += had / self._rate
+        for chunk in chunks(piece[had:], self._chunk_ms, self._rate):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
 
@@ -71,7 +84,8 @@ class Sender:
         for sentence in sentences:
             start = sentence.start / self._rate + self._primed
             later = replace(sentence, start=round(start * SAMPLE_RATE))
-            await self._write(self._framing.sentence(later, real_time_factor))
+            if later.start >= self._after:
+                await self._write(self._framing.sentence(later, real_time_factor))
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole.
@@ -82,7 +96,7 @@ class Sender:
         if words:
             await self._write(self._framing.words([word.later(self._primed) for word in words]))
         await self._give(await self._encoding.finish())
-        samples = round(self._listening.seconds * SAMPLE_RATE) if speakable else 0
+        samples = round((self._listening.seconds + self._left_out) * SAMPLE_RATE) if speakable else 0
         await self._write(self._framing.done(input_tokens, samples))
 
     async def fail(self, detail: ErrorDetail) -> None:
@@ -92,7 +106,7 @@ class Sender:
 
     async def _give(self, audio: bytes) -> None:
         if audio:
-            await self._write(self._framing.audio(audio, self._encoding.given_out))
+            await self._write(self._framing.audio(audio, self._left_out + self._encoding.given_out))
             killpoint("chunk")
             self._listening.given(self._encoding.given_out)
 

@@ -1,4 +1,8 @@
-"""Speech as server-sent events, as OpenAI's API sends it for `stream_format: "sse"`."""
+"""Speech as server-sent events, as OpenAI's API sends it for `stream_format: "sse"`.
+
+Each event has an `id`: the sample, at 24 kHz, up to which the events so far hold the audio. A client that sends it as
+`Last-Event-ID` is answered from that sample on.
+"""
 
 from __future__ import annotations
 
@@ -31,23 +35,23 @@ def usage(input_tokens: int, samples: int) -> Usage:
     return Usage(input_tokens, output_tokens, input_tokens + output_tokens)
 
 
-def delta(audio: bytes) -> bytes:
+def delta(audio: bytes, at: int) -> bytes:
     """The event with more audio; the deltas' bytes joined equal the file that `stream_format: "audio"` gives."""
-    return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
+    return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()}, at)
 
 
-def words(words: Sequence[object]) -> bytes:
+def words(words: Sequence[object], at: int) -> bytes:
     """The event with the times of words in the following deltas; not part of OpenAI's API, sent only on request."""
-    return _event({"type": "speech.audio.words", "words": words})
+    return _event({"type": "speech.audio.words", "words": words}, at)
 
 
-def marks(marks: Sequence[object]) -> bytes:
+def marks(marks: Sequence[object], at: int) -> bytes:
     """The event with the times of SSML's marks in the following deltas; not part of OpenAI's API, sent only on
     request."""
-    return _event({"type": "speech.audio.marks", "marks": marks})
+    return _event({"type": "speech.audio.marks", "marks": marks}, at)
 
 
-def sentence(number: int, text: str, sample: int, real_time_factor: float | None) -> bytes:
+def sentence(number: int, text: str, sample: int, real_time_factor: float | None, at: int) -> bytes:
     """The event with a sentence that begins in the following deltas; not part of OpenAI's API, sent only on request.
 
     Args:
@@ -55,22 +59,22 @@ def sentence(number: int, text: str, sample: int, real_time_factor: float | None
         real_time_factor: predicted seconds of work for a second of the audio that follows; None if unknown.
     """
     event = {"type": "speech.audio.sentence", "number": number, "text": text, "sample": sample}
-    return _event(event | ({} if real_time_factor is None else {"real_time_factor": round(real_time_factor, 3)}))
+    return _event(event | ({} if real_time_factor is None else {"real_time_factor": round(real_time_factor, 3)}), at)
 
 
-def done(input_tokens: int, samples: int) -> bytes:
+def done(input_tokens: int, samples: int, at: int) -> bytes:
     """The last event: the audio is whole. The arguments are those of `usage`."""
-    return _event({"type": "speech.audio.done", "usage": usage(input_tokens, samples)})
+    return _event({"type": "speech.audio.done", "usage": usage(input_tokens, samples)}, at)
 
 
-def error(body: object) -> bytes:
+def error(body: object, at: int) -> bytes:
     """The event that ends incomplete audio. `body` is `{"message", "type", "param", "code"}`.
 
     The event has a name for clients that dispatch on names, and both fields that OpenAI's clients read: `type` and
     `error`.
     """
-    return b"event: error\n" + _event({"type": "error", "error": body})
+    return b"event: error\n" + _event({"type": "error", "error": body}, at)
 
 
-def _event(data: object) -> bytes:
-    return b"data: " + msgspec.json.encode(data) + b"\n\n"
+def _event(data: object, at: int) -> bytes:
+    return b"data: %b\nid: %d\n\n" % (msgspec.json.encode(data), at)

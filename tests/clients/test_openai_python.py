@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import http.client
 import json
 import threading
@@ -37,6 +38,15 @@ def client(espeak: Server) -> Iterator[OpenAI]:
 @pytest.fixture
 def pcm(client: OpenAI) -> bytes:
     return create(client, response_format="pcm").content
+
+
+def parsed(body: bytes) -> list[dict[str, Any]]:
+    """The events as the SDK's own reader has them."""
+    from openai._streaming import SSEDecoder
+
+    found = list(SSEDecoder().iter_bytes(iter([body])))
+    assert all(each.id and each.id.isdecimal() for each in found)
+    return [each.json() for each in found]
 
 
 def create(client: OpenAI, **options: Any) -> Any:
@@ -100,6 +110,11 @@ def test_other_options(client: OpenAI, pcm: bytes) -> None:
     events = create(client, stream_format="sse", response_format="pcm").content
     assert events.startswith(b'data: {"type":"speech.audio.delta"')
     assert b'"type":"speech.audio.done"' in events
+    heard = b"".join(base64.b64decode(each["audio"]) for each in parsed(events) if "audio" in each)
+    assert heard == pcm
+    rest = create(client, stream_format="sse", response_format="pcm", extra_headers={"Last-Event-ID": "4800"}).content
+    heard = b"".join(base64.b64decode(each["audio"]) for each in parsed(rest) if "audio" in each)
+    assert heard == pcm[9600:]
     resampled = create(client, response_format="pcm", extra_body={"sample_rate": 8_000}).content
     assert abs(3 * len(resampled) - len(pcm)) <= 6
 

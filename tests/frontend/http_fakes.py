@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from aiohttp import web
@@ -162,6 +164,11 @@ async def serving(
         yield Server(runner, runner.addresses[0][1], metrics)
     finally:
         await runner.cleanup()
+
+
+def events_of(body: bytes) -> list[dict[str, Any]]:
+    """The data of server-sent events."""
+    return [json.loads(line[6:]) for line in body.splitlines() if line.startswith(b"data: ")]
 
 
 def raw_post(body: bytes, path: str = "/v1/audio/speech", version: str = "1.1") -> bytes:

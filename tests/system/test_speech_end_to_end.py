@@ -12,6 +12,7 @@ import wave
 import numpy as np
 import pytest
 
+from tests.frontend.http_fakes import events_of
 from tests.frontend.segments import segments_of
 from tests.system.listening import LONG
 from tests.system.oracle import NOTATION, samples_of, sentences
@@ -106,11 +107,28 @@ def test_events_count_tokens_and_frames(miniature: Server) -> None:
     text = sentences(9)
     tokens = sum(segment.tokens for segment in segments_of(TextPipeline(G2P()), text, "en-us", NOTATION))
     body = miniature.hear(input=text, response_format="pcm", stream_format="sse")
-    *deltas, done = [json.loads(event.removeprefix(b"data: ")) for event in body.split(b"\n\n")[:-1]]
+    *deltas, done = events_of(body)
     heard = samples(b"".join(base64.b64decode(delta["audio"]) for delta in deltas))
     assert np.array_equal(heard, samples_of(text))
     frames = -(-len(heard) // 600)
     assert done["usage"] == {"input_tokens": tokens, "output_tokens": frames, "total_tokens": tokens + frames}
+
+
+def test_a_stream_that_broke_continues_at_its_last_event(miniature: Server) -> None:
+    text = sentences(9)
+    body = json.dumps({"input": text, "response_format": "pcm", "stream_format": "sse"})
+    broken, again = miniature.connect(), miniature.connect()
+    broken.request("POST", "/v1/audio/speech", body)
+    response = broken.getresponse()
+    had = b"".join(response.readline() for _ in range(3 * 40))  # data, id and an empty line
+    broken.close()
+    last = had.splitlines()[-2].removeprefix(b"id: ").decode()
+    again.request("POST", "/v1/audio/speech", body, {"Last-Event-ID": last, "Cache-Control": "no-store"})
+    rest = again.getresponse().read()
+    again.close()
+    heard = [base64.b64decode(each["audio"]) for each in events_of(had + rest) if "audio" in each]
+    assert len(events_of(had)) == 40 and len(events_of(rest)) > 40
+    assert np.array_equal(samples(b"".join(heard)), samples_of(text))
 
 
 def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:

@@ -98,7 +98,8 @@ def test_every_field_and_parameter_that_a_client_may_send_is_explained(document:
 def test_headers_that_speech_obeys_are_described(document: dict[str, Any], path: str) -> None:
     parameters = document["paths"][path]["post"]["parameters"]
     named = {each["name"] for each in parameters if each["in"] == "header"}
-    assert named == {"X-Session", "X-Request-Id", "Cache-Control", "X-Refusal-Status"}
+    events = set() if "captioned" in path else {"Last-Event-ID"}
+    assert named == {"X-Session", "X-Request-Id", "Cache-Control", "X-Refusal-Status"} | events
 
 
 def test_what_needs_a_key_says_so(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from frontend.contract.timing import SentenceTiming
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, events_of, serving, speech
 
 
 class Reciter(FakeSpeaker):
@@ -25,18 +25,20 @@ class Reciter(FakeSpeaker):
         )
 
 
-async def events(fields: dict[str, Any], settings: FrontSettings | None = None) -> tuple[int, list[dict[str, Any]]]:
-    speaker = Reciter()
+async def events(
+    fields: dict[str, Any], settings: FrontSettings | None = None, **headers: str
+) -> tuple[int, list[dict[str, Any]]]:
+    speaker, body = Reciter(), {"input": "Hi. Ho.", "response_format": "pcm"} | fields
     async with (
         serving(speaker, settings) as server,
         aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "Hi. Ho.", "response_format": "pcm"} | fields) as response,
+        client.post("/v1/audio/speech", json=body, headers=headers) as response,
     ):
-        body = (await response.read()).decode()
+        answer = await response.read()
     if response.status != 200:
-        return response.status, [json.loads(body)["error"]]
+        return response.status, [json.loads(answer)["error"]]
     assert speaker.opened[0].sentences and speaker.opened[0].from_sentence == 3
-    return response.status, [json.loads(line[6:]) for line in body.split("\n\n") if line]
+    return response.status, events_of(answer)
 
 
 WANTED = {"stream_format": "sse", "timestamps": "sentence", "from_sentence": 3}
@@ -59,6 +61,12 @@ async def test_a_sentence_is_told_before_the_audio_in_which_it_begins() -> None:
 async def test_primed_silence_moves_the_sentences() -> None:
     _, told = await events(WANTED, FrontSettings(prime_silence=0.1))
     assert [event["sample"] for event in told if event["type"].endswith("sentence")] == [2400, 5400]
+
+
+@pytest.mark.parametrize(("after", "left"), [(0, [3, 4]), (1, [4]), (3000, [4]), (3001, [])])
+async def test_a_continued_answer_tells_the_sentences_that_are_still_to_begin(after: int, left: list[int]) -> None:
+    _, told = await events(WANTED, **{"Last-Event-ID": str(after)})
+    assert [event["number"] for event in told if event["type"].endswith("sentence")] == left
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 import logging
 import socket
 import wave
@@ -16,7 +15,15 @@ import pytest
 
 from frontend.contract.errors import Broken, NothingToSpeak, Unavailable, Unspeakable
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, slow_connection, speech
+from tests.frontend.http_fakes import (
+    DEFAULT_TIMEOUT,
+    FakeSpeaker,
+    events_of,
+    raw_post,
+    serving,
+    slow_connection,
+    speech,
+)
 
 HELLO = b'{"input": "Hello.", "response_format": "pcm"}'
 
@@ -288,8 +295,7 @@ async def test_a_text_without_sound_counts_no_tokens_and_no_speech() -> None:
     async with serving(FakeSpeaker(NothingToSpeak())) as server, aiohttp.ClientSession(server.url) as client:
         body = {"input": "🙂", "response_format": "pcm", "stream_format": "sse"}
         async with client.post("/v1/audio/speech", json=body) as response:
-            events = (await response.text()).split("\n\n")
-        usage = json.loads(events[-2].removeprefix("data: "))["usage"]
+            usage = events_of(await response.read())[-1]["usage"]
         assert usage == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
         assert server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count") == 0
 

@@ -14,6 +14,7 @@ import pytest
 
 from frontend.audio.formats import FORMATS
 from frontend.contract.errors import Broken, Unavailable, Unspeakable
+from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving
@@ -22,12 +23,17 @@ BODY = {"input": "Hello.", "stream_format": "sse"}
 
 
 def events(body: bytes) -> list[dict[str, Any]]:
-    """One `data:` line of JSON, one empty line, again and again, and nothing else."""
+    """One `data:` line of JSON, one with its id, one empty line, again and again, and nothing else."""
     blocks = body.decode("ascii").split("\n\n")
     assert blocks.pop() == ""
-    found = [re.fullmatch(r"(?:event: error\n)?data: (\{.*\})", block) for block in blocks]
+    found = [re.fullmatch(r"(?:event: error\n)?data: (\{.*\})\nid: \d+", block) for block in blocks]
     assert all(found), body
     return [json.loads(match[1]) for match in found if match]
+
+
+def ids(body: bytes) -> list[int]:
+    """The events' ids."""
+    return [int(each) for each in re.findall(rb"^id: (\d+)$", body, re.MULTILINE)]
 
 
 def audio(deltas: list[dict[str, Any]]) -> bytes:
@@ -67,7 +73,7 @@ async def test_an_event_leaves_before_the_next_piece_is_there() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(raw_post(json.dumps(BODY | {"response_format": "pcm"}).encode()))
         got = await asyncio.wait_for(reader.readuntil(b"\n\n"), DEFAULT_TIMEOUT)
-        assert got.endswith(b'"}\n\n')
+        assert got.endswith(b'"}\nid: 2400\n\n')
         assert base64.b64encode(vowels(0.1).tobytes()) in got
         gate.set()
         assert b"speech.audio.done" in await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), DEFAULT_TIMEOUT)
@@ -110,3 +116,68 @@ async def test_an_error_before_the_first_byte_is_an_ordinary_answer() -> None:
     ):
         assert response.status == 500
         assert (await response.json())["error"]["message"] == "at once"
+
+
+PIECES = [vowels(1.0), vowels(0.5), vowels(0.0301)]
+WHOLE = np.concatenate(PIECES)
+
+
+async def resumed(
+    after: object, settings: FrontSettings | None = None, speaker: FakeSpeaker | None = None, **fields: Any
+) -> tuple[int, bytes]:
+    """Status and body of a request that continues after an event; None: one that begins."""
+    headers = {} if after is None else {"Last-Event-ID": str(after)}
+    async with (
+        serving(speaker or FakeSpeaker(*PIECES), settings) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json=BODY | {"response_format": "pcm"} | fields, headers=headers) as response,
+    ):
+        body = await response.read()
+        first_audio = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count")
+        assert first_audio == (1 if response.status == 200 and not int(after or 0) else 0)  # type: ignore[call-overload]
+    return response.status, body
+
+
+@pytest.mark.parametrize("silence", [0.0, 0.1])
+async def test_an_id_is_the_sample_at_which_a_repeated_request_continues(silence: float) -> None:
+    settings = FrontSettings(prime_silence=silence)
+    _, body = await resumed(None, settings)
+    *deltas, done = events(body)
+    whole = audio(deltas)
+    assert len(whole) == 2 * (len(WHOLE) + silence * SAMPLE_RATE)
+    *positions, end = ids(body)
+    assert positions == [*np.cumsum([len(base64.b64decode(each["audio"])) // 2 for each in deltas])]
+    assert end == len(whole) // 2
+    for after in (positions[0], positions[len(positions) // 2], positions[-2], 777, 0):
+        status, rest = await resumed(after, settings)
+        *deltas, last = events(rest)
+        assert (status, audio(deltas), last) == (200, whole[2 * after :], done)
+        assert ids(rest)[-1] == end and ids(rest)[0] > after
+
+
+@pytest.mark.parametrize(("name", "rate"), [*((name, 24_000) for name in FORMATS), ("pcm", 16_000), ("mp3", 48_000)])
+async def test_a_continued_answer_is_a_file_of_its_own(name: str, rate: int) -> None:
+    fields = {"response_format": name, "sample_rate": rate}
+    status, body = await resumed(18_000, **fields)
+    *deltas, _ = events(body)
+    data, seconds = audio(deltas), len(WHOLE) / SAMPLE_RATE - 0.75
+    if name == "pcm":
+        assert (status, len(data)) == (200, pytest.approx(2 * rate * seconds, abs=2))
+    else:
+        got = hear(data)
+        assert len(got.samples) / got.sample_rate == pytest.approx(seconds, abs=0.11)
+    assert ids(body)[-1] == pytest.approx(len(WHOLE), abs=2)
+    status, body = await resumed(len(WHOLE), **fields)
+    assert status == 200 and events(body)[-1]["type"] == "speech.audio.done"
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "1.5", "1" * 11, "req-1"])
+async def test_an_id_that_is_none_of_ours_is_refused(after: str) -> None:
+    async with serving(FakeSpeaker(*PIECES)) as server, aiohttp.ClientSession(server.url) as client:
+        headers = {"Last-Event-ID": after}
+        async with client.post("/v1/audio/speech", json=BODY, headers=headers) as response:
+            error = (await response.json())["error"]
+            assert (response.status, error["param"], error["code"]) == (400, "Last-Event-ID", "invalid_value")
+        body = {"input": "Hello.", "response_format": "pcm"}  # without events it means nothing
+        async with client.post("/v1/audio/speech", json=body, headers=headers) as response:
+            assert await response.read() == WHOLE.tobytes()

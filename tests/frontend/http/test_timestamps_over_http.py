@@ -20,7 +20,16 @@ from frontend.http.openapi.document import build
 from frontend.settings.front import FrontSettings
 from frontend.speech.framing import CaptionedLine
 from shm.audio import Pcm
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, FakeStream, raw_post, serving, speech
+from tests.frontend.http_fakes import (
+    DEFAULT_TIMEOUT,
+    ENGINE,
+    FakeSpeaker,
+    FakeStream,
+    events_of,
+    raw_post,
+    serving,
+    speech,
+)
 
 MARKING = msgspec.structs.replace(ENGINE, marks=True)
 PIECE = speech(2400)
@@ -45,12 +54,16 @@ def wordy() -> WordySpeaker:
 
 
 async def post(
-    path: str, fields: dict[str, Any], speaker: FakeSpeaker | None = None, settings: FrontSettings | None = None
+    path: str,
+    fields: dict[str, Any],
+    speaker: FakeSpeaker | None = None,
+    settings: FrontSettings | None = None,
+    headers: dict[str, str] | None = None,
 ) -> tuple[int, str, bytes]:
     async with (
         serving(speaker or wordy(), settings) as server,
         aiohttp.ClientSession(server.url) as client,
-        client.post(path, json={"input": "Hi 42", "response_format": "pcm"} | fields) as response,
+        client.post(path, json={"input": "Hi 42", "response_format": "pcm"} | fields, headers=headers) as response,
     ):
         return response.status, response.headers["Content-Type"], await response.read()
 
@@ -63,7 +76,7 @@ async def test_words_come_as_events_before_the_audio_in_which_they_sound() -> No
     fields = {"timestamps": "word", "stream_format": "sse"}
     status, content_type, body = await post("/v1/audio/speech", fields)
     assert (status, content_type) == (200, "text/event-stream")
-    events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+    events = events_of(body)
     kinds = [event["type"] for event in events]
     assert kinds == ["speech.audio.words", "speech.audio.delta", "speech.audio.delta", "speech.audio.done"]
     assert events[0]["words"] == [
@@ -131,12 +144,22 @@ async def test_timestamps_that_cannot_be_given_are_refused(fields: dict[str, Any
 async def test_words_sound_later_by_as_much_silence_as_was_sent_ahead() -> None:
     fields = {"timestamps": "word", "stream_format": "sse"}
     _, _, body = await post("/v1/audio/speech", fields, settings=FrontSettings(prime_silence=0.5))
-    events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+    events = events_of(body)
     (words,) = (event["words"] for event in events if event["type"] == "speech.audio.words")
     assert [word["start"] for word in words] == [0.5, 0.55]
     audio = b"".join(base64.b64decode(event["audio"]) for event in events if event["type"] == "speech.audio.delta")
     assert not samples(audio)[:12_000].any()
     assert np.array_equal(samples(audio)[12_000:], np.concatenate([PIECE, PIECE]))
+
+
+@pytest.mark.parametrize(("after", "told"), [(1199, ["42"]), (1200, ["42"]), (1201, [])])
+async def test_a_continued_answer_tells_the_words_that_are_still_to_sound(after: int, told: list[str]) -> None:
+    fields = {"timestamps": "word", "stream_format": "sse"}
+    _, _, body = await post("/v1/audio/speech", fields, headers={"Last-Event-ID": str(after)})
+    events = events_of(body)
+    assert [word["word"] for event in events for word in event.get("words", ())] == told
+    audio = b"".join(base64.b64decode(event["audio"]) for event in events if event["type"] == "speech.audio.delta")
+    assert np.array_equal(samples(audio), np.concatenate([PIECE, PIECE])[after:])
 
 
 MARKED = [
@@ -170,7 +193,7 @@ class MarkedSpeaker(FakeSpeaker):
 async def test_marks_come_with_the_words(path: str, fields: dict[str, Any]) -> None:
     _, content_type, body = await post(path, fields, MarkedSpeaker(engine=MARKING))
     if content_type == "text/event-stream":
-        events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+        events = events_of(body)
         assert [event["type"] for event in events[:2]] == ["speech.audio.words", "speech.audio.marks"]
         assert events[1]["marks"] == MARKS
     else:
