@@ -16,6 +16,9 @@ from frontend.serving.no_effect import note_no_effect, overruled_in, unknown_in
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """The form in which msgspec names the place of an error in a document."""
 
+_FROM_TEXT = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+"""Types that are read from a query's text, in the words of an error: all that stands in a query is text."""
+
 Fields = TypeVar("Fields")
 
 
@@ -85,7 +88,12 @@ def read_query(query: Mapping[str, str], kind: type[Fields]) -> Fields:
     try:
         return msgspec.convert(dict(query), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise of_validation(error) from error
+        found = of_validation(error)
+        wanted = next((words for name, words in _FROM_TEXT.items() if f"Expected `{name}`" in str(found)), None)
+        if wanted and found.param and found.param in query:
+            message = f"`{found.param}`: {query[found.param][:40]!r} is not {wanted}."
+            found = ApiError(400, message, param=found.param, code="invalid_value")
+        raise found from error
 
 
 def of_validation(error: msgspec.ValidationError) -> ApiError:

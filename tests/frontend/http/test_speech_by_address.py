@@ -56,6 +56,25 @@ async def test_a_wrong_query_is_a_400_that_names_the_field(query: dict[str, str]
         assert (await response.json())["error"]["param"] == param
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("speed", "fast", "'fast' is not a number."),
+        ("sample_rate", "x", "'x' is not a whole number."),
+        ("stream", "perhaps", "'perhaps' is not true or false."),
+    ],
+)
+async def test_text_that_is_no_number_is_shown_as_it_stands_there(field: str, value: str, words: str) -> None:
+    """All that stands in an address is text: an error says what it doesn't say, not that it is text."""
+    async with (
+        serving(FakeSpeaker(speech(10))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params={"input": "Hello.", field: value}) as response,
+    ):
+        error = (await response.json())["error"]
+    assert (response.status, error["param"], error["message"]) == (400, field, f"`{field}`: {words}")
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_no_page_of_another_site_has_the_server_speak(site: str) -> None:
     """A sound's address in a page makes the browser ask without an Origin."""
