@@ -151,9 +151,10 @@ def test_a_browser_without_a_sound_device_says_so(visit: Visit) -> None:
 
 def test_speech_that_breaks_off_is_heard_so_far_and_told(visit: Visit) -> None:
     samples = (np.arange(12_000) % 100 * 100).astype("<i2")
-    begun = sse.sentence(0, "Half a sentence.", 0, None)
-    begun += sse.words([{"word": "Half", "said": "Half", "start": 0.0, "end": 0.5}]) + sse.delta(samples.tobytes())
-    died = sse.error({"message": "The worker died twice.", "code": "synthesis_failed"})
+    begun = sse.sentence(0, "Half a sentence.", 0, None, 0)
+    begun += sse.words([{"word": "Half", "said": "Half", "start": 0.0, "end": 0.5}], 0)
+    begun += sse.delta(samples.tobytes(), len(samples))
+    died = sse.error({"message": "The worker died twice.", "code": "synthesis_failed"}, len(samples))
     answers = iter([begun + died, begun])
     visit.page.route(
         "**/v1/audio/speech", lambda route: route.fulfill(content_type=sse.CONTENT_TYPE, body=next(answers), status=200)
