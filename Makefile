@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom hashes machines release
+.PHONY: run test check lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom hashes machines release
 
 run: $(VENV)/.installed
 	@$(BIN)/python -c "import kokoro_live" 2> /dev/null || { echo "$(VENV) doesn't fit this system's Python any more:" \
@@ -12,6 +12,13 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# A minute before a commit: the linters, and what tests start no server.
+FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/machine \
+    tests/supervisor/settings $(addprefix tests/frontend/,planning streams scheduling timestamps contexts monitoring)
+
+check: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(FAST) $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/kokoro-live bench $(ARGS)
