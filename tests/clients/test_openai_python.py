@@ -150,8 +150,7 @@ def test_without_retries_a_busy_server_is_an_error_of_the_sdk(espeak: Server, cl
     assert caught.value.code == "overloaded"
     assert int(caught.value.response.headers["Retry-After"]) >= 1
     listener.close()
-    while "kokoro_live_active_streams 0.0" not in espeak.get("/metrics")[1]:
-        pass
+    espeak.await_streams(0)
 
 
 def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
@@ -159,8 +158,7 @@ def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
     listener = espeak.connect()
     whole = {"input": sentences(150), "response_format": "pcm", "stream": False}
     listener.request("POST", "/v1/audio/speech", json.dumps(whole))
-    while not espeak.get("/status")[1]["active_streams"]:
-        pass
+    espeak.await_streams(1)
     answers: list[tuple[int, float]] = []
 
     def note(response: Any) -> None:

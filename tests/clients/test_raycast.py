@@ -32,6 +32,5 @@ def test_hanging_up_ends_it(espeak: Server) -> None:
     assert len(response.read(4800)) == 4800
     response.close()
     connection.close()
-    while espeak.get("/status")[1]["active_streams"]:
-        pass
+    espeak.await_streams(0)
     assert espeak.hear(input="Another.", response_format="pcm")

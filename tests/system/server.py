@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,13 @@ class Server:
             data = response.read()
         assert response.status == 200, data
         return data
+
+    def await_streams(self, count: int) -> None:
+        """Wait until so many streams are active."""
+        give_up = time.monotonic() + DEADLINE
+        while (found := self.get("/status")[1]["active_streams"]) != count:
+            assert time.monotonic() < give_up, f"{found} streams are active, not {count}"
+            time.sleep(0.02)
 
     def family(self) -> list[psutil.Process]:
         """The supervisor and all that it started."""

@@ -6,11 +6,10 @@ import http.client
 import json
 import re
 import threading
-import time
 import uuid
 
 from tests.system.oracle import samples_of
-from tests.system.server import DEADLINE, Server
+from tests.system.server import Server
 from tests.system.shared import SharedServer
 
 BURST = 8
@@ -45,14 +44,6 @@ class Asker(threading.Thread):
         self.data = response.read()
 
 
-def waits_for(started: Server, streams: int) -> None:
-    """Wait until so many streams are there."""
-    give_up = time.monotonic() + DEADLINE
-    while (found := started.get("/status")[1]["active_streams"]) != streams:
-        assert time.monotonic() < give_up, found
-        time.sleep(0.02)
-
-
 def test_a_burst_is_answered_whole_and_lets_others_in(laborious: SharedServer) -> None:
     """The worker stands still until all have asked, so that the order is the front's choice alone."""
     started = laborious.calm()
@@ -64,9 +55,9 @@ def test_a_burst_is_answered_whole_and_lets_others_in(laborious: SharedServer) -
     try:
         for asker in burst:
             asker.start()
-        waits_for(started, BURST)
+        started.await_streams(BURST)
         other.start()
-        waits_for(started, BURST + 1)
+        started.await_streams(BURST + 1)
     finally:
         worker.resume()
     for asker in [*burst, other]:
