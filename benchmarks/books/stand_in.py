@@ -61,7 +61,7 @@ class StandIn:
         return web.json_response({"engine": {"name": "stand-in", "model": "none", "sha256": ""}})
 
     async def _voices(self, _: web.Request) -> web.Response:
-        return web.json_response({"voices": ["af_heart"]})
+        return web.json_response({"voices": [{"id": "af_heart", "language": "en-us"}], "default_voice": "af_heart"})
 
     async def _phonemize(self, request: web.Request) -> web.Response:
         return web.json_response({"phonemes": (await request.json())["input"]})

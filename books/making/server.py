@@ -28,6 +28,19 @@ _STANDING_IN = 5.0
 """Seconds until a server is asked again whose engine only stands in for another one."""
 
 
+class _Voice(msgspec.Struct):
+    id: str
+    language: str
+
+
+class _Voices(msgspec.Struct):
+    """The answer of `GET /v1/audio/voices`, as far as a book needs it."""
+
+    voices: list[_Voice]
+    default_voice: str
+    default_speed: float | None = None
+
+
 class Unreachable(Postponed):
     """Nobody answers at the server's address. Another server may answer there later."""
 
@@ -97,16 +110,20 @@ class ServerSpeaker:
             raise Postponed("the server can't speak yet", LOST)
         if engine.get("stands_in"):
             raise Postponed(f"{engine['name']} stands in for Kokoro, which a book waits for", _STANDING_IN)
-        listed = await self._json("GET", "/v1/audio/voices")
-        self._voices = tuple(VoiceInfo(str(each["id"]), str(each["language"])) for each in listed["voices"])
-        self._usual_voice = str(listed["default_voice"])
+        try:
+            listed = msgspec.convert(await self._json("GET", "/v1/audio/voices"), _Voices)
+        except msgspec.ValidationError as error:
+            message = f"{self._server.url} lists its voices as no kokoro-live does ({error})."
+            raise PassageRefused(message, "unknown_server") from error
+        self._voices = tuple(VoiceInfo(each.id, each.language) for each in listed.voices)
+        self._usual_voice = listed.default_voice
         roles = [(each["role"], each["state"]) for each in status.get("processes", ())]
         self.inference_threads = int(engine.get("inference_threads", 1)) * max(1, roles.count(("worker", "running")))
         self._name = str(engine.get("name"))
         hashes = (str(engine.get(name, ""))[:16] for name in ("sha256", "voices_sha256"))
         identity = "/".join((self._name, str(engine.get("model")), *hashes))
         # Passages that name no voice or pace are made again when the server's defaults change.
-        self._identity = f"{identity}/{self._usual_voice}/{listed.get('default_speed')}"
+        self._identity = f"{identity}/{self._usual_voice}/{listed.default_speed}"
         self._may_be_another = False
         return self._identity
 

@@ -39,13 +39,16 @@ class MadeServer:
     words: list[dict[str, str]] = field(default_factory=list)
     status_text: str = ""
     """The answer to `/status` in place of the facts."""
+    voice_list: dict[str, Any] | None = None
+    """The answer with the voices in place of `voices`."""
 
     async def status(self, _: web.Request) -> web.Response:
         return web.Response(text=self.status_text) if self.status_text else web.json_response({"engine": self.engine})
 
     async def list_voices(self, _: web.Request) -> web.Response:
         return web.json_response(
-            {
+            self.voice_list
+            or {
                 "voices": [msgspec.to_builtins(described(kokoro_voice(name), "kokoro")) for name in self.voices],
                 "default_voice": self.voices[0],
                 "default_speed": 1.0,
@@ -263,4 +266,13 @@ async def test_another_program_at_the_address_is_told_apart() -> None:
     async with asking(made) as speaker:
         made.status_text = "<html>"
         with pytest.raises(PassageRefused, match="it is no kokoro-live"):
+            await speaker.engine()
+
+
+async def test_a_server_that_lists_voices_by_name_is_told_apart() -> None:
+    """Others do, such as Kokoro-FastAPI's."""
+    made = MadeServer(silent)
+    made.voice_list = {"voices": ["af_heart"]}
+    async with asking(made) as speaker:
+        with pytest.raises(PassageRefused, match="as no kokoro-live does"):
             await speaker.engine()
