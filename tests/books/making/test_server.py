@@ -272,7 +272,7 @@ async def test_another_program_at_the_address_is_told_apart() -> None:
 async def test_a_server_that_lists_voices_by_name_is_told_apart() -> None:
     """Others do, such as Kokoro-FastAPI's."""
     made = MadeServer(silent)
-    made.voice_list = {"voices": ["af_heart"]}
     async with asking(made) as speaker:
+        made.voice_list = {"voices": ["af_heart"]}
         with pytest.raises(PassageRefused, match="as no kokoro-live does"):
             await speaker.engine()
