@@ -7,6 +7,7 @@ import re
 from collections import OrderedDict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shm.espeak.installation import cure
@@ -16,7 +17,7 @@ from tests.espeak_copies import DATA, PARTS, copied, damage, damages
 from text.espeak import espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
-from worker.engine import EngineUnavailable, Utterance
+from worker.engine import Block, EngineUnavailable, Utterance
 from worker.engines.espeak import EspeakEngine
 
 EVERY = [(part, how) for part in PARTS for how in damages(part)]
@@ -50,6 +51,15 @@ def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) ->
     blocks = engine.begin(Utterance("Good morning.", "en-us", (("af_heart", 1.0),), 1.0))
     assert any(block.samples.any() for block in blocks)
     engine._helper.close()
+
+
+def test_an_engine_without_a_sound_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise in place of a dictionary is silence on one processor, and a crash on another."""
+    engine = EspeakEngine()
+    monkeypatch.setattr(engine, "begin", lambda *_: iter([Block(0, np.zeros(2400, np.int16))]))
+    with pytest.raises(EngineUnavailable, match="no sound") as refusal:
+        engine.warm_up()
+    assert cure() in str(refusal.value)
 
 
 def test_english_is_pronounced_and_it_is_said_once(
