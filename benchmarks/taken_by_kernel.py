@@ -210,7 +210,7 @@ def way(name: str, origin: int) -> Iterator[tuple[str, int]]:
 
 
 def measure(name: str, tries: int, seed: int) -> tuple[list[str], Counter[str]]:
-    """That many kills by one way to the client: the faults of answers, and the kinds of the kills."""
+    """Faults of the answers, and the kinds of the kills, after `tries` kills by one way to the client."""
     draw = random.Random(seed)
     wrong: list[str] = []
     kinds = Counter[str]()

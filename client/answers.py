@@ -23,7 +23,7 @@ _LONGEST_PAUSE = 60.0
 
 
 class CannotSpeak(Exception):
-    """What was asked can't be done, or not to its end. The message says why and what to do."""
+    """A request failed, or broke off before its end. The message says why and what to do."""
 
 
 class NoAnswer(CannotSpeak):
@@ -53,7 +53,7 @@ class Reply:
 
     status: int
     headers: Mapping[str, str]
-    """By names in lower case."""
+    """The answer's headers, by names in lower case."""
     body: bytes
     reason: str = ""
 

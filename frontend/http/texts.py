@@ -1,4 +1,4 @@
-"""What a text would be if it were spoken: its pronunciation, word by word, and its sentences."""
+"""Texts shown, not spoken: the pronunciation of each word, and the division into sentences."""
 
 from __future__ import annotations
 

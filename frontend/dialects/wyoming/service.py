@@ -355,7 +355,7 @@ class Conversation:
 
 
 def asked_by(fields: _Fields, engine: EngineInfo, settings: FrontSettings, **identity: Any) -> SpeechRequest:
-    """What a `synthesize` or a `synthesize-start` asks for, without its text. The `speaker` of its voice is ignored,
+    """The request of a `synthesize` or `synthesize-start`, without its text. The `speaker` of its voice is ignored,
     because no voice has several.
 
     Args:
