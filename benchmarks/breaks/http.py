@@ -295,9 +295,23 @@ BREAKS = (
     Mutation(
         "lines-say-what-is-missing",
         "frontend/speech/lines.py",
-        "_encode([SpeechCut(detail)])",
+        "self._written(SpeechCut(detail))",
         'b""',
         ("tests/frontend/http/test_jsonl.py",),
+    ),
+    Mutation(
+        "a-continued-stream-of-lines-has-its-form",
+        "frontend/speech/lines.py",
+        "        start, self._start = self._start, []\n",
+        "        start, self._start = (self._start if self._seq == 1 else []), []\n",
+        ("tests/frontend/http/test_jsonl.py",),
+    ),
+    Mutation(
+        "a-cache-is-told-that-accept-decided",
+        "frontend/speech/accept.py",
+        "        response.headers[hdrs.VARY] = hdrs.ACCEPT\n",
+        "        pass\n",
+        ("tests/frontend/http/test_accept.py",),
     ),
     Mutation(
         "words-in-one-line-each",

@@ -16,8 +16,9 @@ from frontend.serving.json_body import fields_of, query_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
 from frontend.speech import lines, sse
+from frontend.speech.accept import NEGOTIATED
 from frontend.speech.answer import ANSWERS
-from frontend.speech.asked import delivery_of, markup_of, session_of, speech_request, text_of, turns_of
+from frontend.speech.asked import delivery_of, is_negotiable, markup_of, session_of, speech_request, text_of, turns_of
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
 from frontend.speech.framing import TimedSpeech
 from shm.killpoint import killpoint
@@ -148,7 +149,10 @@ async def speak(
     """
     answers = request.app[ANSWERS]
     text = text_of(fields, answers.settings)
-    accept = ",".join(request.headers.getall(hdrs.ACCEPT, ()))
+    accept = ""
+    if is_negotiable(fields, captioned=captioned):
+        request[NEGOTIATED] = True
+        accept = ",".join(request.headers.getall(hdrs.ACCEPT, ()))
     last_event = request.headers.get(LAST_EVENT, "")
     delivery = delivery_of(
         fields, answers.settings, accept=accept, last_event=last_event, captioned=captioned, usual=usual

@@ -32,6 +32,7 @@ from frontend.serving.no_effect import warn
 from frontend.serving.route import Route, error_form_of, mount
 from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
+from frontend.speech.accept import vary
 from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers
 from shm import request_id
 
@@ -91,6 +92,7 @@ def make_app(
     )
     app.on_response_prepare.append(_name_response)
     app.on_response_prepare.append(warn)
+    app.on_response_prepare.append(vary)
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
     metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.request import parse_http_list
 
+from aiohttp import hdrs, web
 from aiohttp.helpers import parse_mimetype
 
 from frontend.audio.formats import ALL_NAMES, BY_TYPE, FORMATS, AudioFormat, OutputFormat, listed, output_of
@@ -27,6 +28,9 @@ NO_FORMAT = {
     "text/event-stream",
 }
 """Types of SDKs and of answers with events or errors, which say nothing about the audio."""
+
+NEGOTIATED = web.RequestKey("NEGOTIATED", bool)
+"""Set on a request for an audio file whose body names no format: its answer depends on `Accept`."""
 
 _WEIGHT = re.compile(r"0?\.\d{1,3}|0\.?|1(\.0{0,3})?")
 """A weight; Java's own client leaves the 0 before the point out."""
@@ -68,6 +72,12 @@ def accepted(header: str, usual: AudioFormat, rate: int | None) -> OutputFormat 
     if (len(preferred) > 1 and weights[usual]) or (preferred == [usual] and usual not in rates):
         return None
     return output_of(preferred[0], rates.get(preferred[0]) if rate is None else rate)
+
+
+async def vary(request: web.Request, response: web.StreamResponse) -> None:
+    """The signal that tells caches that the answer, also a 406, depends on `Accept` (RFC 9110, section 12.5.5)."""
+    if NEGOTIATED in request:
+        response.headers[hdrs.VARY] = hdrs.ACCEPT
 
 
 def _ranges(header: str) -> Iterator[tuple[str, Mapping[str, str], float]]:

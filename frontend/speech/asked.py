@@ -101,6 +101,12 @@ def _dialogue_text(fields: DialogueBody, settings: FrontSettings) -> str:
     return checked_text("\n".join(turn.text for turn in turns), settings, "input")
 
 
+def is_negotiable(fields: SpeechBody, *, captioned: bool = False) -> bool:
+    """True if `Accept` may choose the format: the answer is an audio file, and the body names no format."""
+    bare = not (captioned or fields.stream_format in ("sse", "jsonl") or fields.timestamps)
+    return bare and fields.response_format is None and fields.format is None
+
+
 def delivery_of(
     fields: SpeechBody,
     settings: FrontSettings,
@@ -113,8 +119,8 @@ def delivery_of(
     """How the request's answer is sent.
 
     Args:
-        accept: the request's `Accept`; empty: it has none.
-        last_event: its `Last-Event-ID`, which only events obey; empty: it has none.
+        accept: the request's `Accept`; empty: it has none, or the answer isn't negotiable.
+        last_event: its `Last-Event-ID`, which events and lines obey; empty: it has none.
         captioned: the request is for captioned speech, which has timestamps in any form.
         usual: the format where neither the body nor `Accept` chooses one; None: the server's.
 
@@ -122,11 +128,8 @@ def delivery_of(
         ApiError: 400, naming the field that is wrong; 406, `Accept` excludes all that can be sent.
     """
     events, streamed = fields.stream_format in ("sse", "jsonl"), fields.stream is not False
-    bare = not (captioned or events or fields.timestamps)
     usual = usual or usual_format(settings)
-    chosen = None
-    if bare and accept and fields.response_format is None and fields.format is None:
-        chosen = accepted(accept, format_named(usual, "response_format"), fields.sample_rate)
+    chosen = accepted(accept, format_named(usual, "response_format"), fields.sample_rate) if accept else None
     if chosen and chosen.format.needs_length:
         streamed = fields.stream is True
     _check_combination(fields, events=events, streamed=streamed, captioned=captioned)
@@ -141,11 +144,9 @@ def delivery_of(
         timed, names_voices = fields.return_timestamps is not False, bool(turns_of(fields)[1])
         names_voices |= markup_of(fields) is MarkupKind.TAGS
         framing = Captions(output, streamed=streamed, timed=timed, names_voices=names_voices)
-    elif fields.stream_format == "sse":
-        after = _sample_of(last_event)
-        framing = Events(after)
     elif events:
-        framing = NumberedLines(output)
+        after = _sample_of(last_event)
+        framing = Events(after) if fields.stream_format == "sse" else NumberedLines(output, after)
     elif fields.timestamps is not None:
         framing = WholeWithTimes(output)
     return Delivery(
@@ -162,7 +163,7 @@ def delivery_of(
 def _sample_of(last_event: str) -> int:
     """The sample after the audio that the client has; 0 if it has none."""
     if last_event and not _SAMPLE.fullmatch(last_event):
-        message = "`Last-Event-ID` is no id of an event here: these are samples of the audio, such as 24000."
+        message = "`Last-Event-ID` is no `id` of an event or a line: these are samples of the audio, such as 24000."
         raise ApiError(400, message, param="Last-Event-ID", code="invalid_value")
     return int(last_event or 0)
 

@@ -49,6 +49,7 @@ class SpeechDelta(msgspec.Struct, tag="speech.audio.delta"):
     seq: Annotated[int, Meta(description="The line's number, from 0.")]
     audio: Annotated[bytes, Meta(description="Base64. All lines' audio joined is the file.")]
     samples: Annotated[int, Meta(description="The part's length. A codec's bytes may come late, never early.")]
+    id: Annotated[int, Meta(description="The sample, at 24 kHz, up to which the audio has come, for `Last-Event-ID`.")]
     words: Annotated[list[TimedWord], Meta(description="Words that begin in this audio or after it.")] | UnsetType = (
         UNSET
     )
@@ -61,9 +62,9 @@ class SpeechDelta(msgspec.Struct, tag="speech.audio.delta"):
 class SpeechDone(msgspec.Struct, tag="speech.audio.done"):
     """The last line of whole audio: the totals."""
 
-    lines: Annotated[int, Meta(description="NumberedLines with audio.")]
-    samples: int
-    duration: Annotated[float, Meta(description="Seconds.")]
+    lines: Annotated[int, Meta(description="Lines with audio in this answer.")]
+    samples: Annotated[int, Meta(description="Length of the whole audio, also in an answer that continues one.")]
+    duration: Annotated[float, Meta(description="The same in seconds.")]
     usage: sse.Usage
 
 
@@ -81,11 +82,15 @@ class NumberedLines(Framing):
 
     bare = False
 
-    def __init__(self, output: OutputFormat) -> None:
+    def __init__(self, output: OutputFormat, after: int = 0) -> None:
+        """`after`: samples at 24 kHz that the client has already."""
         super().__init__(CONTENT_TYPE)
         self._output = output
+        self._start: list[SpeechLine] = []
+        """The first line, until it is sent."""
         self._seq = 0
-        self._samples = 0
+        self._seconds = after / SAMPLE_RATE
+        self._samples = round(self._seconds * output.sample_rate)
         self._words: list[TimedWord] = []
         self._marks: list[TimedMark] = []
         self._sentences: list[TimedSentence] = []
@@ -93,21 +98,26 @@ class NumberedLines(Framing):
     def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
         output = self._output
         voice = asked.performer.name
-        self._start = SpeechStart(asked.request_id, engine.name, voice, str(output.format), output.sample_rate)
+        self._start = [SpeechStart(asked.request_id, engine.name, voice, str(output.format), output.sample_rate)]
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
+        self._seconds = seconds
         before, self._samples = self._samples, round(seconds * self._output.sample_rate)
         line = SpeechDelta(
             self._seq,
             audio,
             self._samples - before,
+            round(seconds * SAMPLE_RATE),
             self._words or UNSET,
             self._marks or UNSET,
             self._sentences or UNSET,
         )
-        start = [self._start] if self._seq == 0 else []
         self._seq += 1
         self._words, self._marks, self._sentences = [], [], []
+        return self._written(line)
+
+    def _written(self, line: SpeechLine) -> bytes:
+        start, self._start = self._start, []
         return _encode([*start, line])
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
@@ -122,9 +132,9 @@ class NumberedLines(Framing):
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        rest = self.audio(b"", self._samples / self._output.sample_rate) if self._words or self._sentences else b""
+        rest = self.audio(b"", self._seconds) if self._words or self._sentences else b""
         duration = round(self._samples / self._output.sample_rate, 3)
-        return rest + _encode([SpeechDone(self._seq, self._samples, duration, sse.usage(input_tokens, samples))])
+        return rest + self._written(SpeechDone(self._seq, self._samples, duration, sse.usage(input_tokens, samples)))
 
     def error(self, detail: ErrorDetail) -> bytes:
-        return _encode([SpeechCut(detail)])
+        return self._written(SpeechCut(detail))

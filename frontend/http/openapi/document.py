@@ -59,7 +59,7 @@ _REQUEST_HEADERS = {
     "X-Session": "The session of the request, for `on_busy`.",
     "X-Request-Id": "An id for the request, which the log and the answer repeat.",
     "Cache-Control": "`no-store`: make the audio again, and keep nothing of it.",
-    "Last-Event-ID": "With `stream_format`: `sse`, the last event's `id`: the answer begins after that event's audio.",
+    "Last-Event-ID": "With `stream_format`, the last event's or line's `id`: the answer begins after its audio.",
     REFUSAL_STATUS: "`503`: if there is no place, it answers 503, not 429, as some proxies try elsewhere only then.",
 }
 

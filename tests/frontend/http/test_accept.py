@@ -114,6 +114,17 @@ async def test_a_header_that_takes_nothing_of_ours_is_told_what_there_is(accept:
     assert all(each in error["message"] for each in ("audio/mpeg", "audio/wav", "audio/L16"))
 
 
+@pytest.mark.parametrize("accept", [None, "*/*", "audio/flac", "audio/midi"])
+@pytest.mark.parametrize(
+    "fields", [{}, {"stream": False}, {"response_format": "mp3"}, {"format": "mp3"}, {"stream_format": "sse"}]
+)
+async def test_an_answer_varies_by_the_header_where_that_may_choose(accept: str | None, fields: dict[str, Any]) -> None:
+    response, _ = await posted(accept, **fields)
+    varies = response.headers["Vary"].split(", ")
+    assert ("Accept" in varies) == (not fields or "stream" in fields)
+    assert "Origin" in varies
+
+
 @pytest.mark.parametrize("fields", [{"response_format": "flac"}, {"format": "flac"}])
 @pytest.mark.parametrize("accept", ["audio/x-wav", "audio/midi"])
 async def test_the_body_wins(accept: str, fields: dict[str, Any]) -> None:

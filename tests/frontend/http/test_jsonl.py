@@ -18,6 +18,7 @@ from frontend.dialects import openai
 from frontend.http.openapi.document import build
 from frontend.speech.lines import SpeechCut, SpeechDelta, SpeechDone, SpeechLine, SpeechStart
 from frontend.speech.sse import Usage
+from shm.audio import SAMPLE_RATE
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http.test_timestamps_over_http import MARKING, MARKS, MarkedSpeaker
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving
@@ -27,12 +28,15 @@ PIECES = [vowels(1.0), vowels(0.5), vowels(0.0301)]
 DECODE = msgspec.json.Decoder(SpeechLine).decode
 
 
-async def asked(speaker: FakeSpeaker, **fields: Any) -> tuple[SpeechStart, list[SpeechDelta], SpeechDone]:
-    """The lines of a whole answer, each of the described shape."""
+async def asked(
+    speaker: FakeSpeaker, after: int | None = None, **fields: Any
+) -> tuple[SpeechStart, list[SpeechDelta], SpeechDone]:
+    """The lines of a whole answer, or of one that continues after a line, each of the described shape."""
+    headers = {} if after is None else {"Last-Event-ID": str(after)}
     async with (
         serving(speaker) as server,
         aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY | fields) as response,
+        client.post("/v1/audio/speech", json=BODY | fields, headers=headers) as response,
     ):
         body = await response.read()
     assert (response.status, response.headers["Content-Type"]) == (200, "application/jsonl")
@@ -43,7 +47,11 @@ async def asked(speaker: FakeSpeaker, **fields: Any) -> tuple[SpeechStart, list[
     assert (start.engine, start.voice) == ("kokoro", "af_bella")
     parts = [line for line in deltas if isinstance(line, SpeechDelta)]
     assert [line.seq for line in parts] == [*range(len(deltas))] and done.lines == len(deltas)
-    assert sum(line.samples for line in parts) == done.samples
+    had = round((after or 0) * start.sample_rate / SAMPLE_RATE)
+    assert sum(line.samples for line in parts) == done.samples - had
+    assert [line.id for line in parts] == sorted({line.id for line in parts})
+    if parts:
+        assert parts[-1].id == pytest.approx(done.samples * SAMPLE_RATE / start.sample_rate, abs=1)
     return start, parts, done
 
 
@@ -62,6 +70,23 @@ async def test_lines_carry_the_file_between_its_form_and_the_totals(name: str, r
     elif name != "pcm":
         got = hear(data)
         assert len(got.samples) / got.sample_rate == pytest.approx(1.53, abs=0.2)
+
+
+@pytest.mark.parametrize("rate", [24_000, 16_000])
+async def test_an_id_is_the_sample_at_which_a_repeated_request_continues(rate: int) -> None:
+    _, deltas, done = await asked(FakeSpeaker(*PIECES), sample_rate=rate, response_format="pcm")
+    whole = b"".join(line.audio for line in deltas)
+    for place in (0, len(deltas) // 2, len(deltas) - 1):
+        _, rest, again = await asked(
+            FakeSpeaker(*PIECES), after=deltas[place].id, sample_rate=rate, response_format="pcm"
+        )
+        assert again.usage == done.usage
+        assert again.samples == pytest.approx(done.samples, abs=rate != SAMPLE_RATE)  # a resampler rounds its part
+        assert again.lines == len(rest)
+        had = sum(line.samples for line in deltas[: place + 1])
+        assert sum(line.samples for line in rest) == pytest.approx(done.samples - had, abs=1)
+        if rate == SAMPLE_RATE:
+            assert b"".join(line.audio for line in rest) == whole[2 * had :]
 
 
 async def test_a_line_leaves_before_the_next_piece_is_there() -> None:
@@ -85,7 +110,9 @@ async def test_words_and_marks_come_with_the_audio_in_which_they_sound() -> None
     assert [word["word"] for word in first["words"]] == ["Hi", "42"]
     assert first["words"][1] == {"word": "42", "said": "forty two", "start": 0.05, "end": 0.1}
     assert first["marks"] == MARKS
-    assert [{*json.loads(msgspec.json.encode(line))} for line in deltas[1:]] == [{"type", "seq", "audio", "samples"}]
+    assert [{*json.loads(msgspec.json.encode(line))} for line in deltas[1:]] == [
+        {"type", "seq", "audio", "samples", "id"}
+    ]
 
 
 async def test_sentences_come_with_the_audio_in_which_they_begin() -> None:
