@@ -114,6 +114,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of audio in a segment's first block, if the engine vocodes in windows; 0 if a segment is one block."""
     marks: bool = False
     """True if the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
+    inflects: bool = False
+    """True if the engine follows inflections (`SegmentOrder.inflected`)."""
     files: tuple[ModelFile, ...] = ()
     providers: tuple[str, ...] = ()
     """Execution providers that could run the model here, in order of trial; `provider` is one of them."""

@@ -20,6 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from shm.engine_info import EngineInfo, Priority
+from shm.inflection import InflectedSpan
 from shm.situation import Situation
 
 MAX_COMMIT_BYTES = 512
@@ -55,6 +56,8 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """First sample wanted; a dead generation has sealed the samples before it."""
     first_deadline: float
     """Monotonic seconds at which the segment's sample 0 must be ready."""
+    inflected: tuple[InflectedSpan, ...] = ()
+    """Spans of the script that are to be said otherwise than the engine would say them; in order, without overlaps."""
     marks: bool = False
     """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
+from shm.inflection import InflectedSpan
 from shm.marks import Mark
 from shm.messages import Voice
 
@@ -92,6 +93,8 @@ class Utterance:
     the seed."""
     from_sample: int = 0
     """First sample to return; samples before this one are omitted."""
+    inflected: tuple[InflectedSpan, ...] = ()
+    """Spans of the script that are to be said otherwise, in order; only for an engine that inflects."""
     marks: bool = False
     """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
     control: RunControl = field(default_factory=RunControl, compare=False)

@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "gain-of-a-window",
+        "worker/split/speech.py",
+        "_pcm(audio, gain, window.begin)",
+        "_pcm(audio, gain, 0)",
+        ("tests/worker/split/test_inflections.py",),
+    ),
+    Mutation(
+        "pitch-where-voiced",
+        "worker/split/inflections.py",
+        "np.where(voiced & (",
+        "np.where((",
+        ("tests/worker/split/test_inflections.py",),
+    ),
+    Mutation(
         "generation-of-an-order",
         "worker/loop/workbench.py",
         "if order.generation != self._generation:",

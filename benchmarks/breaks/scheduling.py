@@ -6,6 +6,13 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "inflections-in-the-key",
+        "frontend/scheduling/dispatcher.py",
+        "*((inflected,) if inflected else ())",
+        "",
+        ("tests/frontend/scheduling/test_inflected_segments.py",),
+    ),
+    Mutation(
         "blame-the-idle",
         "frontend/streams/segments.py",
         "if self.touched is not None and loss is not Loss.INNOCENT:",
@@ -239,8 +246,8 @@ BREAKS = (
     Mutation(
         "voice-in-the-cache-key",
         "frontend/scheduling/dispatcher.py",
-        "script, language, voice, speed)",
-        "script, language, speed)",
+        "(script, language, voice, speed,",
+        "(script, language, speed,",
         ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
     ),
     Mutation(

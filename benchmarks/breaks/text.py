@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "inflections-add-up",
+        "shm/inflection.py",
+        "volume=_bounded(self.volume + around.volume,",
+        "volume=_bounded(self.volume,",
+        ("tests/text/markup/test_inflections.py", "tests/frontend/scheduling/test_inflected_segments.py"),
+    ),
+    Mutation(
+        "a-word-s-inflection",
+        "text/units/segmentation.py",
+        "inflection=word.inflection",
+        "inflection=None",
+        ("tests/text/markup/test_inflections.py",),
+    ),
+    Mutation(
         "an-unread-sentence",
         "text/pipeline.py",
         "        yield replace(read, end=ready, last=True)\n",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from frontend.contract.growing_text import GrowingText
+from shm.inflection import PLAIN, Inflection
 from shm.messages import Voice
 from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
@@ -83,6 +84,8 @@ class SpeechRequest:
     urgency: Urgency = Urgency.LISTENING
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
+    inflection: Inflection = PLAIN
+    """How all of the text is to be said; markup adds to it."""
     growing: GrowingText | None = field(default=None, compare=False)
     """The text where it is still being written; `text` is then its first part."""
     stages: Stages = field(default_factory=Stages, compare=False)

@@ -25,6 +25,7 @@ from frontend.streams.rings import Lease
 from frontend.streams.segments import SegmentState, StreamSegment, segment_speed
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
+from shm.inflection import InflectedSpan
 from shm.killpoint import killpoint
 from shm.messages import SegmentOrder, Voice
 from text.words.segment import Notation, Segment
@@ -138,6 +139,7 @@ class Dispatcher:
                 speed=planned.speed,
                 seed=zlib.crc32(planned.segment.script.encode()),
                 from_sample=planned.sealed,
+                inflected=planned.inflected,
                 first_deadline=deadline,
                 marks=request.timestamps,
             )
@@ -168,12 +170,14 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
     request = stream.request
     performer = segment.performer or request.performer
     speed = segment_speed(request.speed, segment.rate)
+    inflected = segment.inflected(request.inflection) if stream.engine.inflects else ()
     return StreamSegment(
         segment,
         performer,
         speed,
         estimate=ledger.of(stream.engine).samples(segment.tokens, speed),
-        key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed),
+        inflected=inflected,
+        key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed, inflected),
         kept=None if request.fresh else [],
     )
 
@@ -181,7 +185,14 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, speed: float) -> bytes:
+def fingerprint(
+    engine: EngineInfo,
+    script: str,
+    language: str,
+    voice: Voice,
+    speed: float,
+    inflected: tuple[InflectedSpan, ...] = (),
+) -> bytes:
     """The key under which a segment is cached and quarantined, a hash of 16 bytes: equal keys mean equal samples.
 
     The hash covers the voice's numbers, not only its name: `EngineInfo.voices_sha256` is part of it, and so are the
@@ -189,7 +200,8 @@ def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, sp
     of one model differ by rounding only.
     """
     how = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, engine.rendering)
-    return hashlib.blake2b(_encode((how, script, language, voice, speed)), digest_size=16).digest()
+    said = (script, language, voice, speed, *((inflected,) if inflected else ()))
+    return hashlib.blake2b(_encode((how, *said)), digest_size=16).digest()
 
 
 def plan_again(

@@ -12,6 +12,7 @@ from frontend.audio.formats import OutputFormat, format_named, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.serving.access.gate import API_KEY
+from frontend.serving.no_effect import note_no_effect
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import accepted
 from frontend.speech.answer import Delivery
@@ -21,6 +22,7 @@ from frontend.speech.lines import NumberedLines
 from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
 from shm.engine_info import EngineInfo
+from shm.inflection import Inflection
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
 from text.markup.ssml import is_document
@@ -255,6 +257,9 @@ def speech_request(
     if timestamps and not engine.marks and not sentences:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
+    inflection = Inflection(pitch=fields.pitch or 0.0, range=1.0 if fields.expression is None else fields.expression)
+    if not engine.inflects:
+        note_no_effect(request, [name for name in ("pitch", "expression") if getattr(fields, name) is not None])
     if phonemes:
         check_phonemes(text, Notation.of(engine))
     return SpeechRequest(
@@ -263,6 +268,7 @@ def speech_request(
         voice=performer.voice,
         language=performer.language,
         speed=clamped_rate(speed * performer.rate) if phonemes else speed,
+        inflection=inflection,
         markup=markup_of(fields),
         turns=turns,
         aliases=tuple(aliases.items()),

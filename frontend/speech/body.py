@@ -12,6 +12,7 @@ from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.speech.sessions import OnBusy
 from frontend.speech.voices import MODELS, Speed, is_other_model
 from shm.audio import FASTEST, SLOWEST
+from shm.inflection import MOST_SEMITONES
 from text.markup.marked import MarkupKind
 
 MAX_VOLUME = 10.0
@@ -230,6 +231,17 @@ class SpeechBody(msgspec.Struct):
     ] = None
     volume_multiplier: Annotated[
         Volume | None, Meta(description="Factor on the samples; 1 where it is left out. Loud parts may clip.")
+    ] = None
+    pitch: Annotated[
+        Annotated[float, Meta(ge=-MOST_SEMITONES, le=MOST_SEMITONES)] | None,
+        Meta(description="Shift of the voice's pitch in semitones; 0 where it is left out."),
+    ] = None
+    expression: Annotated[
+        Annotated[float, Meta(ge=0.0, le=2.0)] | None,
+        Meta(
+            description="How far the pitch moves, as a factor on what the voice does: 0 is a monotone, 1, where it is "
+            "left out, the voice's own."
+        ),
     ] = None
     voice_aliases: Annotated[
         VoiceAliases | None,

@@ -12,6 +12,7 @@ from frontend.streams.cache import CachedSegment
 from frontend.streams.link import Link, Loss
 from frontend.streams.rings import Lease
 from shm.audio import FASTEST, SLOWEST, Pcm
+from shm.inflection import InflectedSpan
 from shm.marks import Mark
 from text.words.performer import Performer
 from text.words.segment import Segment
@@ -62,6 +63,8 @@ class StreamSegment:
     """The pace at which the segment is spoken: the request's speed times the markup's rate and the performer's."""
     estimate: int
     """Expected number of samples."""
+    inflected: tuple[InflectedSpan, ...] = ()
+    """What of the script is to be said otherwise than the engine would say it."""
     key: bytes = b""
     """The segment's `frontend.scheduling.dispatcher.fingerprint`: equal keys mean equal samples."""
     kept: list[Pcm] | None = None

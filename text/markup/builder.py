@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from text.markup.marked import Annotation, Bookmark, Entrance, Marked, Pause, Pronunciation, Rate, SentenceEnd
+import msgspec
+
+from shm.inflection import PLAIN, Inflection
+from text.markup.marked import (
+    Annotation,
+    Bookmark,
+    Entrance,
+    Inflected,
+    Marked,
+    Pause,
+    Pronunciation,
+    Rate,
+    SentenceEnd,
+)
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
 
@@ -16,6 +31,17 @@ mark, and ends no terminal code at the stretch's end.
 
 _STAYS_WITH_FORMER = frozenset(".,;:!?…)]}”’»%。，、；：！？）」』】।॥؟،؛")
 """Signs that follow a word without a space, even if a pause stands before them."""
+
+
+@dataclass(eq=False, slots=True)
+class _Element:
+    """An element of markup that inflects its text."""
+
+    inflection: Inflection
+    start: int = 0
+    end: int = 0
+    written: int = 0
+    """Characters of its text that aren't white space."""
 
 
 class MarkedBuilder:
@@ -43,6 +69,18 @@ class MarkedBuilder:
         """Performer of the following text; None: the performer of all text that names no voice."""
         self._speaking: Performer | None = None
         """Performer of the text so far."""
+        self._open: tuple[_Element, ...] = ()
+        """The elements around the following text that inflect it, the outermost first."""
+        self._inflected: list[tuple[int, int, tuple[_Element, ...]]] = []
+        """Stretches of text with the elements around them."""
+
+    def inflect(self, inflection: Inflection) -> None:
+        """Begin an element whose text is inflected, besides what the elements around it ask for."""
+        self._open += (_Element(inflection),)
+
+    def end_inflection(self) -> None:
+        """End the innermost of those elements."""
+        self._open = self._open[:-1]
 
     def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
         """Add a stretch of text, which continues the word before if no white space is between them.
@@ -68,6 +106,8 @@ class MarkedBuilder:
             self._annotations.append(Pronunciation(start, self._length, phonemes))
         if rate != 1.0:
             self._add_rate(start, rate)
+        if self._open:
+            self._inflected.append((start, self._length, self._open))
         self._separate(guarded[len(guarded.rstrip(" \n")) :])
 
     def pause(self, seconds: float) -> None:
@@ -95,7 +135,26 @@ class MarkedBuilder:
         """Finished text with its annotations; no method may be called after this one."""
         self._add_pauses()
         self._add_bookmarks()
-        return Marked("".join(self._parts), tuple(self._annotations))
+        text = "".join(self._parts)
+        return Marked(text, (*self._annotations, *self._inflections(text)))
+
+    def _inflections(self, text: str) -> Iterator[Inflected]:
+        for start, end, around in self._inflected:
+            for element in around:
+                if not element.end:
+                    element.start = start
+                element.end = end
+                element.written += len("".join(text[start:end].split()))
+        for start, end, around in self._inflected:
+            inflection = PLAIN
+            for element in around:
+                own, length = element.inflection, element.end - element.start
+                own = own.part((start - element.start) / length, (end - element.start) / length)
+                if own.duration:
+                    own = msgspec.structs.replace(own, duration=own.duration / element.written)
+                inflection = own.within(inflection)
+            if inflection != PLAIN:
+                yield Inflected(start, end, inflection)
 
     def _with_closing_signs(self, guarded: str) -> str:
         """Give signs that close the former performer's words to that performer; return the rest of the text."""
@@ -159,6 +218,9 @@ def _would_change(last: str, following: str) -> bool:
     return unicodedata.combining(following) != 0 or unicodedata.normalize("NFC", last + following) != last + following
 
 
+INFLECTION_TAGS = ("pitch", "range", "volume")
+"""Fields of an inflection that have a tag of the same name: semitones, a factor, dB."""
+
 _SPACES = re.compile(r"[ \t\r]*\n[ \t\r\n]*\n[ \t\r\n]*|\s+")
 
 
@@ -176,18 +238,32 @@ class TagWriter:
         self._voice = voice
         self._speaking: Performer | None = None
         self._rate = 1.0
+        self._inflections = [PLAIN]
+        self._inflected = PLAIN
         self._parts: list[str] = []
+
+    def inflect(self, inflection: Inflection) -> None:
+        """Begin an element; tags have pitch, range and volume, and leave out the rest of an inflection."""
+        self._inflections.append(inflection.within(self._inflections[-1]))
+
+    def end_inflection(self) -> None:
+        self._inflections.pop()
 
     def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
         if not written.strip():
             self._parts.append(written)
             return
         if self._voice and self.performer != self._speaking:
-            self._speaking, self._rate = self.performer, 1.0
+            self._speaking, self._rate, self._inflected = self.performer, 1.0, PLAIN
             self._parts.append(f" [voice:{self.performer.name if self.performer else self._voice}] ")
         if self._voice and rate != self._rate:
             self._rate = rate
             self._parts.append(f" [rate:{rate:.6g}] ")
+        wanted, former = self._inflections[-1], self._inflected
+        for name in INFLECTION_TAGS:
+            if self._voice and getattr(wanted, name) != getattr(former, name):
+                self._parts.append(f" [{name}:{getattr(wanted, name):.6g}] ")
+        self._inflected = wanted
         self._parts.append(written if phonemes is None else f"[{written.strip()}](/{phonemes}/)")
 
     def pause(self, seconds: float) -> None:

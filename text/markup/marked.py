@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from shm.inflection import Inflection
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
 
@@ -43,6 +44,15 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class Inflected:
+    """Inflection of a stretch. Inflected stretches don't overlap."""
+
+    start: int
+    end: int
+    inflection: Inflection
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """Silence at a place, after every word that begins before the place."""
 
@@ -75,7 +85,7 @@ class Bookmark:
     name: str
 
 
-Annotation = Pronunciation | Rate | Pause | SentenceEnd | Entrance | Bookmark
+Annotation = Pronunciation | Rate | Inflected | Pause | SentenceEnd | Entrance | Bookmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class Marked:
                     found.append(replace(each, at=each.at - start))
                 case Bookmark() if start <= each.at < end or each.at == end == len(self.text):
                     found.append(replace(each, at=each.at - start))
-                case Pronunciation() | Rate() if start <= each.start < end:
+                case Pronunciation() | Rate() | Inflected() if start <= each.start < end:
+                    # A pronunciation doesn't cross a border; neither does what a builder was given in two stretches.
                     found.append(replace(each, start=each.start - start, end=min(each.end, end) - start))
         return Marked(self.text[start:end], tuple(found))

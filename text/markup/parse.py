@@ -11,8 +11,12 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
+
+from shm.inflection import PLAIN, Inflection
 from text.espeak.ipa import UnknownSymbols
 from text.markup.builder import MarkedBuilder
+from text.markup.inflections import STRESSES, inflection_value
 from text.markup.marked import Marked, MarkupKind
 from text.markup.meanings import MarkupError, Meanings, clamped_rate, over_limit, rate_of, seconds_of
 from text.markup.ssml import parse_ssml
@@ -21,15 +25,20 @@ from text.words.performer import Cast
 from text.words.segment import Notation
 from text.words.voice_spec import MAX_CHARACTERS, UnknownVoice, VoiceError
 
+_STRESS = r"\[(?P<stressed>[^\[\]\n]{1,200})\]\((?P<stress>[+-](?:[12]|0\.5))\)"
+
 _TAG = re.compile(
     r"\[\s?pause\b(?P<pause>[^\[\]\n]{0,40})\]"
     rf"|\[\s?voice\s?:(?P<voice>[^\[\]\n]{{0,{MAX_CHARACTERS}}})\]"
     r"|\[\s?rate\s?:(?P<rate>[^\[\]\n]{0,40})\]"
+    r"|\[\s?(?P<inflected>pitch|range|volume)\s?:(?P<value>[^\[\]\n]{0,40})\]"
+    rf"|{_STRESS}"
     r"|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{0,200})/\)",
     re.IGNORECASE,
 )
 _BASIC_TAG = re.compile(
-    r"\[pause: ?(?P<pause>[\d.]{1,12} ?m?s) ?\]|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{1,200})/\)",
+    r"\[pause: ?(?P<pause>[\d.]{1,12} ?m?s) ?\]|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{1,200})/\)"
+    rf"|{_STRESS}",
     re.IGNORECASE,
 )
 
@@ -64,6 +73,8 @@ class _TagReader:
         self._meanings = meanings
         self._tolerant = tolerant
         self._rate = 1.0
+        self._inflection = PLAIN
+        """What the tags so far ask of all text after them."""
 
     def marked(self, pattern: re.Pattern[str]) -> Marked:
         end = 0
@@ -93,6 +104,10 @@ class _TagReader:
                 return self._voice_change(tag)
             case "rate":
                 return self._rate_change(tag)
+            case "value":
+                return self._inflection_change(tag)
+            case "stress":
+                return self._stressed(tag)
         return self._pause(tag)
 
     def _pronunciation(self, tag: re.Match[str]) -> Callable[[], None]:
@@ -116,6 +131,7 @@ class _TagReader:
         def change() -> None:
             self._builder.performer = performer
             self._rate = 1.0
+            self._inflect(PLAIN)
 
         return change
 
@@ -124,6 +140,29 @@ class _TagReader:
         if rate is None:
             raise self._error(f"{tag[0]!r} names no rate: write [rate:0.8] or [rate:80%].", tag)
         return partial(setattr, self, "_rate", clamped_rate(rate))
+
+    def _inflection_change(self, tag: re.Match[str]) -> Callable[[], None]:
+        name = tag["inflected"].lower()
+        value = inflection_value(name, tag["value"])
+        if value is None:
+            raise self._error(f"{tag[0]!r} names no {name}: write [pitch:+2], [range:0.5] or [volume:-6dB].", tag)
+        return lambda: self._inflect(msgspec.structs.replace(self._inflection, **{name: value}))
+
+    def _inflect(self, inflection: Inflection) -> None:
+        """Have all text after this place inflected so, and no other way."""
+        if self._inflection != PLAIN:
+            self._builder.end_inflection()
+        if inflection != PLAIN:
+            self._builder.inflect(inflection)
+        self._inflection = inflection
+
+    def _stressed(self, tag: re.Match[str]) -> Callable[[], None]:
+        def stress() -> None:
+            self._builder.inflect(STRESSES[tag["stress"]])
+            self._builder.text(tag["stressed"], rate=self._rate)
+            self._builder.end_inflection()
+
+        return stress
 
     def _pause(self, tag: re.Match[str]) -> Callable[[], None]:
         written = tag["pause"].lower() if self._tolerant else tag["pause"]

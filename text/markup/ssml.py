@@ -1,6 +1,6 @@
 """Parser of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as its elements can be heard here.
 
-`speak`, `p`, `s`, `break`, `mark`, `voice name`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the
+`speak`, `p`, `s`, `break`, `mark`, `voice name`, `prosody`, `emphasis`, `phoneme`, `sub` and `say-as` follow the
 recommendation. All other elements are read as their text, except `metadata` and `desc`, which the recommendation
 excludes from it. Document types and entities are rejected, because a short document can expand to an endless one
 through them.
@@ -9,6 +9,8 @@ through them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any, TypeVar
 from xml.sax import SAXParseException
 from xml.sax.expatreader import ExpatLocator
 from xml.sax.handler import ContentHandler
@@ -18,13 +20,27 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
 from shm.audio import FASTEST, SLOWEST
+from shm.inflection import PLAIN, Inflection
 from text.espeak.ipa import UnknownSymbols
 from text.markup.builder import MarkedBuilder, TagWriter
+from text.markup.inflections import (
+    EMPHASES,
+    PITCHES,
+    RANGES,
+    VOLUMES,
+    contour_of,
+    decibels_of,
+    hertz_of,
+    range_of,
+    semitones_of,
+)
 from text.markup.marked import Marked
 from text.markup.meanings import MAX_DEPTH, MarkupError, Meanings, over_limit, seconds_of
 from text.words.language import UnknownLanguage
 from text.words.performer import Performer
 from text.words.voice_spec import UnknownVoice, VoiceError
+
+T = TypeVar("T")
 
 MAX_NAMES = 16
 """Most names that one `voice` element may list."""
@@ -151,6 +167,9 @@ class _Reader(ContentHandler):
             self.builder.bookmark(attrs.get("name", ""))
         elif name == "prosody":
             self._rates.append(self._rate(attrs.get("rate")))
+            self.builder.inflect(self._inflection(attrs))
+        elif name == "emphasis":
+            self.builder.inflect(self._emphasis(attrs.get("level", "moderate")))
         elif name == "voice":
             self._change_performer(attrs.get("name"))
 
@@ -174,6 +193,9 @@ class _Reader(ContentHandler):
             self.builder.sentence()
         elif name == "prosody":
             self._rates.pop()
+            self.builder.end_inflection()
+        elif name == "emphasis":
+            self.builder.end_inflection()
         elif name == "voice":
             self._performers.pop()
             self.builder.performer = self._performers[-1]
@@ -244,6 +266,38 @@ class _Reader(ContentHandler):
                     raise self.error(f"voice: {error}", code) from error
         self._performers.append(performer)
         self.builder.performer = performer
+
+    def _inflection(self, attrs: AttributesImpl) -> Inflection:
+        """What a `prosody` element asks for besides its rate."""
+        found: dict[str, Any] = {}
+        if (written := attrs.get("pitch")) is not None:
+            if hertz := hertz_of(written):
+                found["hertz"] = hertz
+            else:
+                found["pitch"] = self._read(
+                    semitones_of, "pitch", written, f"+2st, -10%, 180Hz, or {', '.join(PITCHES)}"
+                )
+        if (written := attrs.get("range")) is not None:
+            found["range"] = self._read(range_of, "range", written, f"50%, +50%, or {', '.join(RANGES)}")
+        if (written := attrs.get("volume")) is not None:
+            found["volume"] = self._read(decibels_of, "volume", written, f"+6dB, or {', '.join(VOLUMES)}")
+        if (written := attrs.get("contour")) is not None:
+            found["contour"] = self._read(contour_of, "contour", written, "(0%,+2st) (50%,-10%) (100%,+0st)")
+        if (written := attrs.get("duration")) is not None:
+            found["duration"] = self._read(seconds_of, "duration", written, "2s or 800ms")
+        return Inflection(**found)
+
+    def _read(self, read: Callable[[str], T | None], name: str, written: str, forms: str) -> T:
+        if (value := read(written)) is None:
+            raise self.error(f"prosody: {written[:40]!r} is no {name}, or too large: write {forms}.")
+        return value
+
+    def _emphasis(self, level: str) -> Inflection:
+        if level == "none":
+            return PLAIN
+        if level not in EMPHASES:
+            raise self.error(f"emphasis: no level is called {level[:40]!r}; use none, {', '.join(EMPHASES)}.")
+        return EMPHASES[level]
 
     def _rate(self, written: str | None) -> float:
         """Speaking rate of a `prosody` element: a number with a sign changes the rate around the element, one without a

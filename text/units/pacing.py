@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
-from text.markup.marked import Bookmark, Marked, Pause, Rate
+from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from text.units.segmentation import pronounceable, units_of
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit
@@ -152,9 +153,9 @@ def paced(
 def _each_paced(
     sentences: Iterator[SourcedWords], reading: Reading, pauses: Pauses, dropped: Counter[str], bookmarks: Bookmarks
 ) -> Iterator[Sentence]:
-    pacing = Pacing(reading.marked)
+    pacing, inflections = Pacing(reading.marked), Inflections(reading.marked)
     for sourced in sentences:
-        sourced.words = bookmarks.given_to(sourced)
+        sourced.words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
         ways = (
             partial(_laid_out, sourced, pacing, reading, pauses, dropped),
             partial(units_of, sourced.words, reading.notation, dropped, written=sourced.written, end=sourced.end),
@@ -272,3 +273,29 @@ class Bookmarks:
         while self._left and (end is None or self._left[0].at <= end):
             names.append(self._left.popleft().name)
         return tuple(names)
+
+
+class Inflections:
+    """Inflections of a text."""
+
+    def __init__(self, marked: Marked) -> None:
+        self._stretches = [each for each in marked.annotations if isinstance(each, Inflected)]
+        self._starts = [each.start for each in self._stretches]
+
+    def given_to(self, words: list[Word], origins: Sequence[tuple[int, int]]) -> list[Word]:
+        """The words, each with the inflection of the stretch in which it begins, and a contour's part for it."""
+        if not self._stretches:
+            return words
+        return [
+            replace(word, inflection=inflection) if (inflection := self._of(origin)) else word
+            for word, origin in zip(words, origins, strict=True)
+        ]
+
+    def _of(self, origin: tuple[int, int]) -> Inflection | None:
+        place = bisect_right(self._starts, origin[0]) - 1
+        for each in self._stretches[max(0, place) : place + 2]:
+            if each.end > origin[0] and each.start < origin[1]:
+                length = each.end - each.start
+                begin, end = max(origin[0], each.start) - each.start, min(origin[1], each.end) - each.start
+                return each.inflection.part(begin / length, end / length)
+        return None

@@ -51,7 +51,10 @@ class _Draft:
         if script:
             self.script += (space if self.script else "") + script
             start = len(self.script) - len(script)
-        add_word(self.words, SpokenWord(written, word.text, start, len(self.script), word.bookmarks))
+        add_word(
+            self.words,
+            SpokenWord(written, word.text, start, len(self.script), word.bookmarks, inflection=word.inflection),
+        )
 
     def drop_pause(self) -> None:
         """Leave the script of silent words out; their texts stay."""

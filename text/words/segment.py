@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shm.engine_info import EngineInfo
+from shm.inflection import PLAIN, InflectedSpan, Inflection
 from text.words.performer import Performer
 
 
@@ -40,6 +41,8 @@ class SpokenWord:
     """Names of the bookmarks that stand before the word."""
     bookmarks_after: tuple[str, ...] = ()
     """Names of the bookmarks after the word, if no word follows in the text."""
+    inflection: Inflection | None = None
+    """How the word is to be said; None: as the engine says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,28 @@ class Segment:
     """Performer of the segment, if the text has several; None: the request's own."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
     """Units of the segment, kept so that they can be planned again."""
+
+    def inflected(self, around: Inflection = PLAIN) -> tuple[InflectedSpan, ...]:
+        """The spans of the script that are to be said otherwise than the engine would say them.
+
+        Args:
+            around: the inflection of the whole text.
+        """
+        found: list[InflectedSpan] = []
+        written = 0
+        for word in self.words:
+            inflection = (word.inflection or PLAIN).within(around)
+            if word.start == word.end or inflection == PLAIN:
+                continue
+            following = (
+                bool(found)
+                and found[-1].inflection == inflection
+                and not self.script[found[-1].end : word.start].strip()
+            )
+            written = len(word.written) + (written if following else 0)
+            start = found.pop().start if following else word.start
+            found.append(InflectedSpan(start, word.end, inflection, inflection.duration * written))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
+from shm.inflection import Inflection
+
 
 class PhonemeSource(StrEnum):
     """Source of a word's phonemes, in the order in which sources are tried."""
@@ -36,3 +38,5 @@ class Word:
     """True if the phonemes continue those of the word before without a space: both are one spoken word."""
     bookmarks: tuple[str, ...] = ()
     """Names of the bookmarks that stand before the word."""
+    inflection: Inflection | None = None
+    """How the word is to be said; None: as the engine says it."""

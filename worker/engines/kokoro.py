@@ -116,6 +116,7 @@ class KokoroEngine:
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
             marks=self._speech.marks,
+            inflects=self._speech.inflects,
             files=_files(model, voices),
             providers=decision.chain,
             stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision)),
@@ -264,6 +265,7 @@ class WholeSpeech:
         names = [output.name for output in self.session.get_outputs()]
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
+        self.inflects = False
         self.first_block = 0.0
         self.rendering = "whole"
 

@@ -85,6 +85,7 @@ class SegmentWork:
                     order.speed,
                     order.seed,
                     order.from_sample,
+                    order.inflected,
                     order.marks,
                     self.control,
                 )

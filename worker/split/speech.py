@@ -19,6 +19,7 @@ from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
+from worker.split.inflections import Gain, inflected
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import (
     GENERATOR_CONTEXT,
@@ -102,7 +103,7 @@ class SplitSpeech:
         manifest = prepared.manifest
         self._noise = manifest.noise
         self._predictor = predictor_for(model, manifest.fingerprint, manifest.channels)
-        self.marks = True
+        self.marks = self.inflects = True
         self.windowed = settings.vocoder != "whole" and self._predictor is not None
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
@@ -153,14 +154,15 @@ class SplitSpeech:
         started, control = time.monotonic(), utterance.control
         paused_before = control.paused_seconds
         prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
+        prosody, gain = inflected(prosody, utterance.inflected) if utterance.inflected else (prosody, None)
         features = self._crew.run(control, lambda _: features_of(prosody, self._decoder, self._crew.most, control))
         statistics = self._predicted(prosody, features)
         prosody_seconds = time.monotonic() - started - (control.paused_seconds - paused_before)
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
         if statistics is None:
-            sound = self._in_one_run(prosody, features, utterance)
+            sound = self._in_one_run(prosody, features, utterance, gain)
         else:
-            sound = self._in_windows(prosody, features, statistics, utterance)
+            sound = self._in_windows(prosody, features, statistics, utterance, gain)
         for offset, samples, last in sound:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
@@ -177,7 +179,7 @@ class SplitSpeech:
         return self._predictor.predict(described)
 
     def _in_windows(
-        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance
+        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance, gain: Gain | None
     ) -> Generator[_Sound, None, None]:
         source = self._source_of(prosody, utterance)
         segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.control)
@@ -185,16 +187,18 @@ class SplitSpeech:
         start = plan[0].begin
         for window in plan:
             if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
-                samples = to_pcm(self._crew.run(utterance.control, partial(segment.samples, window)))
-                yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
+                audio = self._crew.run(utterance.control, partial(segment.samples, window))
+                yield (window.begin - start) * FRAME_SAMPLES, _pcm(audio, gain, window.begin), window is plan[-1]
 
-    def _in_one_run(self, prosody: Prosody, features: Array, utterance: Utterance) -> Generator[_Sound, None, None]:
+    def _in_one_run(
+        self, prosody: Prosody, features: Array, utterance: Utterance, gain: Gain | None
+    ) -> Generator[_Sound, None, None]:
         # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
         source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
         run, generator = in_weighted_run if self.windowed else in_one_run, self._one_run_generator
         audio = self._crew.run(control, lambda _: run(prosody, features, source, generator, threads, control))
-        yield 0, to_pcm(audio), True
+        yield 0, _pcm(audio, gain, prosody.lead), True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:
         # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one
@@ -205,3 +209,8 @@ class SplitSpeech:
     def _source_of(self, prosody: Prosody, utterance: Utterance) -> HarmonicSource:
         first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
         return HarmonicSource(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)
+
+
+def _pcm(audio: NDArray[np.floating[Any]], gain: Gain | None, begin: int) -> Pcm:
+    """PCM of audio that begins at a frame of its segment."""
+    return to_pcm(audio if gain is None else gain.applied(audio, begin))

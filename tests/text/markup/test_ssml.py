@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shm.inflection import Inflection
 from tests.growth import grows_with_the_length
 from tests.text.letters import KOKORO
-from text.markup.marked import Marked, MarkupKind, Pause, Pronunciation, Rate, SentenceEnd
+from text.markup.inflections import EMPHASES
+from text.markup.marked import Inflected, Marked, MarkupKind, Pause, Pronunciation, Rate, SentenceEnd
 from text.markup.meanings import MAX_DEPTH, MarkupError
 from text.markup.parse import parse_markup
 from text.words.sanitize import sanitize
@@ -38,7 +40,7 @@ def test_a_whole_document() -> None:
 </speak>"""
     )
     assert marked.text == "Tom & Ann.\n\nThey <left>.\n\nEnd"
-    assert marked.annotations == (SentenceEnd(12),)
+    assert marked.annotations == (SentenceEnd(12), Inflected(6, 9, EMPHASES["moderate"]))
 
 
 def test_lines_may_be_wrapped_anywhere() -> None:
@@ -85,6 +87,7 @@ def test_inner_rates_win_and_signed_ones_change_what_is_around_them() -> None:
     assert inside('<prosody rate="50%">a <prosody pitch="high">b</prosody></prosody>').annotations == (
         Rate(0, 1, 0.5),
         Rate(2, 3, 0.5),
+        Inflected(2, 3, Inflection(pitch=2.0)),
     )
 
 

@@ -1,0 +1,96 @@
+"""Inflections: how a part of a text is to be said, relative to how the engine would say it of its own accord.
+
+An inflection belongs to words, travels with them through the plan, and reaches the engine as spans of a segment's
+script. An engine whose `EngineInfo.inflects` is False says all words its own way.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+MOST_SEMITONES = 12.0
+"""Largest shift of a pitch, up or down: an octave."""
+
+WIDEST = 3.0
+"""Largest factor on the range of a pitch."""
+
+MOST_DECIBELS = 12.0
+QUIETEST_DECIBELS = -60.0
+"""Limits of a change of level; at the lower one nothing can be heard."""
+
+Contour = tuple[tuple[float, float], ...]
+"""Points of a pitch contour: (fraction of the time, semitones), by rising fraction. Before the first point and after
+the last one its value holds."""
+
+
+class Inflection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One way of saying words. The defaults change nothing."""
+
+    pitch: float = 0.0
+    """Shift of the fundamental frequency in semitones."""
+    hertz: float = 0.0
+    """The mean fundamental frequency, in place of the voice's own; 0: the voice's own."""
+    range: float = 1.0
+    """Factor on the distance of the fundamental frequency from the segment's mean, both in semitones; 0 is a
+    monotone."""
+    volume: float = 0.0
+    """Change of the level in dB."""
+    stretch: float = 1.0
+    """Factor on the durations."""
+    duration: float = 0.0
+    """Seconds for each written character, in place of the voice's own durations; 0: the voice's own."""
+    contour: Contour = ()
+    """Shift over the words' time."""
+
+    def within(self, around: Inflection) -> Inflection:
+        """This inflection of a part of words that have the inflection `around`."""
+        return Inflection(
+            pitch=_bounded(self.pitch + around.pitch * (not self.hertz), -MOST_SEMITONES, MOST_SEMITONES),
+            hertz=self.hertz or around.hertz,
+            range=min(self.range * around.range, WIDEST),
+            volume=_bounded(self.volume + around.volume, QUIETEST_DECIBELS, MOST_DECIBELS),
+            stretch=self.stretch * around.stretch,
+            duration=self.duration or around.duration,
+            contour=self.contour or around.contour,
+        )
+
+    def part(self, begin: float, end: float) -> Inflection:
+        """The inflection of a part of its words: `begin` and `end` are fractions of their time."""
+        if not self.contour or end <= begin:
+            return self
+        inner = [((at - begin) / (end - begin), value) for at, value in self.contour if begin < at < end]
+        edges = (0.0, at_fraction(self.contour, begin)), (1.0, at_fraction(self.contour, end))
+        return msgspec.structs.replace(self, contour=(edges[0], *inner, edges[1]))
+
+
+PLAIN = Inflection()
+
+
+class InflectedSpan(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A span of a segment's script that is said in one way."""
+
+    start: int
+    end: int
+    """Characters of the script."""
+    inflection: Inflection
+    seconds: float = 0.0
+    """Time that the span shall take; 0: what `inflection` says of it."""
+
+
+def at_fraction(contour: Contour, fraction: float) -> float:
+    """Semitones of a contour at a fraction of its time, on straight lines between its points.
+
+    >>> at_fraction(((0.0, 0.0), (1.0, 4.0)), 0.25)
+    1.0
+    """
+    before = contour[0]
+    for point in contour:
+        if point[0] >= fraction:
+            width = point[0] - before[0]
+            return before[1] + (point[1] - before[1]) * ((fraction - before[0]) / width if width > 0 else 1.0)
+        before = point
+    return before[1]
+
+
+def _bounded(value: float, least: float, most: float) -> float:
+    return min(max(value, least), most)

@@ -1,0 +1,69 @@
+"""Inflected segments: ordered with their spans, from an engine that follows them, and cached for these alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from frontend.contract.request import SpeechRequest
+from frontend.planning.profile import CostProfile
+from shm.engine_info import EngineInfo
+from shm.inflection import InflectedSpan, Inflection
+from tests.frontend.desk import Desk, heard, listen
+from tests.frontend.scripted_worker import ENGINE, ScriptedReader
+from text.words.segment import Cut, Segment, SpokenWord
+
+HIGH = Inflection(pitch=3.0)
+
+
+class HighReader(ScriptedReader):
+    """Each word is a segment; one that begins with ^ is high."""
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
+        for part in request.text.split():
+            script = part.lstrip("^")
+            word = SpokenWord(script, script, 0, len(script))
+            word = replace(word, inflection=HIGH) if part != script else word
+            yield Segment(script, script, len(script), Cut.INSIDE, (word,))
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk(reader=HighReader(), cache_bytes=10_000_000)
+    yield made
+    made.close()
+
+
+async def test_spans_are_in_the_order_and_in_the_caches_key(desk: Desk) -> None:
+    worker = desk.worker(1, engine=msgspec.structs.replace(ENGINE, inflects=True))
+    listener = listen(desk.open("^same"))
+    first = await worker.has(1)
+    worker.speak(first)
+    await heard(listener)
+    listener = listen(desk.open("same ^same"))
+    plain = await worker.has(2)
+    worker.speak(plain)
+    await heard(listener)
+    assert [first.inflected, plain.inflected] == [(InflectedSpan(0, 4, HIGH),), ()]
+    assert len(worker.orders) == 2, "the high one was in the cache"
+
+
+async def test_a_requests_own_inflection_is_every_words(desk: Desk) -> None:
+    worker = desk.worker(1, engine=msgspec.structs.replace(ENGINE, inflects=True))
+    listener = listen(desk.open("^one", inflection=Inflection(range=0.5)))
+    order = await worker.has(1)
+    worker.speak(order)
+    await heard(listener)
+    assert order.inflected == (InflectedSpan(0, 3, Inflection(pitch=3.0, range=0.5)),)
+
+
+async def test_an_engine_that_doesnt_inflect_is_asked_for_nothing(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("^one", inflection=HIGH))
+    order = await worker.has(1)
+    worker.speak(order)
+    await heard(listener)
+    assert order.inflected == ()

@@ -1,0 +1,145 @@
+"""Inflections between prosody and decoder, and on the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shm.inflection import InflectedSpan, Inflection
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
+from worker.split.inflections import CEILING, HIGHEST, VOICED, Gain, inflected
+from worker.split.segments.segment import Prosody
+from worker.split.segments.windows import FRAME_SAMPLES
+
+DURATIONS = np.array([8, 4, 6, 2, 5, 3, 9])
+PHONEMES = len(DURATIONS) - 2
+
+
+def prosody(f0: float = 200.0) -> Prosody:
+    units = int(DURATIONS.sum())
+    phonemes = np.repeat(np.arange(len(DURATIONS), dtype=np.float32), DURATIONS)
+    pitch = np.full((1, 2 * units), f0, np.float32)
+    pitch[0, ::7] = 3.0  # not voiced
+    return Prosody(phonemes[None, None], pitch, np.ones((1, 2 * units), np.float32), DURATIONS, np.zeros((1, 256)))
+
+
+def span(start: int, end: int, seconds: float = 0.0, **inflection) -> InflectedSpan:
+    return InflectedSpan(start, end, Inflection(**inflection), seconds)
+
+
+def frames_of(made: Prosody, start: int, end: int) -> slice:
+    ends = 2 * np.cumsum(made.durations)
+    return slice(int(ends[start]), int(ends[end]))
+
+
+def test_a_shift_is_that_of_its_phonemes_alone_and_leaves_what_has_no_voice() -> None:
+    before = prosody()
+    after, gain = inflected(before, [span(1, 3, pitch=4)])
+    assert gain is None
+    inside = frames_of(before, 1, 3)
+    ratios = (after.f0 / before.f0).ravel()
+    voiced = before.f0.ravel() > VOICED
+    middle = np.zeros_like(voiced)
+    middle[inside.start + 2 : inside.stop - 2] = True
+    assert np.allclose(ratios[middle & voiced], 2 ** (4 / 12), rtol=1e-3)
+    assert np.array_equal(after.f0.ravel()[~voiced], before.f0.ravel()[~voiced])
+    away = np.ones_like(voiced)
+    away[inside.start - 2 : inside.stop + 2] = False
+    assert np.allclose(ratios[away], 1, rtol=1e-5)
+    assert np.array_equal(after.durations, before.durations)
+
+
+def test_a_mean_in_hertz_a_monotone_and_a_contour() -> None:
+    whole = (0, PHONEMES)
+    made, _ = inflected(prosody(), [span(*whole, hertz=120.0)])
+    assert np.allclose(made.f0[made.f0 > VOICED], 120, rtol=1e-3)
+    sung = prosody()
+    sung.f0[0, 20:40] = 300.0
+    flat, _ = inflected(sung, [span(*whole, range=0.0)])
+    assert np.ptp(np.log2(flat.f0[flat.f0 > VOICED])) < 1e-3
+    rising, _ = inflected(prosody(), [span(*whole, contour=((0.0, 0.0), (1.0, 12.0)))])
+    voiced = rising.f0[rising.f0 > VOICED]
+    assert np.all(np.diff(voiced) >= 0) and voiced[-1] / voiced[0] > 1.7
+
+
+def test_a_pitch_stays_within_a_voice_but_the_models_own_is_never_bent() -> None:
+    high, _ = inflected(prosody(500.0), [span(0, PHONEMES, pitch=12)])
+    assert high.f0.max() <= HIGHEST + 1
+    own, _ = inflected(prosody(700.0), [span(0, PHONEMES, volume=1)])
+    assert np.allclose(own.f0[own.f0 > VOICED], 700, rtol=1e-3)
+
+
+def test_durations_are_stretched_with_all_that_belongs_to_them() -> None:
+    before = prosody()
+    after, _ = inflected(before, [span(1, 3, stretch=2.0)])
+    assert after.durations.tolist() == [8, 4, 12, 4, 5, 3, 9]
+    assert after.text.ravel().tolist() == np.repeat(np.arange(7.0), after.durations).tolist()
+    assert after.frames == 2 * after.durations.sum() == after.energy.shape[-1]
+    timed, _ = inflected(before, [span(0, PHONEMES, seconds=1.0)])
+    assert timed.durations[1:-1].sum() == pytest.approx(40, abs=1)
+
+
+VALUES = st.tuples(st.floats(0.3, 3), st.floats(-12, 12), st.floats(-20, 12))
+
+
+@given(st.lists(VALUES, min_size=PHONEMES, max_size=PHONEMES))
+def test_any_inflections_leave_whole_and_finite_arrays(values: list[tuple[float, float, float]]) -> None:
+    spans = [
+        span(place, place + 1, stretch=stretch, pitch=pitch, volume=volume)
+        for place, (stretch, pitch, volume) in enumerate(values)
+    ]
+    made, gain = inflected(prosody(), spans)
+    units = made.durations.sum()
+    assert made.text.shape[-1] == units and made.f0.shape == made.energy.shape == (1, 2 * units)
+    assert np.isfinite(made.f0).all() and (made.durations >= 1).all()
+    if gain is not None:
+        assert len(gain.factors) == made.frames + 1
+
+
+def test_a_level_changes_by_its_decibels_without_a_jump_and_without_clipping() -> None:
+    made, gain = inflected(prosody(), [span(1, 3, volume=-6.0)])
+    assert gain is not None
+    audio = np.full(made.frames * FRAME_SAMPLES, 0.1, np.float32)
+    quieter = gain.applied(audio, 0)
+    inside = frames_of(made, 1, 3)
+    middle = quieter[(inside.start + 3) * FRAME_SAMPLES : (inside.stop - 3) * FRAME_SAMPLES]
+    assert np.allclose(20 * np.log10(middle / 0.1), -6, atol=0.05)
+    assert np.abs(np.diff(quieter)).max() < 1e-3
+    assert np.allclose(gain.applied(audio[3000:], 10), quieter[3000:], atol=1e-6)  # in windows as in one
+    loud = Gain(np.full(11, 4.0, np.float32)).applied(np.linspace(-0.9, 0.9, 10 * FRAME_SAMPLES), 0)
+    assert np.abs(loud).max() <= 0.9 and np.all(np.diff(loud) >= -1e-9)
+    assert np.array_equal(Gain(np.ones(11, np.float32)).applied(np.float32([1.0]), 0), np.float32([1.0]))
+    assert CEILING < 1
+
+
+@pytest.fixture(scope="module")
+def engine(folder):
+    return make_engine(folder)
+
+
+@pytest.mark.parametrize("script", [SCRIPT, SCRIPT * 6], ids=["short", "long"])
+def test_an_inflected_segment_is_the_same_from_any_sample_on(engine, script: str) -> None:
+    spans = (span(0, 5, pitch=3, stretch=1.4), span(7, 12, volume=-9.0))
+    plain, changed = joined(blocks_of(engine, script)), joined(blocks_of(engine, script, inflected=spans))
+    assert engine.info.inflects
+    assert len(changed) > len(plain)
+    assert np.array_equal(plain, joined(blocks_of(engine, script, inflected=())))
+    later = joined(blocks_of(engine, script, inflected=spans, from_sample=4000))
+    assert np.array_equal(later, changed[4000:])
+
+
+def test_a_level_holds_in_the_windows_of_its_words_alone(engine) -> None:
+    script = SCRIPT * 6
+    plain = joined(blocks_of(engine, script))
+    quiet = joined(blocks_of(engine, script, inflected=(span(len(script) - 8, len(script), volume=-60.0),)))
+    assert np.array_equal(plain[:6000], quiet[:6000])
+    assert np.abs(plain[-3000:]).max() > 100 > 10 > np.abs(quiet[-3000:]).max()
+
+
+def test_words_times_follow_the_stretched_durations(engine) -> None:
+    spans = (span(0, 5, stretch=2.0),)
+    [plain, *_] = blocks_of(engine, SCRIPT * 6, marks=True)
+    [changed, *_] = blocks_of(engine, SCRIPT * 6, marks=True, inflected=spans)
+    assert changed.marks[-1][1] - plain.marks[-1][1] == changed.marks[5][1] - plain.marks[5][1] > 0

@@ -1,0 +1,170 @@
+"""Inflections of a segment: what they change between the model's prosody and its decoder, and the level of its sound.
+
+Durations are changed by repeating or leaving out frames of each phoneme's features, and by stretching pitch and energy
+along with them. The pitch is shifted where it is voiced. The level is a gain on the samples, because the model's energy
+is no level: it colours the sound as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.inflection import InflectedSpan, at_fraction
+from worker.split.segments.segment import Array, Prosody
+from worker.split.segments.windows import FRAME_SAMPLES
+
+VOICED = 20.0
+"""Hz above which a frame is voiced: the model's curve falls below it between voiced sounds."""
+
+LOWEST, HIGHEST = 55.0, 520.0
+"""Hz within which a shifted pitch stays; it bends towards the limit from a fifth of an octave before it on."""
+
+_BEND = 0.2
+"""Octaves."""
+
+EDGE = 3
+"""Frames at 80 Hz (37 ms) over which a shift or a gain begins and ends, half of them on each side of the border."""
+
+UNITS_PER_SECOND = 40
+
+CEILING = 0.89
+"""Amplitude (-1 dBFS) that raised samples don't pass; they bend from `_KNEE` on."""
+
+_KNEE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A change of the level over a segment."""
+
+    factors: NDArray[np.float32]
+    """[frames at 80 Hz + 1]; factors between two frames' beginnings lie on straight lines."""
+
+    def applied(self, audio: NDArray[np.floating[Any]], begin: int) -> NDArray[np.floating[Any]]:
+        """Audio, [samples], whose first sample is that of frame `begin`."""
+        places = begin + np.arange(len(audio)) / FRAME_SAMPLES
+        factors = np.interp(places, np.arange(len(self.factors)), self.factors)
+        louder = audio * factors
+        over = np.abs(louder) > np.maximum(_KNEE, np.abs(audio))
+        room = CEILING - _KNEE
+        bent = np.sign(louder) * (_KNEE + room * np.tanh((np.abs(louder) - _KNEE) / room))
+        return np.where(over, bent, louder).astype(audio.dtype)
+
+
+def inflected(prosody: Prosody, spans: Sequence[InflectedSpan]) -> tuple[Prosody, Gain | None]:
+    """The prosody with the spans' inflections; None as gain if they leave the level alone."""
+    prosody = _stretched(prosody, spans)
+    places = [_frames(prosody, span) for span in spans]
+    pitch = _pitched(prosody.f0.ravel(), spans, places)
+    prosody = replace(prosody, f0=pitch.reshape(prosody.f0.shape).astype(prosody.f0.dtype))
+    if not any(span.inflection.volume for span in spans):
+        return prosody, None
+    decibels = _smooth(
+        _curve(
+            prosody.frames + 1,
+            [(where, span.inflection.volume) for where, span in zip(places, spans, strict=True)],
+            0.0,
+        )
+    )
+    return prosody, Gain((10 ** (decibels / 20)).astype(np.float32))
+
+
+def _frames(prosody: Prosody, span: InflectedSpan) -> tuple[int, int]:
+    """Frames at 80 Hz of a span. The silence at a segment's edge belongs to the words beside it."""
+    ends = 2 * np.cumsum(prosody.durations)
+    phonemes = len(prosody.durations) - 2
+    start = 0 if span.start == 0 else int(ends[span.start])
+    return start, prosody.frames if span.end >= phonemes else int(ends[span.end])
+
+
+def _stretched(prosody: Prosody, spans: Sequence[InflectedSpan]) -> Prosody:
+    old = prosody.durations
+    wanted = old.astype(float)
+    for span in spans:
+        inside = slice(span.start + 1, span.end + 1)
+        factor = span.inflection.stretch
+        if span.seconds and (now := wanted[inside].sum()):
+            factor = span.seconds * UNITS_PER_SECOND / now
+        wanted[inside] *= factor
+    if np.array_equal(wanted, old):
+        return prosody
+    # Rounded so that no error adds up; a phoneme that sounds keeps a unit.
+    borders = np.rint(np.cumsum(wanted)).astype(np.int64)
+    durations = np.maximum(np.diff(borders, prepend=0), np.minimum(old, 1))
+    units = [
+        begin + np.minimum((np.arange(new) * length) // max(new, 1), max(length - 1, 0))
+        for begin, length, new in zip(np.cumsum(old) - old, old, durations, strict=True)
+    ]
+    ends_old, ends_new = np.concatenate(([0], np.cumsum(old))), np.concatenate(([0], np.cumsum(durations)))
+    moments = (np.arange(2 * int(ends_new[-1])) + 0.5) / 2
+    places = np.clip(2 * np.interp(moments, ends_new, ends_old) - 0.5, 0, prosody.frames - 1)
+    return replace(
+        prosody,
+        text=np.ascontiguousarray(prosody.text[..., np.concatenate(units).astype(np.int64)]),
+        f0=_sampled(prosody.f0, places, voiced=True),
+        energy=_sampled(prosody.energy, places),
+        durations=durations,
+    )
+
+
+def _sampled(curve: Array, places: NDArray[np.float64], *, voiced: bool = False) -> Array:
+    """The curve, [1, frames], at places between its frames. `voiced`: nothing lies between voice and none."""
+    values = curve.ravel()
+    before = np.floor(places).astype(np.int64)
+    after = np.minimum(before + 1, len(values) - 1)
+    share = places - before
+    found = values[before] * (1 - share) + values[after] * share
+    if voiced:
+        apart = (values[before] > VOICED) != (values[after] > VOICED)
+        found = np.where(apart, np.where(share < 0.5, values[before], values[after]), found)
+    return found.astype(curve.dtype)[None]
+
+
+def _pitched(f0: NDArray[Any], spans: Sequence[InflectedSpan], places: Sequence[tuple[int, int]]) -> NDArray[Any]:
+    voiced = f0 > VOICED
+    if not voiced.any():
+        return f0
+    octaves = np.log2(np.maximum(f0, VOICED))
+    mean = float(octaves[voiced].mean())
+    shifts, ranges = [], []
+    for (start, end), span in zip(places, spans, strict=True):
+        inflection = span.inflection
+        shift: Any = inflection.pitch / 12
+        if inflection.hertz:
+            shift += np.log2(inflection.hertz) - mean
+        if inflection.contour:
+            moments = (np.arange(end - start) + 0.5) / max(end - start, 1)
+            shift = shift + np.array([at_fraction(inflection.contour, float(each)) for each in moments]) / 12
+        shifts.append(((start, end), shift))
+        ranges.append(((start, end), inflection.range))
+    shift, factor = _smooth(_curve(len(f0), shifts, 0.0)), _smooth(_curve(len(f0), ranges, 1.0))
+    changed = _within_limits(mean + (octaves - mean) * factor + shift, octaves)
+    return np.where(voiced & ((shift != 0) | (factor != 1)), 2.0**changed, f0)
+
+
+def _curve(frames: int, values: Sequence[tuple[tuple[int, int], Any]], elsewhere: float) -> NDArray[np.float64]:
+    curve = np.full(frames, elsewhere)
+    for (start, end), value in values:
+        curve[start:end] = value
+    curve[-1] = curve[-2] if frames > 1 else curve[-1]
+    return curve
+
+
+def _smooth(curve: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over `EDGE` frames, so that nothing jumps at a span's border."""
+    padded = np.pad(curve, EDGE // 2, mode="edge")
+    smoothed: NDArray[np.float64] = np.lib.stride_tricks.sliding_window_view(padded, EDGE).mean(axis=-1)
+    return smoothed
+
+
+def _within_limits(octaves: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Octaves bent towards the limits of a voice; the model's own pitch is never bent."""
+    high, low = np.log2(HIGHEST) - _BEND, np.log2(LOWEST) + _BEND
+    bent = np.where(octaves > high, high + _BEND * np.tanh((octaves - high) / _BEND), octaves)
+    bent = np.where(octaves < low, low - _BEND * np.tanh((low - octaves) / _BEND), bent)
+    return np.where((octaves > high) & (octaves > own) | (octaves < low) & (octaves < own), bent, octaves)
