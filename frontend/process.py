@@ -243,7 +243,7 @@ class Front:
             self._load_english()
 
     def _load_english(self) -> None:
-        if self._loading is None:
+        if self._loading is None and self._text.g2p == "misaki":
             # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 

@@ -20,7 +20,7 @@ from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 from text.passages import ReadPassage, read_passages
 from text.sentences.sentences import ends_sentence
-from text.settings import TextSettings
+from text.settings import PRONOUNCING, Pronouncing, TextSettings
 from text.units.pacing import Reading, SourcedWords, paced
 from text.units.prosody import Pauses
 from text.units.segmentation import pronounceable
@@ -74,6 +74,7 @@ class TextPipeline:
         lexicon: Callable[[], Lexicon] = Lexicon,
         pauses: Pauses | None = None,
         misread: Callable[[], None] = lambda: None,
+        pronouncing: Pronouncing = "misaki",
     ) -> None:
         """Args:
         normalization: switches of the normalisation rules; by default those that are on by default.
@@ -81,8 +82,10 @@ class TextPipeline:
         pauses: silence after headings, items and paragraphs.
         misread: callback for each sentence that is spoken by simpler rules because the others failed; runs in the
             calling thread.
+        pronouncing: the way that is tried first; without lexicons, foreign words are read in the text's language.
         """
         self._g2p = g2p
+        self._pronouncing = pronouncing
         self._normalization = normalization or Normalization()
         self._lexicon = lexicon
         self._pauses = pauses or Pauses()
@@ -94,10 +97,16 @@ class TextPipeline:
 
     def without(self, rules: Iterable[str]) -> TextPipeline:
         """This pipeline with some normalisation rules off; both count together."""
-        normalization = self._normalization.without(rules)
-        if normalization == self._normalization:
+        return self._otherwise(self._normalization.without(rules), self._pronouncing)
+
+    def by(self, pronouncing: Pronouncing) -> TextPipeline:
+        """This pipeline with another way that is tried first; both count together."""
+        return self._otherwise(self._normalization, pronouncing)
+
+    def _otherwise(self, normalization: Normalization, pronouncing: Pronouncing) -> TextPipeline:
+        if (normalization, pronouncing) == (self._normalization, self._pronouncing):
             return self
-        other = TextPipeline(self._g2p, normalization, self._lexicon, self._pauses, self._misread)
+        other = TextPipeline(self._g2p, normalization, self._lexicon, self._pauses, self._misread, pronouncing)
         other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
         return other
 
@@ -201,14 +210,15 @@ class TextPipeline:
             yield lambda text: tuple(Word(token, token, PhonemeSource.ESPEAK) for token in text.split())
             return
 
-        def say(text: str) -> Words:
-            return self._g2p.words(text, reading.language)
-
+        ways = (self._g2p.words, by_rule, spelled)[PRONOUNCING.index(self._pronouncing) :]
+        says = [partial(_said, way, reading.language) for way in ways]
         if given:
-            yield lambda text: given.words(text.split(), passage.origins, say)
-        yield say
-        yield partial(by_rule, language=reading.language)
-        yield partial(spelled, language=reading.language)
+            yield lambda text: given.words(text.split(), passage.origins, says[0])
+        yield from says
+
+
+def _said(way: Callable[[str, str], Words], language: str, text: str) -> Words:
+    return way(text, language)
 
 
 def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
@@ -272,6 +282,7 @@ def configured_pipeline(
         lexicon.current if lexicon else Lexicon,
         text.layout_pauses,
         misread,
+        text.g2p,
     )
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from shm.setting import Group, check_bounds, setting
 from text.normalization.settings import RULES, Normalization
 
 if TYPE_CHECKING:
     from text.units.prosody import Pauses
+
+Pronouncing = Literal["misaki", "espeak", "letters"]
+"""The ways to pronounce words, the best first. A way goes on with the later ones where it fails."""
+
+PRONOUNCING: tuple[Pronouncing, ...] = get_args(Pronouncing)
 
 _PAUSES = {
     "heading": 0.9,
@@ -38,6 +43,12 @@ class TextSettings:
         "A file of pronunciations: on each line a word, a tab, and /IPA/ or other words. Changes are seen at the next "
         "request.",
         None,
+    )
+    g2p: Pronouncing = setting(
+        Group.TEXT,
+        "What pronounces words: misaki (its lexicons, then espeak-ng's rules, then letters), espeak (espeak-ng's rules "
+        "alone, as phonemizer reads) or letters (spelled out). Pronunciations of --lexicon and of markup win over all.",
+        "misaki",
     )
     max_pause_seconds: float = setting(
         Group.TEXT, "The most silence that the markup of one request may ask for, in seconds.", 60.0, low=0

@@ -25,6 +25,7 @@ from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.pipeline import TextPipeline
 from text.sentences.sentences import lines_of_sentences
+from text.settings import Pronouncing
 from text.units.segmentation import pronounceable
 from text.words.performer import Cast
 from text.words.punctuation import is_unpronounceable
@@ -51,6 +52,13 @@ class PhonemizeBody(msgspec.Struct):
         no_effect_if(lambda _, body: bool(body.lang or body.language), "Says the language where none is named."),
     ] = None
     markup: Annotated[MarkupKind, Meta(description="The same field as in a speech request.")] = MarkupKind.BASIC
+    g2p: Annotated[
+        Pronouncing | None,
+        Meta(
+            description="What pronounces the words: misaki's lexicons, espeak-ng's rules alone, or letters; the "
+            "server's setting where it is left out."
+        ),
+    ] = None
 
 
 class PronouncedWord(msgspec.Struct):
@@ -118,8 +126,9 @@ def _phonemized(
         limit = phonemizer.max_pause_seconds
         marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
         words: list[Word] = []
+        pipeline = phonemizer.pipeline.by(fields.g2p) if fields.g2p else phonemizer.pipeline
         for performer, part in marked.parts():
-            words += phonemizer.pipeline.words(part, performer.language if performer else language, notation)
+            words += pipeline.words(part, performer.language if performer else language, notation)
     spoken = [(word, _known(word, notation)) for word in words]
     phonemes = " ".join(script for _, script in spoken if script)
     silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]

@@ -14,9 +14,11 @@ from frontend.planning.profile import GUESS
 from tests.frontend.segments import segments_of
 from tests.growth import first_takes_a_fraction, grows_with_the_length
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
+from text.g2p import G2P
 from text.markup.marked import Marked, Pause, Pronunciation
 from text.normalization.settings import AS_WRITTEN
-from text.pipeline import TextPipeline
+from text.pipeline import TextPipeline, configured_pipeline
+from text.settings import Pronouncing, TextSettings
 from text.words.punctuation import is_phone, speakable
 from text.words.sanitize import sanitize
 from text.words.segment import Cut, Notation, Sentence
@@ -238,3 +240,13 @@ def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 300
     assert sum(1 for _ in segments_of(pipeline, text, "en-us", KOKORO)) >= 300
     assert first_takes_a_fraction(lambda: segments_of(pipeline, text, "en-us", KOKORO), 1 / 4)
+
+
+@pytest.mark.parametrize(("way", "source"), [("misaki", "lexicon"), ("espeak", "espeak"), ("letters", "letters")])
+def test_the_settings_say_what_pronounces(way: Pronouncing, source: str) -> None:
+    made = configured_pipeline(G2P(), TextSettings(g2p=way), None).without(["dates"])
+    words = list(made.words("Hello there, (you).", "en-us", KOKORO))
+    assert [word.source.value for word in words] == [source] * 3
+    assert [word.phonemes[-1] for word in words[1:]] == [",", "."]
+    units = [unit for sentence in made.sentences("Hello there.", "en-us", KOKORO) for unit in sentence]
+    assert "".join(unit.lead + unit.script for unit in units).strip()[-1] == "."

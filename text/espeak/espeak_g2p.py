@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
 from shm.espeak.messages import LANGUAGE_FILES
@@ -213,11 +213,15 @@ def by_rule(sentence: str, language: str) -> tuple[Word, ...]:
 
 
 def spelled(sentence: str, language: str) -> tuple[Word, ...]:
-    """Words of which each letter and digit is named, one for each of `sentence.split()`."""
+    """Words of which each letter and digit is named, with their punctuation, one for each of `sentence.split()`."""
     return tuple(_letters_named(text, language) for text in sentence.split())
 
 
 def _letters_named(text: str, language: str) -> Word:
-    names = espeak.phonemes_of([sign for sign in text if sign.isalnum()], LANGUAGE_FILES[language])
-    said = " ".join(filter(None, (misaki.from_espeak(name, language) for name in names)))
-    return Word(text, said, PhonemeSource.LETTERS if said else PhonemeSource.NONE)
+    parts = list(_parts(0, text))
+    for part in parts:
+        if part.sounds:
+            names = espeak.phonemes_of([sign for sign in part.text if sign.isalnum()], LANGUAGE_FILES[language])
+            part.phonemes = " ".join(filter(None, (misaki.from_espeak(name, language) for name in names)))
+    word = _word(text, parts)
+    return word if word.source is PhonemeSource.NONE else replace(word, source=PhonemeSource.LETTERS)

@@ -79,6 +79,29 @@ async def test_each_word_has_its_phonemes_and_says_where_they_came_from() -> Non
     assert found["tokens"] == [0, *(NUMBERS[phoneme] for phoneme in str(found["phonemes"])), 0]
 
 
+@pytest.mark.parametrize(
+    ("g2p", "sources", "hello"),
+    [
+        (None, ["lexicon", "espeak", "user"], "həlˈO,"),
+        ("misaki", ["lexicon", "espeak", "user"], "həlˈO,"),
+        ("espeak", ["espeak", "espeak", "user"], "həlˈO,"),
+        ("letters", ["letters", "letters", "user"], "ˈAʧ ˈi ˈɛl ˈɛl ˈO,"),
+    ],
+)
+async def test_a_request_may_say_what_pronounces(g2p: str | None, sources: list[str], hello: str) -> None:
+    status, found = await asked({"input": "Hello, Kzqy [it](/ˈaɪt/)!", "g2p": g2p})
+    assert status == 200
+    words = found["words"]
+    assert isinstance(words, list)
+    assert [word["source"] for word in words] == sources
+    assert (words[0]["phonemes"], words[2]["phonemes"]) == (hello, "ˈIt!")
+
+
+async def test_another_way_to_pronounce_is_an_error() -> None:
+    status, found = await asked({"input": "Hello.", "g2p": "phonemizer"})
+    assert status == 400 and "g2p" in str(found)
+
+
 async def test_without_an_engine_that_knows_them_phonemes_have_no_numbers() -> None:
     _, found = await asked({"input": "Hello."}, engine=None)
     assert (found["phonemes"], found["tokens"]) == ("həlˈO.", [])
