@@ -18,6 +18,8 @@ BREAKS = (
         "inflection=word.inflection",
         "inflection=None",
         ("tests/text/markup/test_inflections.py",),
+    ),
+    Mutation(
         "the-way-to-pronounce-is-asked-for",
         "text/pipeline.py",
         "[PRONOUNCING.index(self._pronouncing) :]",
