@@ -60,7 +60,7 @@ def inflected(prosody: Prosody, spans: Sequence[InflectedSpan]) -> tuple[Prosody
     """The prosody with the spans' inflections; None as gain if they leave the level alone."""
     prosody = _stretched(prosody, spans)
     places = [_frames(prosody, span) for span in spans]
-    pitch = _pitched(prosody.f0.ravel(), spans, places)
+    pitch = _pitched(prosody, spans, places)
     prosody = replace(prosody, f0=pitch.reshape(prosody.f0.shape).astype(prosody.f0.dtype))
     if not any(span.inflection.volume for span in spans):
         return prosody, None
@@ -125,7 +125,9 @@ def _sampled(curve: Array, places: NDArray[np.float64], *, voiced: bool = False)
     return found.astype(curve.dtype)[None]
 
 
-def _pitched(f0: NDArray[Any], spans: Sequence[InflectedSpan], places: Sequence[tuple[int, int]]) -> NDArray[Any]:
+def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[tuple[int, int]]) -> NDArray[Any]:
+    """The pitch, [frames]. A contour's time is that of its words, without the silence at the segment's edges."""
+    f0, ends = prosody.f0.ravel(), 2 * np.cumsum(prosody.durations)
     voiced = f0 > VOICED
     if not voiced.any():
         return f0
@@ -138,7 +140,8 @@ def _pitched(f0: NDArray[Any], spans: Sequence[InflectedSpan], places: Sequence[
         if inflection.hertz:
             shift += np.log2(inflection.hertz) - mean
         if inflection.contour:
-            moments = (np.arange(end - start) + 0.5) / max(end - start, 1)
+            begin, length = int(ends[span.start]), max(int(ends[span.end] - ends[span.start]), 1)
+            moments = (np.arange(start, end) + 0.5 - begin) / length
             shift = shift + np.array([at_fraction(inflection.contour, float(each)) for each in moments]) / 12
         shifts.append(((start, end), shift))
         ranges.append(((start, end), inflection.range))

@@ -62,6 +62,9 @@ def test_a_mean_in_hertz_a_monotone_and_a_contour() -> None:
     rising, _ = inflected(prosody(), [span(*whole, contour=((0.0, 0.0), (1.0, 12.0)))])
     voiced = rising.f0[rising.f0 > VOICED]
     assert np.all(np.diff(voiced) >= 0) and voiced[-1] / voiced[0] > 1.7
+    words = frames_of(rising, 0, PHONEMES)
+    assert np.isclose(rising.f0[0, words.stop - 2], 400, rtol=0.03), "the last word ends at the contour's end"
+    assert np.isclose(rising.f0[0, 2], 200, rtol=1e-3), "the silence before the first word isn't of the contour's time"
 
 
 def test_a_pitch_stays_within_a_voice_but_the_models_own_is_never_bent() -> None:
