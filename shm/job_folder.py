@@ -29,13 +29,14 @@ import msgspec
 
 from shm.atomic import sync_folder, write_whole
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState, is_job_id
+from shm.decoding import json_decoder
 
 log = logging.getLogger(__name__)
 
 SOURCE, ORDER, JOURNAL, WORK = "source", "order.json", "journal.json", "work"
 
-_decode_order = msgspec.json.Decoder(JobOrder).decode
-_decode_journal = msgspec.json.Decoder(JobJournal).decode
+_decode_order = json_decoder(JobOrder)
+_decode_journal = json_decoder(JobJournal)
 
 
 class JobFolder:
@@ -67,6 +68,8 @@ class JobFolder:
             return None
         except (OSError, msgspec.DecodeError) as error:
             return _unreadable(JobOrder(id=job, file_name=job, file_bytes=0, created=0.0), error)
+        if order.id != job:
+            return _unreadable(msgspec.structs.replace(order, id=job), f"its order is {order.id[:40]!r}'s")
         try:
             return Job(order, _decode_journal((folder / JOURNAL).read_bytes()))
         except FileNotFoundError:
@@ -195,7 +198,7 @@ class JobFolder:
         return []
 
 
-def _unreadable(order: JobOrder, error: Exception) -> Job:
+def _unreadable(order: JobOrder, error: Exception | str) -> Job:
     log.error("%s can't be read: %s", order.id, error)
     message = f"The job's files are damaged or can't be read ({error}). Delete it, and upload the book again."
     return Job(order, JobJournal(state=JobState.FAILED, error=message, error_code="job_unreadable"), True)

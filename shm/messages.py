@@ -15,10 +15,10 @@ machine share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import msgspec
 
+from shm.decoding import one_error
 from shm.engine_info import EngineInfo, Priority
 from shm.inflection import InflectedSpan
 from shm.situation import Situation
@@ -343,25 +343,7 @@ ControlMessage = (
     | Drain
 )
 
-_Message = TypeVar("_Message")
-
-
-def _decoder(decode: Callable[[bytes], _Message]) -> Callable[[bytes], _Message]:
-    """Wrap `decode` so that every invalid message raises `msgspec.DecodeError`.
-
-    msgspec itself passes on Python's own errors for invalid UTF-8 and for nesting that is too deep.
-    """
-
-    def decode_or_refuse(payload: bytes) -> _Message:
-        try:
-            return decode(payload)
-        except (UnicodeDecodeError, RecursionError) as error:
-            raise msgspec.DecodeError(str(error)) from error
-
-    return decode_or_refuse
-
-
 encode = msgspec.msgpack.Encoder().encode
-decode_order: Callable[[bytes], OrderMessage] = _decoder(msgspec.msgpack.Decoder(OrderMessage).decode)
-decode_commit: Callable[[bytes], CommitMessage] = _decoder(msgspec.msgpack.Decoder(CommitMessage).decode)
-decode_control: Callable[[bytes], ControlMessage] = _decoder(msgspec.msgpack.Decoder(ControlMessage).decode)
+decode_order: Callable[[bytes], OrderMessage] = one_error(msgspec.msgpack.Decoder(OrderMessage).decode)
+decode_commit: Callable[[bytes], CommitMessage] = one_error(msgspec.msgpack.Decoder(CommitMessage).decode)
+decode_control: Callable[[bytes], ControlMessage] = one_error(msgspec.msgpack.Decoder(ControlMessage).decode)

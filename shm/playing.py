@@ -13,6 +13,8 @@ from enum import StrEnum
 
 import msgspec
 
+from shm.decoding import one_error
+
 MAX_MESSAGE_BYTES = 64 << 20
 """Longest message; the front's limits on bodies keep every item below it."""
 
@@ -197,5 +199,5 @@ ToPlayer = Welcome | Play | Steer | Change | Remove
 FromPlayer = Greeting | Held | PlayerAnswer | PlayerState | PlayedWord
 
 encode = msgspec.msgpack.Encoder().encode
-decode_to_player: Callable[[bytes], ToPlayer] = msgspec.msgpack.Decoder(ToPlayer).decode
-decode_from_player: Callable[[bytes], FromPlayer] = msgspec.msgpack.Decoder(FromPlayer).decode
+decode_to_player: Callable[[bytes], ToPlayer] = one_error(msgspec.msgpack.Decoder(ToPlayer).decode)
+decode_from_player: Callable[[bytes], FromPlayer] = one_error(msgspec.msgpack.Decoder(FromPlayer).decode)

@@ -17,6 +17,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from shm.decoding import json_decoder
 from worker.engine import BadOption, Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable, RunControl
 from worker.settings import WorkerSettings
 from worker.targets import CPU, StageTarget
@@ -245,7 +246,7 @@ class _Event(msgspec.Struct):
     args: dict[str, Any] = {}
 
 
-_decode = msgspec.json.Decoder(list[_Event]).decode
+_decode = json_decoder(list[_Event])
 
 
 def nodes_by_provider(profile: Path) -> dict[str, int]:

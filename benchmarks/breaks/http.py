@@ -20,6 +20,13 @@ BREAKS = (
         ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(
+        "client-left-under-a-handler",
+        "frontend/serving/errors.py",
+        "if isinstance(error, ConnectionError) and left(request):",
+        "if False:",
+        ("tests/frontend/http/test_errors_over_http.py",),
+    ),
+    Mutation(
         "host",
         "frontend/serving/access/gate.py",
         "if not admitted:",

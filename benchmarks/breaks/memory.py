@@ -48,6 +48,20 @@ BREAKS = (
         ("tests/shm/test_expendable.py", "-k", "middle_of_reading"),
     ),
     Mutation(
+        "one-error-of-decoders",
+        "shm/decoding.py",
+        "except (UnicodeDecodeError, RecursionError) as error:",
+        "except RecursionError as error:",
+        ("tests/shm/test_decoding.py",),
+    ),
+    Mutation(
+        "another-jobs-order",
+        "shm/job_folder.py",
+        "if order.id != job:",
+        "if False:",
+        ("tests/frontend/http/test_jobs_over_http.py", "-k", "damaged"),
+    ),
+    Mutation(
         "helper-timeout",
         "shm/expendable.py",
         "                    link.end_server()\n",

@@ -22,7 +22,7 @@ def read_cast(data: bytes) -> BookCast:
     """
     try:
         return cast_of(msgspec.toml.decode(data, type=CastFile))
-    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+    except (UnicodeDecodeError, RecursionError, msgspec.DecodeError) as error:
         raise BookError(f"The file with the cast can't be read: {error}.") from error
 
 

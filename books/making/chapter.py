@@ -10,17 +10,29 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import av
+import msgspec
 import numpy as np
 
 from books.book import SAMPLE_RATE, BookWord, Chapter, SpokenBlock, SpokenChapter, SpokenSentence
 from books.making.passages import Passage, PassageSpeech, PassageTiming
 from books.writing.chapter_audio import QUIETEST, BookAudioFormat, Pcm, levelled, measure
 from shm.atomic import sync_folder, write_whole
+from shm.decoding import json_decoder
 
 Made = TypeVar("Made")
+
+
+class _Facts(msgspec.Struct):
+    """The first line of a passage's file."""
+
+    samples: Annotated[int, msgspec.Meta(ge=0)]
+    words: list[tuple[str, int, int]]
+
+
+_decode = json_decoder(_Facts)
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +72,11 @@ class SpeechJournal:
         path = self._path(key)
         try:
             line, _, audio = path.read_bytes().partition(b"\n")
-            facts = json.loads(line)
-            words = tuple(BookWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
-            return use(PassageTiming(int(facts["samples"]), words), audio)
+            facts = _decode(line)
+            return use(PassageTiming(facts.samples, tuple(BookWord(*word) for word in facts.words)), audio)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, av.FFmpegError) as error:
+        except (ValueError, av.FFmpegError) as error:
             log.warning("a spoken passage is damaged and will be made again: %s", error)
             path.unlink(missing_ok=True)
             return None

@@ -13,9 +13,9 @@ from typing import TypeVar
 import av
 import msgspec
 
-from books.book import SAMPLE_RATE, Book, Chapter, SpokenChapter
+from books.book import SAMPLE_RATE, Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, SpeechJournal, audio_of, timed
-from books.making.outputs import BookOutput, FinishedChapter, write_output
+from books.making.outputs import BookOutput, FinishedChapter, decode_chapter, write_output
 from books.making.passages import Passage, PassageRefused, PassageSpeaker, Postponed, passages_of
 from books.making.progress import BookProgress, Meter
 from books.making.settings import BookSettings
@@ -117,7 +117,7 @@ class BookMaker:
     def _kept(self, planned: PlannedChapter, audio: Path, text: Path) -> FinishedChapter | None:
         """The chapter as an earlier run has finished it; None if none has, or a disk has damaged it since."""
         try:
-            spoken = msgspec.json.decode(text.read_bytes(), type=SpokenChapter)
+            spoken = decode_chapter(text.read_bytes())
             if Packets.of(audio).seconds >= spoken.seconds:
                 return FinishedChapter(spoken.title, spoken.seconds, audio, text)
         except FileNotFoundError:

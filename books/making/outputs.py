@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import pysubs2
 
 from books.book import SAMPLE_RATE, Book, BookWord, SpokenChapter, SpokenSentence
@@ -17,6 +16,10 @@ from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.chapter_audio import BookAudioFormat, audio_format
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from shm.atomic import replacing, write_whole
+from shm.decoding import json_decoder
+
+decode_chapter = json_decoder(SpokenChapter)
+"""Decode the text in time of a finished chapter; raises `msgspec.DecodeError`."""
 
 LONGEST_LINE = 42
 """Characters of a caption's line, as broadcasters keep it; a caption has two lines."""
@@ -91,7 +94,7 @@ class FinishedChapter:
     """The text in time, in JSON."""
 
     def spoken(self) -> SpokenChapter:
-        return msgspec.json.decode(self.text.read_bytes(), type=SpokenChapter)
+        return decode_chapter(self.text.read_bytes())
 
 
 def write_output(output: BookOutput, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:

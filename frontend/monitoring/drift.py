@@ -22,6 +22,7 @@ from msgspec import UNSET
 from frontend.monitoring import report
 from frontend.monitoring.readings import Reading
 from shm.atomic import write_whole
+from shm.decoding import json_decoder
 from shm.engine_info import EngineInfo
 
 log = logging.getLogger(__name__)
@@ -166,9 +167,9 @@ def identity(engine: EngineInfo) -> str:
 
 def _read(file: Path) -> dict[str, float]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, float])
+        return json_decoder(dict[str, float])(file.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError) as error:
         log.error("what was normal here is forgotten, because %s can't be read: %s", file, error)
         return {}

@@ -22,6 +22,7 @@ from frontend.monitoring import report
 from frontend.monitoring.drift import Comparison, identity
 from frontend.monitoring.readings import Reading
 from shm.atomic import write_whole
+from shm.decoding import json_decoder
 from text.words.language import language_of
 from text.words.voice_spec import parse_voice
 
@@ -53,6 +54,9 @@ class Check(msgspec.Struct, frozen=True):
     first_audio_seconds: float
 
 
+_decode = json_decoder(Check)
+
+
 class History:
     """A file of JSON lines, always rewritten as a whole. Unreadable lines are skipped."""
 
@@ -68,8 +72,8 @@ class History:
             return
         for line in lines[-KEPT:]:
             try:
-                self.checks.append(msgspec.json.decode(line, type=Check))
-            except (msgspec.MsgspecError, UnicodeDecodeError):
+                self.checks.append(_decode(line))
+            except msgspec.DecodeError:
                 log.warning("a line of %s can't be read, and is dropped", file)
 
     def add(self, check: Check) -> None:

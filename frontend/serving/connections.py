@@ -245,7 +245,7 @@ def connection_of(request: web.Request) -> Connection | None:
 
 
 class ClientLeft(asyncio.CancelledError):
-    """A write noticed the client's end before aiohttp could cancel the handler: the same event, so the same end.
+    """A read or a write noticed the client's end before aiohttp could cancel the handler: the same event, the same end.
 
     The connection doesn't know of its loss yet, and would take a plain cancellation for the end of a drain.
     """

@@ -14,6 +14,8 @@ from msgspec import Meta
 
 from frontend.contract.errors import Broken, Fault, Interrupted, ListenersFirst, Overloaded, Unavailable, Unspeakable
 from frontend.monitoring.metrics import Event, Metrics
+from frontend.serving.connections import ClientLeft
+from frontend.serving.sending import left
 from shm import request_id
 from text.errors import Mishap, TextError
 
@@ -131,6 +133,8 @@ def errors_in_form(form_of: Callable[[web.Request], type[ErrorAnswer]]) -> Middl
             message = f"{asked(request)} is not allowed; use {allowed}."
             failed = _failure(405, message, "method_not_supported", {hdrs.ALLOW: allowed})
         except Exception as error:
+            if isinstance(error, ConnectionError) and left(request):
+                raise ClientLeft from error
             failed = failure(error)
             if isinstance(error, Broken):
                 log.error("%s failed: %s: %s", request_id.current.get(), asked(request), error)

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from shm.audio import Pcm
+from shm.decoding import msgpack_decoder
 from shm.marks import Mark
 
 log = logging.getLogger(__name__)
@@ -126,7 +127,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
     marks: tuple[Mark, ...]
 
 
-_decode = msgspec.msgpack.Decoder(_Stored).decode
+_decode = msgpack_decoder(_Stored)
 
 
 def to_bytes(segment: CachedSegment) -> bytes:
@@ -143,7 +144,7 @@ def from_bytes(data: bytes) -> CachedSegment:
     """
     try:
         stored = _decode(data)
-    except msgspec.MsgspecError as error:
+    except msgspec.DecodeError as error:
         raise ValueError(f"no cached segment: {error}") from error
     if zlib.crc32(stored.pcm) != stored.crc32 or len(stored.pcm) % 2:
         raise ValueError("a cached segment whose checksum is wrong")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from shm.decoding import msgpack_decoder
+
 LIBRARY_RATE = 22_050
 """Sampling rate of espeak-ng 1.52, in samples per second."""
 
@@ -83,5 +85,5 @@ class EspeakResult(msgspec.Struct):
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode_speech = msgspec.msgpack.Decoder(EspeakRequest).decode
-decode_spoken = msgspec.msgpack.Decoder(EspeakResult).decode
+decode_speech = msgpack_decoder(EspeakRequest)
+decode_spoken = msgpack_decoder(EspeakResult)

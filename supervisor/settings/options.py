@@ -147,7 +147,7 @@ def _config_option(types: dict[str, tuple[type, ...]]) -> Callable[[Command], Co
             return
         try:
             values = tomllib.loads(chosen.read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise click.UsageError(f"{chosen} can't be read: {error}") from error
         removed = [name for name in values if is_removed(name)]
         lines.extend(removed_line(str(chosen), name) for name in removed)

@@ -14,6 +14,7 @@ import msgspec
 from click.core import ParameterSource
 
 from shm.atomic import write_shared
+from shm.decoding import json_decoder
 from shm.situation import TuningState
 from supervisor.settings.composition import Settings
 from worker.engine import EngineUnavailable
@@ -149,7 +150,7 @@ def _runtimes() -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(names))
 
 
-_decode = msgspec.json.Decoder(TuningProfile).decode
+_decode = json_decoder(TuningProfile)
 
 
 # The settings of `serve`: values that the user gave, then the tuning profile, then defaults. Measures nothing.

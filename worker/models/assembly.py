@@ -15,6 +15,7 @@ from types import TracebackType
 import msgspec
 
 from shm.atomic import sync_folder, write_whole
+from shm.decoding import json_decoder
 from worker.models.checksums import cached_sha256_of, remember_sha256_of
 from worker.models.sources import KnownFile, Packaged, bad_packages, find_packaged, part_of
 
@@ -245,7 +246,7 @@ class _StoredOrigin(msgspec.Struct, frozen=True):
     """Modification time of the recorded file, in nanoseconds: a file that replaced it since has another one."""
 
 
-_decode = msgspec.json.Decoder(_StoredOrigin).decode
+_decode = json_decoder(_StoredOrigin)
 
 
 def _record_origin(path: Path, origin: str) -> None:

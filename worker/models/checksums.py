@@ -12,6 +12,7 @@ import msgspec
 import platformdirs
 
 from shm.atomic import write_shared
+from shm.decoding import json_decoder
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ class _Known(msgspec.Struct, frozen=True):
     sha256: str
 
 
-_decode = msgspec.json.Decoder(dict[str, _Known]).decode
+_decode = json_decoder(dict[str, _Known])
 
 
 def default_cache() -> Path:

@@ -13,6 +13,7 @@ from typing import Annotated
 import msgspec
 
 from kokoro_live.installation import this_installation
+from shm.decoding import json_decoder
 from worker.engine import EngineUnavailable
 from worker.models.checksums import sha256_of, sha256_of_arrays
 
@@ -184,7 +185,7 @@ def known_files(manifest: Path | None = None, packaged: bool = True) -> Mapping[
 
 def _of_manifest(path: Path) -> dict[str, KnownFile]:
     try:
-        files = msgspec.json.decode(path.read_bytes(), type=list[KnownFile])
+        files = json_decoder(list[KnownFile])(path.read_bytes())
     except OSError as error:
         raise BadManifest(f"The manifest {path} can't be read: {error.strerror}.") from error
     except msgspec.DecodeError as error:

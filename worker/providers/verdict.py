@@ -16,6 +16,7 @@ import msgspec
 import onnxruntime
 
 from shm.atomic import write_shared
+from shm.decoding import msgpack_decoder
 from shm.messages import clipped
 from worker.machine.machine import machine_name
 from worker.settings import WorkerSettings
@@ -126,7 +127,7 @@ class _StoredVerdict(msgspec.Struct, frozen=True):
     verdict: Verdict
 
 
-_decode = msgspec.msgpack.Decoder(_StoredVerdict).decode
+_decode = msgpack_decoder(_StoredVerdict)
 
 
 def load(cache: Path, key: Key) -> Verdict | None:

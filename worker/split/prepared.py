@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
+from shm.decoding import json_decoder
 from worker.machine.machine import cpu_flags, processor
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.split.rewrites.choice import DEFAULT, Rewrite
@@ -107,7 +108,7 @@ def remember_unloadable(prepared: Prepared, reason: str) -> None:
 def _sound(folder: Path) -> Manifest | None:
     """The folder's manifest if all files match it."""
     try:
-        manifest = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
+        manifest = json_decoder(Manifest)((folder / _MANIFEST).read_bytes())
         for name, sha256 in manifest.files.items():
             if cached_sha256_of(folder / name) != sha256:
                 raise ValueError(f"{name} has changed")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from shm.decoding import one_error
 from worker.settings import WorkerSettings
 
 
@@ -35,4 +36,4 @@ def encode(result: Result | WorkerSettings) -> bytes:
 
 
 decode_settings = msgspec.json.Decoder(WorkerSettings, dec_hook=lambda kind, value: kind(value)).decode
-decode_result: Callable[[bytes], Result] = msgspec.json.Decoder(Result).decode
+decode_result: Callable[[bytes], Result] = one_error(msgspec.json.Decoder(Result).decode)

@@ -31,6 +31,17 @@ def test_audio_of_another_length_than_its_line_says_is_damage(tmp_path: Path, sa
     assert bool(samples) != (KEY in journal), "what is damaged is deleted, so that it is made again"
 
 
+@pytest.mark.parametrize("line", [b"", b"[" * 100_000,
+                                  b'{"samples": 1e400, "words": []}', b'{"samples": -1, "words": []}',
+                                  b'{"samples": 4000, "words": [["\xff", 0, 1]]}'])  # fmt: skip
+def test_a_line_that_no_journal_writes_is_damage(tmp_path: Path, line: bytes) -> None:
+    journal = SpeechJournal(tmp_path)
+    journal.add(KEY, SPEECH)
+    (file,) = tmp_path.rglob("*.spoken")
+    file.write_bytes(line + b"\n" + file.read_bytes().partition(b"\n")[2])
+    assert journal.timing(KEY) is None and KEY not in journal
+
+
 def test_the_folder_of_a_new_passage_is_synced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Syncing a file covers its bytes and the folder of it its name; a new folder's own name lies in its parent."""
     synced = []

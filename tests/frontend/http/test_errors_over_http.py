@@ -7,8 +7,12 @@ import logging
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
 
 from frontend.contract.errors import Overloaded
+from frontend.serving.connections import ClientLeft
+from frontend.serving.errors import Error, errors_in_form
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
 
 SECRET = "the text of the client"
@@ -126,3 +130,26 @@ async def test_a_proxy_may_ask_for_another_status_where_there_is_no_room(asked: 
         assert response.headers["Retry-After"] == "60", "longer ones are ignored by clients"
         assert response.headers.get("X-Refusal-Status") == ("429" if status == 503 else None)
         assert (await response.json())["error"]["code"] == "overloaded"
+
+
+@pytest.mark.parametrize("has_left", [True, False])
+async def test_a_connection_that_ends_under_a_handler_is_its_clients_end(
+    caplog: pytest.LogCaptureFixture, has_left: bool
+) -> None:
+    """aiohttp tells a handler of it by an error and by a cancellation; whichever comes first, nobody has failed. An
+    error of another connection, while the client waits, is a failure."""
+    request = make_mocked_request("POST", "/v1/jobs")
+    transport = request.transport
+    assert transport is not None
+    transport.is_closing.return_value = has_left  # type: ignore[attr-defined]
+
+    async def handler(_: web.Request) -> web.StreamResponse:
+        raise ConnectionResetError("gone")
+
+    middleware = errors_in_form(lambda _: Error)
+    if has_left:
+        with pytest.raises(ClientLeft):
+            await middleware(request, handler)
+    else:
+        assert (await middleware(request, handler)).status == 500
+    assert bool([each for each in caplog.records if each.levelname == "ERROR"]) != has_left

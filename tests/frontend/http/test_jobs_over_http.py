@@ -244,13 +244,15 @@ async def test_a_result_is_read_in_threads_and_in_ranges(tmp_path: Path, monkeyp
                 assert (response.status, await response.read()) == (status, wanted), asked
 
 
-@pytest.mark.parametrize("damage", ["order", "journal"])
+@pytest.mark.parametrize("damage", ["order", "bytes", "another", "journal"])
 async def test_a_damaged_job_is_shown_among_the_others_and_can_be_deleted(tmp_path: Path, damage: str) -> None:
     async with desk(tmp_path) as at:
         (_, bad), (_, good) = await at.upload(name="bad.md"), await at.upload()
         folder = at.desk.folder.of(bad["id"])
-        if damage == "order":
-            (folder / "order.json").write_bytes(b"{")
+        order = (folder / "order.json").read_bytes()
+        damaged = {"order": b"{", "bytes": b'{"id": "\xff"}', "another": order.replace(bad["id"].encode(), b"job-1")}
+        if damage in damaged:
+            (folder / "order.json").write_bytes(damaged[damage])
         else:
             (folder / "journal.json").mkdir()
         async with at.session.get("/v1/jobs") as response:
@@ -258,7 +260,7 @@ async def test_a_damaged_job_is_shown_among_the_others_and_can_be_deleted(tmp_pa
         assert response.status == 200 and jobs[good["id"]]["state"] == "queued"
         shown = jobs[bad["id"]]
         assert (shown["state"], shown["error"]["code"]) == ("failed", "job_unreadable")
-        assert shown["file_name"] == (bad["id"] if damage == "order" else "bad.md")
+        assert shown["file_name"] == (bad["id"] if damage in ("order", "bytes") else "bad.md")
         async with at.session.delete(f"/v1/jobs/{bad['id']}") as response:
             assert response.status == 200
         assert at.kept == [good["id"]]
