@@ -1,0 +1,76 @@
+"""Every parser of foreign bytes reads the fuzzer's kept inputs, or refuses them with an error of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.fuzzing.__main__ import fuzz, main
+from benchmarks.fuzzing.target import CORPUS, Target, from_line, judged, stretched, to_line
+from benchmarks.fuzzing.targets import BY_NAME, TARGETS
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_kept_inputs_are_read_or_refused(name: str) -> None:
+    target = BY_NAME[name]
+    inputs = target.inputs()
+    assert inputs
+    found = [found for data in inputs if (found := judged(target, data))]
+    assert not found, "\n".join(f"{each.key}: {each.data!r}\n{each.story}" for each in found)
+
+
+def test_every_file_of_the_corpus_belongs_to_a_target() -> None:
+    assert {file.stem for file in CORPUS.glob("*")} <= BY_NAME.keys()
+    assert len(BY_NAME) == len(TARGETS)
+
+
+@given(st.binary())
+def test_an_input_is_one_line_and_comes_back(data: bytes) -> None:
+    line = to_line(data)
+    assert line.isascii() and "\n" not in line and from_line(line) == data
+
+
+def test_an_exception_of_another_kind_is_a_finding() -> None:
+    target = Target("t", lambda data: int(data), list, (TypeError,))
+    assert judged(target, b"1") is None
+    found = judged(target, b"x")
+    assert found is not None and found.key.startswith("ValueError at test_fuzzing.py:") and found.data == b"x"
+
+
+def test_time_that_grows_with_the_square_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def square(data: bytes) -> None:
+        for _ in range(len(data) // 64):
+            data.count(b"xx")
+
+    monkeypatch.setattr("benchmarks.fuzzing.target.SECONDS", 0.01)
+    target = Target("t", square, list, stretched=1 << 16, seconds_per_byte=1e-7)
+    found = next(filter(None, (judged(target, b"abc%d" % each) for each in range(200))))
+    assert found.key == "slow" and len(found.data) > 1 << 16
+
+
+def test_a_stretched_input_repeats_a_part_of_it() -> None:
+    long = stretched(b"abc", 100)
+    assert 100 <= len(long) < 110 and long[:1] == b"a" and long.endswith(b"c")
+
+
+def test_an_unknown_target_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["benchmarks.fuzzing", "no-such"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "no-such" in capsys.readouterr().err
+
+
+def test_the_fuzzer_finds_a_word_that_no_seed_has(tmp_path: Path) -> None:
+    atheris = pytest.importorskip("atheris", reason="the fuzzer is built for Linux on x86-64")
+
+    @atheris.instrument_func  # type: ignore[untyped-decorator]
+    def parse(data: bytes) -> None:
+        if data[:1] == b"b" and data[1:2] == b"o" and data[2:3] == b"m" and data[3:4] == b"b":
+            raise KeyError("found")
+
+    executed, findings = fuzz(Target("t", parse, lambda: [b"aaaa"]), tmp_path, seconds=20, seed=1, until_found=True)
+    assert executed > 100
+    assert [each.split(" at ")[0] for each in findings] == ["KeyError"]
