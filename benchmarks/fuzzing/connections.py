@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import functools
 import json
@@ -138,6 +139,11 @@ class Front:
         self._sockets = socket.socketpair()
         self._wyoming = WyomingService(self._sockets[0], self._connections, services, lambda: None)
 
+    def close(self) -> None:
+        """Close what the interpreter's end would warn of."""
+        for each in self._sockets:
+            each.close()
+
     def http(self, data: bytes) -> bytes:
         """Any bytes on a connection, all answers, and the client's end."""
         return self._told(None, data)
@@ -176,7 +182,9 @@ class Front:
 @functools.cache
 def front() -> Front:
     """This process's front, made when it is first needed: a process that forks later would share its threads."""
-    return Front(asyncio.new_event_loop())
+    made = Front(asyncio.new_event_loop())
+    atexit.register(made.close)
+    return made
 
 
 def http(data: bytes) -> None:
