@@ -21,6 +21,11 @@ def month_name(number: int) -> str:
     return _MONTHS[number - 1]
 
 
+def day_name(number: int) -> str:
+    """Weekday by its number, Monday being 0."""
+    return _DAYS[number]
+
+
 _SIGNS = table("en", "signs")
 ADDRESS_SIGNS: dict[str, str] = _SIGNS["address_signs"]
 """Names of signs in web and mail addresses, where every sign is read."""

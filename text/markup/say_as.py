@@ -11,7 +11,7 @@ from num2words import num2words
 
 from text.locales.english import ADDRESS_SIGNS, MONTH_NAMES, SIGNS, month_name
 from text.normalization.draft import Draft
-from text.normalization.english import dates, times
+from text.normalization.english import classes
 from text.normalization.number_words import digits, number, ordinal, year
 
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
@@ -89,7 +89,7 @@ def _ordinal(text: str, _form: str, language: str) -> str | None:
 def _date(text: str, form: str, language: str) -> str | None:
     parts = _PART.findall(_ENDING.sub("", text))
     if not form or set(form) - _DATE_PARTS or len(set(form)) != len(form) or len(parts) != len(form):
-        return _by_rule(dates.dates, text, language)
+        return _by_rule("dates", text, language)
     values: dict[str, int] = {}
     for letter, part in zip(form, parts, strict=True):
         value = _month(part) if letter == "m" else int(part) if part.isdecimal() and len(part) <= 4 else None
@@ -127,7 +127,7 @@ def _date_in_words(values: dict[str, int], british: bool) -> str:
 
 def _time(text: str, _form: str, language: str) -> str | None:
     # The full stops of "p.m." could end a sentence.
-    return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule(times.times, text, language))
+    return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule("times", text, language))
 
 
 def _telephone(text: str, _form: str, _language: str) -> str | None:
@@ -138,9 +138,9 @@ def _telephone(text: str, _form: str, _language: str) -> str | None:
     return ("plus " if text.startswith("+") else "") + ", ".join(groups)
 
 
-def _by_rule(rule: Callable[[Draft], None], text: str, language: str) -> str:
+def _by_rule(name: str, text: str, language: str) -> str:
     draft = Draft(text, language)
-    rule(draft)
+    classes.rule((name,)).rewrite(draft)
     return draft.rewritten().text
 
 

@@ -185,6 +185,16 @@ class Draft:
         if pieces:
             self.text = "".join([*pieces, self.text[end:]])
 
+    def put(self, spans: Iterable[Edit]) -> None:
+        """Replace spans, which must rise and which no rule may have rewritten."""
+        pieces: list[str] = []
+        end = 0
+        for edit in spans:
+            self._edits.append(edit)
+            pieces += self.text[end : edit.start], MASK * (edit.end - edit.start)
+            end = edit.end
+        self.text = "".join([*pieces, self.text[end:]])
+
     def keep(self, pattern: re.Pattern[str]) -> None:
         """Hide all matches from later rules, unchanged."""
         self.replace(pattern, lambda match: self.sentence[match.start() : match.end()])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from text.normalization import emoji
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
-from text.normalization.english import english, web
+from text.normalization.english import classes, english, web
 from text.normalization.markdown import plain
 from text.normalization.settings import Normalization
 from text.sentences.sentences import chunks, sentences
@@ -106,8 +106,9 @@ def normalized_sentences(
 @lru_cache(32)
 def _rules_on(code: str, settings: Normalization) -> list[Rule]:
     """The language's rules that are on."""
-    rules = [rule for rule in rules_of(code) if rule.name in settings.on]
+    rules = [rule for rule in rules_of(code) if rule.name in settings.on or rule.name == "classes"]
     if code == "en":
+        rules = [classes.rule(settings.on) if rule.name == "classes" else rule for rule in rules]
         if settings.emoji_names:
             rules = [emoji.NAMED if rule is emoji.OMITTED else rule for rule in rules]
         if "web_addresses" not in settings.on:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from text.locales.english import MONTH_NAMES
 from text.locales.tables import table
 from text.normalization.draft import END, MASK, START, Draft
 from text.normalization.number_words import cardinal
@@ -38,12 +37,6 @@ _COMPANY = re.compile(rf"(?:\b[A-Z][\w'’&]{{0,30}},? (?:and )?|[{MASK}])(?P<sa
 _PHRASE = re.compile(
     rf"{START}(?P<name>{_either(_PHRASES)}|E\.g\.|I\.e\.|Etc\.|etc)(?:{END}|(?<=\.))(?P<comma>,)?(?P<last>[\"'”’)]*$)?"
 )
-_MONTH = re.compile(
-    r"\b(?:[Ii]n|[Ss]ince|[Bb]y|[Uu]ntil|[Oo]f|[Ll]ast|[Tt]his|[Nn]ext|[Ee]arly|[Ll]ate|[Mm]id|[Ff]rom|[Tt]o"
-    r"|[Dd]uring|and) "
-    r"(?P<said>(?P<month>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?P<end>$)?)"
-)
-
 _STOPPED = re.compile(rf"\. ?[#\d{MASK}]")
 _FEATURED = frozenset(("ft", "feat", "Feat"))
 _PHRASE_WORDS = frozenset(
@@ -51,7 +44,6 @@ _PHRASE_WORDS = frozenset(
 )
 """Words of which each of the phrases has one."""
 _STREET_WORDS, _TITLE_WORDS = frozenset(STREETS), frozenset(TITLES)
-_MONTH_WORDS = frozenset(("Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"))
 _ANYWHERE_WORDS = frozenset(word.casefold() for word in ANYWHERE)
 
 
@@ -76,8 +68,6 @@ def abbreviations(draft: Draft) -> None:
         draft.replace(_VERSUS, lambda match: "versus")
     if "Co." in draft.sentence:
         draft.replace(_COMPANY, lambda match: "Company" + _stop(match), "said")
-    if draft.says(_MONTH_WORDS):
-        draft.replace(_MONTH, lambda match: MONTH_NAMES[match["month"]] + _stop(match), "said")
 
 
 def _phrase(match: re.Match[str]) -> str:

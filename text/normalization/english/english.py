@@ -10,14 +10,13 @@ from text.normalization import emoji
 from text.normalization.draft import Rule
 from text.normalization.english import (
     abbreviations,
+    classes,
     codes,
-    dates,
     maths,
     money,
     numbers,
     references,
     tex,
-    times,
     units,
     web,
 )
@@ -36,10 +35,7 @@ RULES = (
     Rule("codes", codes.codes, _DIGIT),
     Rule("phones", codes.phones, _DIGIT),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
-    Rule("dates", dates.dates, _ANY),
-    Rule("durations", times.durations, _DIGIT),
-    Rule("times", times.times, _DIGIT),
-    Rule("years", dates.years, _DIGIT),
+    classes.rule(()),
     Rule("versions", web.versions, _DIGIT),
     Rule("money", money.money, _DIGIT),
     Rule("units", units.units, _DIGIT),

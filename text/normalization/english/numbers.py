@@ -172,7 +172,6 @@ _RANGE = re.compile(
     rf"(?![\w{MASK}]|[.,:/^]\d|[-–]\d)"
 )
 _DIFFERENCE = re.compile(rf"{NUMBER_START}(?P<first>{NUMBER})[-−–](?P<last>{NUMBER})(?= ?=)")
-_RATIO = re.compile(rf"{NUMBER_START}(?P<first>\d{{1,4}}):(?P<last>\d{{1,4}})(?![\w{MASK}]|[.,:/-]\d)")
 _SCORE = re.compile(
     r"\b(?:won|win|wins|lost|lose|loss|beat|beats|score|scored|lead|leads|led|drew|draw|tie|tied|victory|defeat|defeated|"
     r"trailed|ahead|final|match|game|series)\b"
@@ -186,12 +185,6 @@ def ranges(draft: Draft) -> None:
         _DIFFERENCE, lambda match: f"{number(match['first'], british)} minus {number(match['last'], british)}"
     )
     draft.replace_numbers(_RANGE, lambda match: _range(match, is_score, british))
-    draft.replace_numbers(_RATIO, lambda match: _ratio(match, british))
-
-
-def _ratio(match: re.Match[str], british: bool) -> str:
-    minutes = len(match["last"]) == 2 and int(match["first"]) > 24
-    return f"{number(match['first'], british)}{' ' if minutes else ' to '}{number(match['last'], british)}"
 
 
 def _range(match: re.Match[str], is_score: bool, british: bool) -> str | None:

@@ -1,0 +1,73 @@
+"""Classes read in whatever form they are written: sampled fields in many forms, shipped cases in other spellings."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+from benchmarks.reading import SPELLINGS, right, shipped, spelled_right
+from benchmarks.reading_forms import held_out, written
+from text.normalization.classes.cover import Classed, cheapest
+from text.normalization.classes.tokens import Tokens
+from text.normalization.normalize import normalized_sentences
+from text.normalization.settings import Normalization
+
+SHARES = {"date": 0.96, "time": 1, "time span": 0.93, "duration": 1, "ratio": 1, "range": 0.95, "percent": 1}
+"""Least share of forms read right, by class."""
+SPELLED = {"brackets": 0.99, "quotes": 0.99, "bold": 1, "sentence's end": 0.99, "dash": 0.96} | {
+    "lower case": 0.77,
+    "capitals": 0.65,
+    "title case": 0.68,
+}
+"""Least share of shipped cases read right, by spelling."""
+
+
+@pytest.mark.parametrize("family", SHARES)
+def test_fields_are_read_in_most_of_their_forms(family: str) -> None:
+    cases = [case for case in written(3, 200) if case.family == family and not held_out(family, case.form)]
+    wrong = [case.text for case in cases if not right(case)]
+    assert len(wrong) <= (1 - SHARES[family]) * len(cases) + 1e-9, wrong[:5]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_shipped_cases_are_read_in_other_spellings(spelling: str) -> None:
+    cases = shipped()
+    wrong = [text for _, text, expected in cases if not spelled_right(spelling, text, expected)]
+    assert len(wrong) <= (1 - SPELLED[spelling]) * len(cases), wrong[:5]
+
+
+def test_what_is_said_for_any_form_lies_in_order_and_covers_the_text() -> None:
+    for case in written(5, 20):
+        text = case.text.replace("*", "")
+        said = [word for sentence in normalized_sentences(text, "en-us", Normalization()) for word in sentence.words]
+        assert [word.start for word in said] == sorted(word.start for word in said)
+        assert {place for word in said for place in range(word.start, word.end)} >= {
+            place for place, character in enumerate(text) if character.isdigit()
+        }
+
+
+def test_glued_runs_are_cut() -> None:
+    tokens = Tokens("on Jan-15-2020, 12ft").tokens
+    assert [token.text for token in tokens] == ["on", "Jan", "-", "15", "-", "2020", ",", "12", "ft"]
+    assert [token.gap for token in tokens] == [True, True, *[False] * 5, True, False]
+
+
+def test_the_cheapest_cover_is_the_cheapest_of_all() -> None:
+    drawn = random.Random(8)
+    for _ in range(300):
+        length = drawn.randint(1, 6)
+        spans = [sorted(drawn.sample(range(length + 1), 2)) for _ in range(drawn.randint(0, 6))]
+        found = [Classed(first, last, None, drawn.choice((0.3, 0.5, 1.7))) for first, last in spans]
+        covers = (
+            chosen
+            for count in range(len(found) + 1)
+            for chosen in combinations(found, count)
+            if all(one.last <= two.first or two.last <= one.first for one, two in combinations(chosen, 2))
+        )
+
+        def cost(chosen: tuple[Classed, ...] | list[Classed], length: int = length) -> float:
+            return length + sum(each.cost - (each.last - each.first) for each in chosen)
+
+        assert cost(cheapest(found, length)) == pytest.approx(min(map(cost, covers)))

@@ -1,0 +1,93 @@
+"""Fields of dates, times and durations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time of day."""
+
+    hours: int
+    minutes: int = 0
+    seconds: int = 0
+    half: str = ""
+    """"a" or "p" for a.m. or p.m.; "" if the text has neither."""
+    form: str = ""
+    """"bare" for an hour that shares the half of a span's other end, "word" for noon and midnight (12 and 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    first: Clock
+    last: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class MilitaryTime:
+    hours: int
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """Parts of a date; 0 for a part that isn't written."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    last_day: int = 0
+    day_first: bool = False
+    """It is said with the day first: the fifth of May."""
+    article: str = ""
+    """Article as it is written; none if the text has none."""
+    time: Clock | None = None
+    utc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MonthSpan:
+    first: int
+    last: int
+    year: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Weekday:
+    day: int
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Year:
+    year: int
+    last: int = 0
+    """Last year of a span."""
+    before: str = ""
+    """Words before it, as they are said: fiscal year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decades:
+    """Decades by their first year, or by a number below a hundred if the century isn't written."""
+
+    first: int
+    last: int | None = None
+    joint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    parts: tuple[tuple[int, str], ...]
+    """Counts and units in the singular, longest unit first."""
+    described: bool = False
+    """It describes a noun: a three hour twenty minute flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    first: int
+    last: int
+    timed: bool = False
+    """Minutes and seconds, which no word joins."""

@@ -1,0 +1,74 @@
+"""Cheapest cover of a sentence by candidates: dynamic programming over its tokens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from text.normalization.classes.tokens import Tokens
+
+_LEFT_ALONE = 1.0
+"""Cost of a token that no candidate covers."""
+
+
+class Classed(NamedTuple):
+    """Classed of the tokens from `first` to before `last`."""
+
+    first: int
+    last: int
+    fields: object
+    """Dataclass of the class."""
+    cost: float
+    """Below 1 a token; a cue word makes its class cheaper than another class of the same form."""
+
+
+class Parser(NamedTuple):
+    """Parser of a class."""
+
+    words: frozenset[str]
+    """Words and signs, besides numbers, with which an item of the class begins; in small letters."""
+    parse: Callable[[Tokens, int, bool], Iterable[Classed]]
+    """Candidates that begin at a token of a sentence; the last argument is True for British habits."""
+
+
+def candidates(line: Tokens, parsers: Iterable[Parser], british: bool) -> Iterator[Classed]:
+    """Candidates that begin and end where an item can."""
+    parsers = list(parsers)
+    words = frozenset[str]().union(*(parser.words for parser in parsers))
+    for place, token in enumerate(line.tokens):
+        number = token.kind == "d"
+        if (number or token.fold in words) and line.begins(place):
+            for parser in parsers:
+                if number or token.fold in parser.words:
+                    for found in parser.parse(line, place, british):
+                        if line.ends(found.last):
+                            yield found
+
+
+def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:
+    """Candidates of the cheapest cover of `length` tokens, in order. Of two equal covers the first candidate's wins."""
+    ending: dict[int, list[Classed]] = defaultdict(list)
+    for candidate in found:
+        ending[candidate.last].append(candidate)
+    if not ending:
+        return []
+    costs = [0.0]
+    chosen: list[Classed | None] = [None]
+    for place in range(1, length + 1):
+        cost, best = costs[place - 1] + _LEFT_ALONE, None
+        for candidate in ending.get(place, ()):
+            if (total := costs[candidate.first] + candidate.cost) < cost:
+                cost, best = total, candidate
+        costs.append(cost)
+        chosen.append(best)
+    cover: list[Classed] = []
+    place = length
+    while place:
+        last = chosen[place]
+        if last:
+            cover.append(last)
+            place = last.first
+        else:
+            place -= 1
+    return cover[::-1]

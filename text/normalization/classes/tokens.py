@@ -1,0 +1,94 @@
+"""Sentence as tokens: runs of letters, runs of digits, and single signs. A glued run is cut ("12ft" is two tokens)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from typing import NamedTuple
+
+from text.normalization.draft import MASK
+
+_TOKEN = re.compile(rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>[^\W\d_{MASK}]+)|(?P<s>[^\s\w]|_)")
+_CURRENCY = frozenset("$£€¥₹")
+_INNER = frozenset(".,:/-^")
+"""Signs that join two tokens to one item, if both are glued to them."""
+_PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
+"""Words that a hyphen joins to an item: mid-1980s."""
+DASHES = frozenset("-–—‐‑−")
+
+
+class Lexeme(NamedTuple):
+    """Run of letters ("w"), of digits ("d") or of characters that a rule has rewritten ("m"), or a sign ("s")."""
+
+    kind: str
+    text: str
+    fold: str
+    start: int
+    end: int
+    gap: bool
+    """True if white space or the sentence's beginning stands before it."""
+
+
+_END = Lexeme("", "", "", 0, 0, True)
+
+
+class Tokens:
+    """Tokens of a sentence. Places before its first and after its last token have an empty token."""
+
+    def __init__(self, sentence: str) -> None:
+        tokens: list[Lexeme] = []
+        last = -1
+        for found in _TOKEN.finditer(sentence):
+            text, (start, end) = found[0], found.span()
+            tokens.append(Lexeme(found.lastgroup or "s", text, text.casefold(), start, end, start > last))
+            last = end
+        self.tokens = tokens
+        self._length = len(tokens)
+
+    def __getitem__(self, place: int) -> Lexeme:
+        return self.tokens[place] if 0 <= place < self._length else _END
+
+    def number(self, place: int, least: int, most: int, width: int = 9) -> int | None:
+        """Value of a token of at most `width` digits; None if it isn't one or is out of bounds."""
+        token = self[place]
+        if token.kind != "d" or len(token.text) > width:
+            return None
+        value = int(token.text)
+        return value if least <= value <= most else None
+
+    def has(self, place: int, folds: Container[str], glued: bool = False) -> bool:
+        token = self[place]
+        return token.fold != "" and token.fold in folds and not (glued and token.gap)
+
+    def dash(self, place: int) -> bool:
+        """True for a dash with white space on both sides or on none."""
+        return self[place].fold in DASHES and self[place].kind == "s" and self[place].gap == self[place + 1].gap
+
+    def begins(self, place: int) -> bool:
+        """True if an item can begin at a token: it isn't glued to a word, a number or a sign that joins."""
+        token, before = self[place], self[place - 1]
+        if token.gap:
+            return True
+        if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
+            return False
+        if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
+            return False
+        joined = before.text in _INNER and not before.gap and self[place - 2].kind in ("d", "w", "m")
+        return not joined or (before.text == "-" and self[place - 2].fold in _PREFIXES)
+
+    def ends(self, place: int) -> bool:
+        """True if an item can end before a token."""
+        token, after = self[place], self[place + 1]
+        if token.gap:
+            return True
+        if token.kind != "s" or token.text in ("_", "°", "%", "‰"):
+            return False
+        return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
+
+    def last(self, place: int) -> bool:
+        """True if only closing signs follow the token."""
+        return all(token.kind == "s" for token in self.tokens[place + 1 :])
+
+    def cued(self, place: int, cues: Container[str], reach: int = 4) -> bool:
+        """True if one of the tokens before a place is a cue word."""
+        return any(self[near].fold in cues for near in range(place - reach, place))
