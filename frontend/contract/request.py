@@ -24,8 +24,9 @@ class Urgency(Enum):
     """Nobody waits for it (a self-check, a phrase spoken ahead): it yields to everyone, and ends when anyone comes."""
 
 
-PLACES = ("planned", "dispatched", "first_block", "first_audio")
-"""The first segment was read and cut; a worker has it; its first block was sealed; speech went to the socket."""
+PLACES = ("planned", "dispatched", "first_block", "first_byte", "first_audio")
+"""The first segment was read and cut; a worker has it; its first block was sealed; the answer's first byte, and speech,
+went to the socket."""
 
 
 class Stages:
@@ -34,6 +35,11 @@ class Stages:
     def __init__(self) -> None:
         self.stream: int | None = None
         """The number under which workers know it."""
+        self.facts: dict[str, str | int] = {}
+        """What the log's line says of the request: engine, voice, language, characters."""
+        self.audio_seconds = 0.0
+        """Seconds of audio that were encoded."""
+        self._work = self._made = 0.0
         self._reached: dict[str, float] = {}
 
     def reach(self, place: str) -> None:
@@ -45,10 +51,24 @@ class Stages:
         """Time of each place, in seconds from `since` (monotonic)."""
         return {place: round(self._reached[place] - since, 3) for place in PLACES if place in self._reached}
 
+    def made(self, work: float, audio: float) -> None:
+        """Note a segment that took `work` seconds of an inference thread for `audio` seconds."""
+        self._work += work
+        self._made += audio
+
+    def report(self, since: float) -> dict[str, str | float]:
+        """All that the log's line says; times are seconds from `since` (monotonic)."""
+        found: dict[str, str | float] = {} if self.stream is None else {"stream": self.stream}
+        found |= self.facts
+        if self.audio_seconds:
+            found["audio"] = round(self.audio_seconds, 2)
+        if self._made:
+            found["real_time_factor"] = round(self._work / self._made, 3)
+        return found | self.seconds(since)
+
     def line(self, since: float) -> str:
-        """`stream=7 planned=0.003 …`, each with a space before it; empty where nothing was reached."""
-        stream = {} if self.stream is None else {"stream": self.stream}
-        return "".join(f" {name}={value}" for name, value in (stream | self.seconds(since)).items())
+        """`stream=7 engine=kokoro …`, each with a space before it; empty where nothing is known."""
+        return "".join(f" {name}={value}" for name, value in self.report(since).items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from frontend.serving.access.gate import Gate
 from frontend.serving.connections import announce_end, attend
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
-from frontend.serving.route import Route, error_form_of, mount
+from frontend.serving.route import Route, error_form_of, mount, route_of
 from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import vary
@@ -153,7 +153,9 @@ def _observe(metrics: Metrics) -> Middleware:
             metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
             if code == OVERLOADED:
                 metrics.count(Event.REFUSED)
-            if (status in (408, 429) or status >= 500) and code != LISTENERS_FIRST:
+            route = route_of(request)
+            declared = route is not None and status in route.answers  # /ready says 503 while an engine loads
+            if (status in (408, 429) or status >= 500) and code != LISTENERS_FIRST and not declared:
                 metrics.errors.add(request_id.current.get(), code or str(status))
             stages: Stages | None = request.get(STAGES)
             log.info(
@@ -163,7 +165,7 @@ def _observe(metrics: Metrics) -> Middleware:
                 seconds,
                 stages.line(started) if stages else "",
                 request_id.current.get(),
-                extra=stages.seconds(started) if stages else None,
+                extra=stages.report(started) if stages else None,
             )
 
     return observe

@@ -49,6 +49,11 @@ class Listening:
             if len(audible):
                 self._speech_at = self.samples + int(audible[0])
         self.samples += len(chunk)
+        self._stages.audio_seconds += len(chunk) / self._rate
+
+    def begun(self) -> None:
+        """Note that the answer's first byte leaves."""
+        self._stages.reach("first_byte")
 
     def given(self, seconds: float) -> None:
         """Note that this much of the audio, from its beginning, was handed to the socket."""

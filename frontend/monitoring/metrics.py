@@ -100,6 +100,16 @@ HISTOGRAMS = (
         buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0),
     ),
     MetricRow(
+        "reading_seconds",
+        "Time in which the text of one segment is read: markup, sentences, normalisation and pronunciation.",
+        buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5),
+    ),
+    MetricRow(
+        "planning_seconds",
+        "Time in which one segment is cut from the sentences that were read.",
+        buckets=(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1),
+    ),
+    MetricRow(
         "real_time_factor",
         "Seconds of work per second of audio, for each segment that was made; below 1 it keeps up with a listener.",
         buckets=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.5),
@@ -199,6 +209,14 @@ class Metrics:
         """
         if source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source).inc()
+
+    def segment_read(self, reading: float, planning: float) -> None:
+        """Note the seconds in which a segment was read and cut.
+
+        Called by the thread that reads texts.
+        """
+        self._histograms["reading_seconds"].observe(reading)
+        self._histograms["planning_seconds"].observe(planning)
 
     def helper_restarted(self, helper: str) -> None:
         """Count a restart of one of `HELPERS`, which died of a text or was killed."""

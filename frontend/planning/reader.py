@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
@@ -26,11 +26,19 @@ class Reader:
     """Reads texts: splits them into sentences of units, and plans segments. Lazy; the result depends on the arguments
     only."""
 
-    def __init__(self, pipeline: TextPipeline, limits: Limits, max_pause_seconds: float) -> None:
+    def __init__(
+        self,
+        pipeline: TextPipeline,
+        limits: Limits,
+        max_pause_seconds: float,
+        spent: Callable[[float, float], None] = lambda _reading, _planning: None,
+    ) -> None:
         """
         Args:
             max_pause_seconds: longest pause that a request's markup may ask for.
+            spent: told the seconds of reading and those of planning, after each segment.
         """
+        self._spent = spent
         self._pipeline = pipeline
         self._limits = limits
         self._max_pause_seconds = max_pause_seconds
@@ -45,9 +53,24 @@ class Reader:
             MarkupError: the text isn't valid in the markup that the request names, or names an unknown voice; raised by
                 the first `next`, whichever part of the text is wrong.
         """
+        clock = _Clock()
+        segments = self._segments(request, engine, profile, clock)
+        while True:
+            began, read = time.perf_counter(), clock.seconds
+            item = next(segments, None)
+            if item is None:
+                return
+            if isinstance(item, Segment):
+                reading = clock.seconds - read
+                self._spent(reading, max(time.perf_counter() - began - reading, 0.0))
+            yield item
+
+    def _segments(
+        self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile, clock: _Clock
+    ) -> Iterator[Segment | TextMark]:
         notation = Notation.of(engine)
         if request.growing is not None:
-            source = WrittenText(request.growing, partial(self._part, request, engine))
+            source = WrittenText(request.growing, lambda part: clock.timed(self._part(request, engine, part)))
             yield from plan_growing(source, profile, request.speed, notation, self._limits)
             return
         if request.phonemes:
@@ -57,7 +80,7 @@ class Reader:
             sentences = self._sentences(request, turns, engine)
         if request.sentences:
             sentences = numbered_sentences(sentences, request.from_sentence)
-        yield from plan(sentences, profile, request.speed, notation, self._limits)
+        yield from plan(clock.timed(sentences), profile, request.speed, notation, self._limits)
 
     def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
         turn = DialogueTurn(part.text, request.performer)
@@ -99,6 +122,22 @@ class Reader:
         notation = Notation.of(engine)
         language, limit = performer.language, self._max_pause_seconds
         return apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)
+
+
+class _Clock:
+    """The seconds that sentences take to be read, apart from what is done with them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def timed(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+        while True:
+            began = time.perf_counter()
+            sentence = next(sentences, None)
+            self.seconds += time.perf_counter() - began
+            if sentence is None:
+                return
+            yield sentence
 
 
 def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:

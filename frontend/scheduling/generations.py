@@ -155,6 +155,7 @@ class Generations:
             self._shared.ledger.of(link.engine).observe(
                 tokens, speed, done.samples, done.seconds, done.prosody_seconds, load
             )
+            stream.request.stages.made(done.seconds, done.samples / link.engine.sample_rate)
             self._shared.metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)

@@ -15,6 +15,7 @@ from msgspec import Meta
 from frontend.contract.errors import Broken, Fault, Interrupted, ListenersFirst, Overloaded, Unavailable, Unspeakable
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.serving.connections import ClientLeft
+from frontend.serving.elsewhere import elsewhere
 from frontend.serving.sending import left
 from shm import request_id
 from text.errors import Mishap, TextError
@@ -127,7 +128,7 @@ def errors_in_form(form_of: Callable[[web.Request], type[ErrorAnswer]]) -> Middl
         try:
             return await handler(request)
         except web.HTTPNotFound:
-            failed = _failure(404, f"There is no {asked(request)} here.", "unknown_url")
+            failed = _failure(404, f"There is no {asked(request)} here.{elsewhere(request.path)}", "unknown_url")
         except web.HTTPMethodNotAllowed as error:
             allowed = error.headers[hdrs.ALLOW]
             message = f"{asked(request)} is not allowed; use {allowed}."

@@ -102,6 +102,11 @@ class Answers:
             async with turn:
                 asked = asked_of(engine_in_use(self._services.speaker))
                 request[STAGES] = asked.stages
+                asked.stages.facts |= {
+                    "voice": asked.performer.name,
+                    "language": asked.language,
+                    "characters": len(text),
+                }
                 async with self._opened(request, asked, delivery, turn) as answer:
                     return await (answer.sent_whole() if answer.whole else answer.streamed())
 
@@ -115,6 +120,7 @@ class Answers:
             sized = delivery.framing.bare and output.format is FORMATS["wav"]
             whole = not delivery.streamed or (sized and await stream.all_cached())
             rate = stream.engine.sample_rate
+            asked.stages.facts["engine"] = stream.engine.name
             with (
                 closing(self._encoding(delivery, rate, whole)) as encoding,
                 services.metrics.speaking(),

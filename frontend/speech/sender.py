@@ -120,5 +120,6 @@ class Sender:
             in_flight.current.get().audio_left()
             bound_send_buffer(self._request, self._encoding.bytes_per_second * FRAMED)
             killpoint("after-headers")
+            self._listening.begun()
         await self._response.write(data)
         await taken(self._request)

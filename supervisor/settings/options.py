@@ -20,6 +20,7 @@ import click
 import platformdirs
 
 from shm.setting import Group
+from supervisor.settings.foreign import foreign_lines
 from supervisor.settings.removed import is_removed, removed_line, without_removed
 
 CONFIG_FILE = f"{__name__}.config_file"
@@ -142,6 +143,7 @@ def _config_option(types: dict[str, tuple[type, ...]]) -> Callable[[Command], Co
         lines = removed_settings(context)
         variables = {each: each.removeprefix(_PREFIX).lower() for each in os.environ if each.startswith(_PREFIX)}
         lines.extend(removed_line(each, name) for each, name in variables.items() if is_removed(name))
+        lines.extend(foreign_lines(os.environ, types))
         chosen = path or default_config_file()
         if path is None and not chosen.is_file():
             return

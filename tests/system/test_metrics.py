@@ -227,8 +227,11 @@ def test_the_log_has_a_line_for_each_request_with_its_stages(started: Server) ->
     started.hear(input="An unheard of secret.", response_format="pcm")
     line = started.logs(rf"POST {SPEECH} 200 .*", start)[0]
     places = re.findall(r" (\w+)=([\d.]+)", line)
-    assert [name for name, _ in places] == ["stream", "planned", "dispatched", "first_block", "first_audio"]
-    times = [float(value) for _, value in places[1:]]
+    facts = ["stream", "characters", "audio", "real_time_factor"]
+    stages = ["planned", "dispatched", "first_block", "first_byte", "first_audio"]
+    assert [name for name, _ in places] == facts + stages
+    assert " voice=af_heart language=en-us characters=21 engine=" in line
+    times = [float(value) for name, value in places if name in stages]
     assert times == sorted(times)
     assert not any("secret" in logged for logged in started.log)
 

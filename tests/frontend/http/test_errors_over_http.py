@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 
 import aiohttp
 import pytest
@@ -30,6 +31,19 @@ async def test_an_unknown_route_is_404_in_shape(path: str) -> None:
         assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", None, "unknown_url")
         assert response.headers["X-Request-Id"]
         assert response.headers["Server"] == "kokoro-live"
+
+
+@pytest.mark.parametrize("path", ["/performance-stats", "/optimization-status", "/cache-status", "/startup-progress"])
+async def test_an_address_of_another_server_names_the_one_that_takes_its_place(path: str) -> None:
+    async with serving(FakeSpeaker()) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.get(path) as response:
+            message = (await response.json())["error"]["message"]
+            assert response.status == 404
+            assert message.startswith(f"There is no GET {path} here. Here GET /")
+        named = re.findall(r"GET (/[a-z]+)", message.partition("Here ")[2])
+        for place in named:
+            async with client.get(place) as response:
+                assert response.status != 404
 
 
 @pytest.mark.parametrize(

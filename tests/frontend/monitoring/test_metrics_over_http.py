@@ -227,5 +227,15 @@ async def test_a_requests_line_in_the_log_has_its_stages_and_never_its_text(capl
     async with serving(FakeSpeaker(speech(5000))) as server, aiohttp.ClientSession(server.url) as client:
         await speak(client, text="Open sesame.")
     (line,) = [r.getMessage() for r in caplog.records if r.name == "frontend.http.app"]
-    assert re.fullmatch(r"POST /v1/audio/speech 200 [\d.]+ s first_audio=[\d.]+ [0-9a-f]{32}", line)
+    facts = "voice=af_heart language=en-us characters=12 engine=kokoro audio=0.21"
+    times = r"first_byte=[\d.]+ first_audio=[\d.]+"
+    assert re.fullmatch(rf"POST /v1/audio/speech 200 [\d.]+ s {facts} {times} [0-9a-f]{{32}}", line)
     assert "sesame" not in caplog.text
+
+
+async def test_a_load_balancers_question_before_the_engine_speaks_is_no_error() -> None:
+    async with serving(FakeSpeaker(engine=None)) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.get("/ready") as response:
+            assert response.status == 503
+        assert (await speak(client))[0] == 503
+    assert [error.kind for error in server.metrics.errors.latest()] == ["unavailable"]

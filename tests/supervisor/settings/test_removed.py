@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
+from supervisor.settings.foreign import _MEANT
 from supervisor.settings.options import SettingsCommand, settings_options
 from supervisor.settings.removed import is_removed, without_removed
 
@@ -78,3 +79,23 @@ def test_dialects_are_answered_by_name() -> None:
     _, none = ask("--dialects", "")
     assert none and not none.front.answers_dialect("deepgram")
     assert Settings().front.answers_dialect("deepgram")
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("KOKORO_PORT", "KOKORO_LIVE_PORT or --port is the setting"),
+        ("KOKORO_ONNX_PROVIDER", "KOKORO_LIVE_PROVIDER or --provider is the setting"),
+        ("KOKORO_STREAM_FORMAT", "KOKORO_LIVE_DEFAULT_FORMAT or --default-format is the setting"),
+        ("KOKORO_DEFAULT_VOICES", "KOKORO_LIVE_DEFAULT_VOICE or --default-voice is the setting"),
+        ("KOKORO_GRPO", "docs/coming-from.md and docs/settings.md have the settings"),
+    ],
+)
+def test_a_variable_of_another_server_is_named_with_the_setting(variable: str, told: str) -> None:
+    result, settings = ask(**{variable: "1", "KOKORO_LIVE_RINGS": "3", "KOKOROS": "no server's"})
+    assert settings and settings.supervisor.rings == 3
+    assert result.stderr.splitlines() == [f"{variable} is not read here; {told}"]
+
+
+def test_every_setting_that_stands_for_another_servers_exists() -> None:
+    assert set(_MEANT.values()) <= set(SETTINGS)
