@@ -44,6 +44,7 @@ from shm.control import ControlSocket
 from shm.engine_info import EngineInfo, VoiceInfo
 from shm.folders import state_folder
 from shm.frames import BrokenChannel
+from shm.handover import Handover, Port
 from shm.in_flight import Board
 from shm.listeners import Listeners
 from shm.messages import (
@@ -83,12 +84,22 @@ class Configuration:
     voices: Sequence[VoiceInfo]
 
 
-def run(listeners: Listeners, control_end: socket.socket, settings: Configuration, files: MetricFiles | None) -> None:
-    """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
-    memory."""
+def run(
+    listeners: Listeners,
+    control_end: socket.socket,
+    handover_end: socket.socket,
+    settings: Configuration,
+    files: MetricFiles | None,
+) -> None:
+    """Run the front until the supervisor sends `Drain` or ends.
+
+    Args:
+        listeners: the sockets whose connections the supervisor hands over.
+        files: the folder of its counts; None counts in memory.
+    """
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
+    awake_loop.run(Front(listeners, ControlSocket(control_end), Handover(handover_end), settings, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -102,12 +113,14 @@ class Front:
         self,
         listeners: Listeners,
         control: ControlSocket,
+        handover: Handover,
         configured: Configuration,
         files: MetricFiles | None,
     ) -> None:
         settings, text = configured.front, configured.text
         self._listeners = listeners
         self._control = control
+        self._handover = handover
         self._metrics = Metrics(files, DriftMonitor(state_folder() / "real_time_factors.json"))
         self._settings = settings
         espeak.start(partial(self._metrics.helper_restarted, "g2p"))
@@ -122,8 +135,8 @@ class Front:
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
-        """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
-        then."""
+        """Set once the supervisor has sent the first situation; the supervisor's next connections wait
+        until then."""
         self._in_flight = InFlight(self._tell)
         self._player = PlayerLine(self._tell, reachable(listeners.http))
         self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
@@ -146,8 +159,9 @@ class Front:
             runner.server, self._settings, room_for(self._settings.max_connections), self._metrics
         )
         self._metrics.watch("connections", lambda: len(connections))
-        acceptor = Acceptor(self._listeners.http, connections)
-        wyoming = self._make_wyoming(connections, services)
+        wyoming = self._make_wyoming(services)
+        protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
+        acceptor = Acceptor(self._handover, connections, protocols)
         self._tell(Started())
         await self._oriented.wait()
         acceptor.start()
@@ -161,8 +175,8 @@ class Front:
         news.cancel()
         if checking:
             checking.cancel()
-        ending = asyncio.create_task(wyoming.stop(replaced=self._replaced)) if wyoming else None
         await acceptor.stop()
+        ending = asyncio.create_task(wyoming.stop(replaced=self._replaced)) if wyoming else None
         await runner.cleanup()
         if ending:
             await ending
@@ -215,12 +229,12 @@ class Front:
         self._metrics.readings.add(check.readings)
         return check
 
-    def _make_wyoming(self, connections: Connections, services: Services) -> WyomingService | None:
+    def _make_wyoming(self, services: Services) -> WyomingService | None:
         if self._listeners.wyoming is None:
             return None
         from frontend.dialects.wyoming.service import WyomingService
 
-        return WyomingService(self._listeners.wyoming, connections, services, self._note_progress)
+        return WyomingService(self._listeners.wyoming, services, self._note_progress)
 
     async def _progressed(self, _request: web.Request, _response: web.StreamResponse) -> None:
         self._note_progress()

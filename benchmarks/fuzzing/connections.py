@@ -137,7 +137,7 @@ class Front:
         assert self._runner.server is not None
         self._connections = Connections(self._runner.server, settings, 100, services.metrics)
         self._sockets = socket.socketpair()
-        self._wyoming = WyomingService(self._sockets[0], self._connections, services, lambda: None)
+        self._wyoming = WyomingService(self._sockets[0], services, lambda: None)
 
     def close(self) -> None:
         """Close what the interpreter's end would warn of."""
@@ -149,7 +149,7 @@ class Front:
         return self._told(None, data)
 
     def wyoming(self, data: bytes) -> bytes:
-        return self._told(self._wyoming._protocol, data)
+        return self._told(self._wyoming.protocol, data)
 
     def _told(self, protocol: Callable[[], asyncio.Protocol] | None, data: bytes) -> bytes:
         with _errors_logged():

@@ -1,27 +1,29 @@
-"""Takes connections off the supervisor's listening socket, as many as there are descriptors for.
-
-`loop.create_server` calls `listen` again, which shortens the backlog in which clients wait while a front is being
-restarted; and if `accept` finds no free descriptor, CPython 3.11 logs a traceback for each place in the backlog, every
-second. Hence this acceptor.
-"""
+"""Takes the connections that the supervisor hands over, as many as there are descriptors for; reports their ends."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
 import logging
-import resource
+import os
 import socket
-from collections.abc import Callable
+import struct
+import sys
+import termios
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import psutil
 
-from frontend.serving.connections import Connection, Connections
+from frontend.serving.connections import Connection, Connections, end
+from shm.frames import BrokenChannel
+from shm.handover import Accepted, Handover, Port, Report, Said
+from shm.open_files import allowed_files
 
 AT_ONCE = 8
-"""Connections accepted before the event loop serves the present ones."""
-
-RETRY = 1.0
-"""Seconds after which accepting is tried again if the system had no room."""
+"""Connections taken before the event loop serves the present ones."""
 
 KEPT = 48
 """Descriptors that connections leave free.
@@ -33,100 +35,160 @@ needed.
 
 log = logging.getLogger(__name__)
 
+ProtocolFactory = Callable[[], asyncio.Protocol]
+
 
 class Acceptor:
-    """Accepts from `start` to `stop`."""
+    """Takes connections from `start` to `stop`, and reports ends for as long as the front lives."""
 
     def __init__(
-        self,
-        listener: socket.socket,
-        connections: Connections,
-        make_protocol: Callable[[], asyncio.Protocol] | None = None,
+        self, handover: Handover, connections: Connections, protocols: Mapping[Port, ProtocolFactory | None]
     ) -> None:
-        """`make_protocol`: the protocol of this socket's connections, if it isn't HTTP."""
-        self._listener = listener
+        """`protocols`: the protocol of each port's connections; None is HTTP."""
+        self._handover = handover
         self._connections = connections
-        self._make_protocol = make_protocol
+        self._protocols = protocols
         self._loop = asyncio.get_running_loop()
         self._joining: set[asyncio.Task[None]] = set()
-        self._retry: asyncio.TimerHandle | None = None
+        self._reports: deque[Report] = deque()
+        """Reports that found the channel full."""
         self._failing = False
+        connections.closed = self._closed
 
     def start(self) -> None:
-        self._listener.setblocking(False)
-        self._loop.add_reader(self._listener.fileno(), self._accept)
+        self._loop.add_reader(self._handover.fileno(), self._take)
 
     async def stop(self) -> None:
-        """Stop accepting; accepted connections already have their protocol."""
-        self._loop.remove_reader(self._listener.fileno())
-        if self._retry is not None:
-            self._retry.cancel()
+        """Take no more connections; those that were taken have their protocol. The supervisor gets back what it gave
+        and nobody took."""
+        self._loop.remove_reader(self._handover.fileno())
+        while taken := self._next():
+            accepted, client = taken
+            if client is not None:
+                client.close()
+            self._report(Report(accepted.number, Said.RETURNED))
         await asyncio.gather(*self._joining)
 
-    def _accept(self) -> None:
+    def _next(self) -> tuple[Accepted, socket.socket | None] | None:
+        try:
+            return self._handover.take()
+        except BrokenChannel:  # the supervisor has ended, and the control socket says so
+            self._loop.remove_reader(self._handover.fileno())
+            return None
+
+    def _take(self) -> None:
         for _ in range(AT_ONCE):
-            try:
-                client, _ = self._listener.accept()
-            except (BlockingIOError, ConnectionAbortedError):
+            taken = self._next()
+            if taken is None:
                 return
-            except OSError as error:
-                self._pause(error)
+            accepted, client = taken
+            if client is None:
+                self._lacks_room(accepted)
                 return
             if self._failing:
                 self._failing = False
                 log.info("connections are accepted again")
             client.setblocking(False)
-            connection = self._connections.admit(self._make_protocol)
-            if connection is None:
-                client.close()
-                continue
-            task = self._loop.create_task(self._join(client, connection))
-            self._joining.add(task)
-            task.add_done_callback(self._joining.discard)
+            if accepted.inherited:
+                self._inherit(accepted, client)
+            else:
+                self._admit(accepted, client)
+
+    def _inherit(self, accepted: Accepted, client: socket.socket) -> None:
+        """Go on with a connection whose front has died: serve it if that front had read nothing of it, close it
+        otherwise."""
+        if _untouched(client):
+            self._admit(accepted, client)
+        else:
+            self._close(accepted.number, client)
+
+    def _admit(self, accepted: Accepted, client: socket.socket) -> None:
+        connection = self._connections.admit(self._protocols[accepted.port])
+        if connection is None:
+            self._close(accepted.number, client)
+            return
+        connection.number = accepted.number
+        task = self._loop.create_task(self._join(client, connection))
+        self._joining.add(task)
+        task.add_done_callback(self._joining.discard)
 
     async def _join(self, client: socket.socket, connection: Connection) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: connection, client)
         except OSError as error:  # the client left before the connection had a transport
             log.debug("a client left at once: %s", error)
-            client.close()
             self._connections.lost(connection)
+            self._close(connection.number, client)
 
-    def _pause(self, error: OSError) -> None:
-        """Pause accepting, because the descriptors are used up, say: the socket would stay readable."""
+    def _lacks_room(self, accepted: Accepted) -> None:
+        """Give a connection back for which no descriptor was left; the supervisor tries again after a while."""
         if not self._failing:
             self._failing = True
-            log.error("can't accept connections, trying again each %g s: %s", RETRY, error.strerror)
+            log.error("can't accept connections, the supervisor keeps them: %s", os.strerror(errno.EMFILE))
         self._connections.make_room()
-        self._loop.remove_reader(self._listener.fileno())
-        self._retry = self._loop.call_later(RETRY, self.start)
+        self._report(Report(accepted.number, Said.RETURNED))
+
+    # -- ends
+
+    def _close(self, number: int, client: socket.socket) -> None:
+        end(client)
+        client.close()
+        self._closed(number)
+
+    def _closed(self, number: int) -> None:
+        self._report(Report(number, Said.CLOSED))
+
+    def _report(self, report: Report) -> None:
+        self._reports.append(report)
+        if len(self._reports) == 1:
+            self._send_reports()
+
+    def _send_reports(self) -> None:
+        try:
+            while self._reports:
+                self._handover.report(self._reports[0])
+                self._reports.popleft()
+        except BlockingIOError:
+            self._loop.add_writer(self._handover.fileno(), self._send_reports)
+            return
+        except BrokenChannel:
+            self._reports.clear()
+        self._loop.remove_writer(self._handover.fileno())
 
 
 def room_for(wanted: int) -> int:
-    """The wanted number of connections, or fewer if the limit on open files leaves no room for them (RLIMIT_NOFILE,
-    `ulimit -n`). Raises the soft limit as far as the hard one allows.
+    """The wanted number of connections, or fewer if the limit on open files leaves no room for them. Raises the soft
+    limit as far as the hard one allows.
 
     Under a limit that leaves less than `KEPT`, connections get a quarter of what is free, and at least one: a server
     that serves a few clients badly is better than one that doesn't start.
     """
     used: int = psutil.Process().num_fds()
     kept = used + KEPT
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft = _raised(soft, hard, kept + wanted)
-    if soft == resource.RLIM_INFINITY or soft >= kept + wanted:
+    soft = allowed_files(kept + wanted)
+    if soft is None or soft >= kept + wanted:
         return wanted
     room = max(soft - kept, min(wanted, (soft - used) // 4), 1)
     log.warning("%d open files are allowed: %d connections instead of %d (see ulimit -n)", soft, room, wanted)
     return room
 
 
-def _raised(soft: int, hard: int, needed: int) -> int:
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return soft
-    target = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
-    except (OSError, ValueError) as error:  # macOS has a lower limit of its own behind an unlimited one
-        log.warning("the limit on open files stays at %d: %s", soft, error)
-        return soft
-    return target
+_BYTES_RECEIVED = struct.Struct("=128xQ")
+"""`tcpi_bytes_received` of Linux's `struct tcp_info` (4.1 and newer)."""
+
+_TCP_INFO = 11
+"""Linux's option; macOS has another one."""
+
+_COUNTED = sys.platform == "linux"
+"""True where the system has that count."""
+
+
+def _untouched(client: socket.socket) -> bool:
+    """True if nothing was ever read from the connection; False if that isn't known."""
+    if not _COUNTED:
+        return False
+    with suppress(OSError, struct.error):
+        info = client.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, _BYTES_RECEIVED.size)
+        (unread,) = struct.unpack("i", fcntl.ioctl(client, termios.FIONREAD, bytes(4)))
+        return bool(_BYTES_RECEIVED.unpack(info)[0] == unread)
+    return False

@@ -9,7 +9,11 @@ that, and once those are taken too, by closing it at once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import socket
+import struct
+from asyncio.trsock import TransportSocket
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -68,6 +72,8 @@ class Connection(asyncio.Protocol):
         self._answering = False
         """True once the present request's response has begun."""
         self._lost = False
+        self.number = 0
+        """The number that the supervisor gave it."""
 
     # -- called by asyncio
 
@@ -105,6 +111,9 @@ class Connection(asyncio.Protocol):
         self._lost = True
         self.writable.set()
         self._register.lost(self)
+        assert self._transport is not None
+        end(self._transport.get_extra_info("socket"))
+        self._register.closed(self.number)
         self._protocol.connection_lost(exc)
 
     # -- called around the handlers of its requests
@@ -188,6 +197,8 @@ class Connections:
         self._open: set[Connection] = set()
         self._waiting: dict[Connection, float] = {}
         """Connections that wait for their client, with the time since when; the longest-waiting first."""
+        self.closed: Callable[[int], None] = lambda number: None
+        """Called with the number of each connection that has ended."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -236,6 +247,15 @@ class Connections:
     def lost(self, connection: Connection) -> None:
         self._waiting.pop(connection, None)
         self._open.discard(connection)
+
+
+def end(client: socket.socket | TransportSocket) -> None:
+    """Send the end of a connection at once. The supervisor has a duplicate of it, so that closing this one sends
+    nothing; one that is to end with a reset ends when the supervisor closes the last."""
+    with contextlib.suppress(OSError):  # the client has left
+        reset, _ = struct.unpack("ii", client.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8))
+        if not reset:
+            client.shutdown(socket.SHUT_RDWR)
 
 
 def connection_of(request: web.Request) -> Connection | None:

@@ -19,6 +19,7 @@ from setproctitle import setproctitle
 from shm.listeners import Listeners
 from shm.messages import ChildReady
 from shm.situation import Situation, TuningState
+from supervisor.processes.connections import ClientConnections
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
@@ -104,11 +105,11 @@ def _serve(
     metrics: Path | None,
 ) -> ExitCode:
     spawner = ProcessSpawner(settings, listeners, metrics)
-    loop = Loop(spawner)
+    loop = Loop(spawner, listeners)
     if service_log := os.environ.get(VARIABLE):
         keep_small(Path(service_log), loop.timers)
     manager = ServiceManager(notifications, lambda: spawner.settings.front.drain_timeout)
-    outside = Program(spawner, tuning, listeners, arguments, manager, metrics)
+    outside = Program(spawner, tuning, loop.connections, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
 
 
@@ -119,20 +120,20 @@ class Program(Outside):
         self,
         spawner: ProcessSpawner,
         tuning: TuningState,
-        listeners: Listeners,
+        connections: ClientConnections,
         arguments: list[str],
         manager: ServiceManager,
         metrics: Path | None,
     ) -> None:
         self._spawner = spawner
         self._tuning = tuning
-        self._listeners = listeners
+        self._connections = connections
         self._arguments = arguments
         self._manager = manager
         self.answer_limit = manager.watchdog_seconds
         self._metrics_folder = metrics
         self._metrics: SupervisorMetrics | None = None
-        self._host, port = listeners.http.getsockname()[:2]
+        self._host, port = connections.address
         self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
@@ -168,7 +169,7 @@ class Program(Outside):
         self._metrics.follow(situation)
 
     def stop_listening(self) -> None:
-        self._listeners.close()
+        self._connections.stop_listening()
 
     def drain_timeout(self) -> float:
         return self._spawner.settings.front.drain_timeout

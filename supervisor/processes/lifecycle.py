@@ -227,6 +227,11 @@ class Lifecycle:
         self._timers.run_due()
         self._reconcile()
 
+    @property
+    def front(self) -> Incarnation | None:
+        """The front that serves: it gets the connections."""
+        return self._fronts.role.process if self._fronts.role.state is RoleState.RUNNING else None
+
     def next_wakeup(self) -> float | None:
         """Monotonic seconds at which `tick` is to be called."""
         return self._timers.next

@@ -23,11 +23,13 @@ from multiprocess.connection import Connection
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
+from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
 from shm.messages import ControlMessage, TextBoard
 from supervisor.processes.children import Activity, Incarnation
+from supervisor.processes.connections import ClientConnections
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.roles import ROLES, start_arguments
@@ -40,7 +42,7 @@ log = logging.getLogger(__name__)
 class Loop:
     """Runs a lifecycle until it sets an exit code."""
 
-    def __init__(self, spawner: ProcessSpawner) -> None:
+    def __init__(self, spawner: ProcessSpawner, listeners: Listeners) -> None:
         self._spawner = spawner
         self._selector = selectors.DefaultSelector()
         self._signals_read, self._signals_write = os.pipe()
@@ -49,12 +51,16 @@ class Loop:
         self._selector.register(self._signals_read, selectors.EVENT_READ, None)
         self.timers = Timers(time.monotonic)
         """Timers of the program around the lifecycle."""
+        self.connections = ClientConnections(listeners, self.timers, spawner.settings.front.max_connections)
+        self._selector.register(self.connections, selectors.EVENT_READ, self.connections)
 
     def spawn(self, role: str, generation: int, subject: str = "") -> Incarnation:
         """Start a child, and watch it."""
         child = self._spawner(role, generation, subject)
         self._selector.register(child.sentinel, selectors.EVENT_READ, child)
         self._selector.register(child.control, selectors.EVENT_READ, child)
+        if child.handover:
+            self.connections.joined(child.handover)
         return child
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
@@ -78,7 +84,9 @@ class Loop:
         # A front that saw a worker's death may be read together with that worker's earlier messages: the worker goes
         # first.
         for key, _ in sorted(ready, key=lambda event: getattr(event[0].data, "role", "") == "front"):
-            if key.data is None:
+            if key.data is self.connections:
+                self.connections.turn()
+            elif key.data is None:
                 for number in os.read(self._signals_read, 64):
                     lifecycle.signal(number)
             elif key.fileobj not in self._watched():
@@ -89,6 +97,8 @@ class Loop:
                 self._hear(key.data, lifecycle)
         lifecycle.tick()
         self.timers.run_due()
+        front = lifecycle.front
+        self.connections.serves(front.handover if isinstance(front, ChildProcess) else None)
 
     def _enqueue(self, number: int, _frame: FrameType | None) -> None:
         """Put the signal into a queue and do nothing else: all work happens in the loop, one event at a time."""
@@ -116,6 +126,8 @@ class Loop:
             self._selector.unregister(child.control)
         self._selector.unregister(child.sentinel)
         lifecycle.exited(child)
+        if child.handover:
+            self.connections.left(child.handover, died=child.status != 0)
 
 
 _WAITS = {"running": "processor", "disk-sleep": "disk"}
@@ -126,9 +138,21 @@ _STATES_TELL = sys.platform == "linux"
 class ChildProcess(Incarnation):
     """An incarnation backed by a real process."""
 
-    def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
+    def __init__(
+        self,
+        role: str,
+        generation: int,
+        process: Any,
+        control: ControlSocket,
+        lifeline: Connection,
+        handover: Handover | None = None,
+    ) -> None:
         super().__init__(role, generation, process.pid)
         self.control = control
+        self.handover = handover
+        """A front's channel for connections."""
+        self.status = 0
+        """The exit status, once it was reaped."""
         self._board = self._give_board() if role == "front" else None
         self._process = process
         self._lifeline = lifeline
@@ -179,14 +203,14 @@ class ChildProcess(Incarnation):
 
     def reap(self) -> int:
         self._process.join()
-        status: int = self._process.exitcode
+        self.status = self._process.exitcode
         if self._board:
             self.in_flight = self._board.read()
             self._board.close()
         self._process.close()
         self.control.close()
         self._lifeline.close()
-        return status
+        return self.status
 
 
 class ProcessSpawner:
@@ -203,8 +227,14 @@ class ProcessSpawner:
         descriptor."""
         control, control_end = control_pair()
         lifeline_end, lifeline = self._context.Pipe(duplex=False)
+        handover, handover_end = handover_pair() if role == "front" else (None, None)
         given = start_arguments(
-            role, metrics=self._metrics, listeners=self._listeners, generation=generation, subject=subject
+            role,
+            metrics=self._metrics,
+            listeners=self._listeners,
+            handover=handover_end,
+            generation=generation,
+            subject=subject,
         )
         process = self._context.Process(
             target=ROLES[role].run,
@@ -214,4 +244,6 @@ class ProcessSpawner:
         process.start()
         control_end.close()
         lifeline_end.close()
-        return ChildProcess(role, generation, process, control, lifeline)
+        if handover_end:
+            handover_end.close()
+        return ChildProcess(role, generation, process, control, lifeline, handover)

@@ -35,7 +35,8 @@ class RoleRow:
     """The entry point in the child. It gets its ends of the control socket and of the lifeline, the settings, and
     `given`."""
     given: tuple[str, ...] = ()
-    """What else it gets: of `metrics` (the folder for counts), `listeners`, `generation` and `subject`."""
+    """What else it gets: of `metrics` (the folder for counts), `listeners`, `handover` (its end of the channel for
+    connections), `generation` and `subject`."""
     answers: bool = False
     """True if it answers heartbeats: a silent one is replaced. A worker's orders and an errand have limits."""
     on_demand: bool = False
@@ -58,7 +59,12 @@ def imports() -> Iterator[None]:
 
 
 def front(
-    control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None, listeners: Listeners
+    control: socket.socket,
+    lifeline: Connection,
+    settings: Settings,
+    metrics: Path | None,
+    listeners: Listeners,
+    handover: socket.socket,
 ) -> None:
     become_child(os.dup(lifeline.fileno()))
     from shm import request_id
@@ -78,7 +84,7 @@ def front(
 
     voices = {voice.name: voice for row in asked_rows(settings.worker) for voice in row.voices}
     configured = Configuration(settings.front, settings.text, settings.jobs, tuple(voices.values()))
-    run(listeners, control, configured, files)
+    run(listeners, control, handover, configured, files)
 
 
 def worker(
@@ -129,7 +135,7 @@ def _begin(lifeline: Connection, settings: Settings, name: str) -> None:
 
 
 ROLES: dict[str, RoleRow] = {
-    "front": RoleRow(front, ("metrics", "listeners"), answers=True),
+    "front": RoleRow(front, ("metrics", "listeners", "handover"), answers=True),
     "worker": RoleRow(worker, ("metrics", "generation"), tries=RETRIES),
     "player": RoleRow(player, answers=True, on_demand=True),
     "books": RoleRow(books, answers=True, on_demand=True, tries=RETRIES),

@@ -12,10 +12,14 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event, Eventable
 
 from frontend.dialects.wyoming.service import WyomingService
+from frontend.serving.acceptor import Acceptor
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
+from shm.handover import Port
+from shm.listeners import Listeners
 from tests.frontend.contexts_desk import ContextDesk, speak_all
+from tests.frontend.handing_over import handed_over
 from tests.frontend.scripted_worker import DEADLINE
 
 
@@ -59,9 +63,15 @@ class House(ContextDesk):
         self.port = 0
         self.progress = 0
         self.service: WyomingService
+        self.acceptor: Acceptor
 
     def progressed(self) -> None:
         self.progress += 1
+
+    async def stop(self) -> None:
+        """Drain."""
+        await self.acceptor.stop()
+        await self.service.stop(replaced=False)
 
     def client(self) -> Client:
         return Client("127.0.0.1", self.port)
@@ -88,16 +98,20 @@ async def house(
     listener = socket.create_server(("127.0.0.1", 0))
     desk.port = listener.getsockname()[1]
     connections = Connections(_no_http, desk.services.settings, limit, desk.metrics)
-    desk.service = WyomingService(listener, connections, desk.services, desk.progressed)
+    desk.service = WyomingService(listener, desk.services, desk.progressed)
     desk.service.start()
-    try:
-        yield desk
-    finally:
-        await desk.service.stop(replaced=False)
-        listener.close()
-        if speaking:
-            speaking.cancel()
-        desk.close()
+    with handed_over(Listeners(listener)) as given:
+        desk.acceptor = Acceptor(given.front(), connections, {Port.HTTP: desk.service.protocol})
+        desk.acceptor.start()
+        try:
+            yield desk
+        finally:
+            await desk.stop()
+            await given.nothing_kept()
+    listener.close()
+    if speaking:
+        speaking.cancel()
+    desk.close()
 
 
 def _no_http() -> asyncio.Protocol:

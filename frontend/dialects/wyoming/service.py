@@ -28,8 +28,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
 from frontend.dialects.wyoming.events import MAX_LINE_BYTES, info, read_line, read_rest
 from frontend.monitoring.metrics import Event as Counted
-from frontend.serving.acceptor import Acceptor
-from frontend.serving.connections import Connection, Connections, InterruptibleWait
+from frontend.serving.connections import Connection, InterruptibleWait
 from frontend.serving.errors import note_late_failure
 from frontend.serving.json_body import fields_in
 from frontend.serving.sending import bound_transport
@@ -85,37 +84,32 @@ def _fields(event: Event) -> _Fields:
 
 
 class WyomingService:
-    """Serves from `start` to `stop`."""
+    """Serves the connections that are made with its `protocol`, until `stop`."""
 
-    def __init__(
-        self, listener: socket.socket, connections: Connections, services: Services, progressed: Callable[[], None]
-    ) -> None:
+    def __init__(self, listener: socket.socket, services: Services, progressed: Callable[[], None]) -> None:
         """
         Args:
-            connections: the register that all connections of the front share.
+            listener: the port's socket, whose address is announced.
             progressed: called when a client is sent an event.
         """
         self._services = services
         self._progressed = progressed
         self._conversations: dict[asyncio.Task[None], Conversation] = {}
-        self._acceptor = Acceptor(listener, connections, self._protocol)
         self._announcement = _announced(listener) if services.settings.wyoming_zeroconf else None
         self._announcing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Accept connections, and announce the port."""
-        self._acceptor.start()
+        """Announce the port."""
         if self._announcement is not None:
             self._announcing = asyncio.create_task(self._announcement.start())
 
     async def stop(self, *, replaced: bool) -> None:
-        """Accept no more connections, have each open one's text spoken, and cut those that last longer than
-        `--drain-timeout`.
+        """Have each open connection's text spoken, and cut those that last longer than `--drain-timeout`. No connection
+        may follow.
 
         Args:
             replaced: another front accepts connections now, so the port stays announced.
         """
-        await self._acceptor.stop()
         for conversation in self._conversations.values():
             conversation.finish()
         if self._conversations:
@@ -128,7 +122,8 @@ class WyomingService:
             await self._announcing
             await self._announcement.withdraw()
 
-    def _protocol(self) -> asyncio.Protocol:
+    def protocol(self) -> asyncio.Protocol:
+        """The protocol of a connection."""
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(MAX_LINE_BYTES), self._connected)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -17,6 +17,9 @@ from frontend.monitoring.metrics import Metrics
 from frontend.serving.acceptor import Acceptor
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
+from shm.handover import Handover, Port
+from shm.listeners import Listeners
+from tests.frontend.handing_over import HandedOver, handed_over, turn
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -31,6 +34,13 @@ class Guarded:
     connections: Connections
     metrics: Metrics
     listener: socket.socket
+    given: HandedOver
+    """The supervisor's side."""
+    acceptor: Acceptor
+
+    def take_over(self, channel: Handover) -> None:
+        """Take the connections from another channel too, as the next front would."""
+        Acceptor(channel, self.connections, {Port.HTTP: None}).start()
 
     def closed_for(self, reason: str) -> float:
         found = self.metrics.registry.get_sample_value("kokoro_live_connections_closed_total", {"reason": reason})
@@ -58,14 +68,15 @@ async def guarded(speaker: FakeSpeaker, limit: int = 100, **settings: float) -> 
     await runner.setup()
     assert runner.server is not None
     connections = Connections(runner.server, chosen, limit, metrics)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        acceptor = Acceptor(listener, connections)
+    with socket.create_server(("127.0.0.1", 0)) as listener, handed_over(Listeners(listener)) as given:
+        acceptor = Acceptor(given.front(), connections, {Port.HTTP: None})
         acceptor.start()
         try:
-            yield Guarded(listener.getsockname()[1], connections, metrics, listener)
+            yield Guarded(listener.getsockname()[1], connections, metrics, listener, given, acceptor)
         finally:
             await acceptor.stop()
             await runner.cleanup()
+            await given.nothing_kept()
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
@@ -82,11 +93,6 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
     with contextlib.suppress(ConnectionResetError):
         return await asyncio.wait_for(reader.read(), DEFAULT_TIMEOUT)
     return b""
-
-
-async def turn() -> None:
-    """Let the event loop turn once."""
-    await asyncio.sleep(0)
 
 
 async def until(server: Guarded, count: int) -> None:

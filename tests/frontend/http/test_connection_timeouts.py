@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from frontend.serving.access.gate import Gate
-from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded, turn, until
+from tests.frontend.handing_over import turn
+from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import socket
 from types import SimpleNamespace
 
 import aiohttp
 import pytest
-from aiohttp import web
 
-from frontend.contexts.services import Services
-from frontend.http.app import make_app
-from frontend.monitoring.metrics import Metrics
 from frontend.serving import acceptor
 from frontend.serving import connections as connections_module
-from frontend.serving.acceptor import Acceptor
-from frontend.serving.connections import SURPLUS, Connections
-from frontend.settings.front import FrontSettings
-from tests.frontend.http.guarded import HEALTH, LONG, answer, asks_health, ended, guarded, turn, until
+from frontend.serving.connections import SURPLUS
+from shm import open_files
+from tests.frontend.http.guarded import HEALTH, LONG, answer, asks_health, ended, guarded, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
 
@@ -152,62 +145,10 @@ async def test_http_1_0_is_answered_and_closed() -> None:
         writer.close()
 
 
-# -- accepting
-
-
-class Exhausted:
-    """A listening socket whose `accept` fails while `broken`."""
-
-    def __init__(self, listener: socket.socket) -> None:
-        self._listener = listener
-        self.broken = True
-        self.failed = 0
-
-    def accept(self) -> tuple[socket.socket, object]:
-        if self.broken:
-            self.failed += 1
-            raise OSError(24, "Too many open files")
-        return self._listener.accept()
-
-    def fileno(self) -> int:
-        return self._listener.fileno()
-
-    def setblocking(self, flag: bool) -> None:
-        self._listener.setblocking(flag)
-
-
-async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it_is_there(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    monkeypatch.setattr("frontend.serving.acceptor.RETRY", 0.01)
-    runner = web.AppRunner(make_app(Services(FakeSpeaker(), FrontSettings(), Metrics())), access_log=None)
-    await runner.setup()
-    assert runner.server is not None
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        broken = Exhausted(listener)
-        acceptor = Acceptor(broken, Connections(runner.server, FrontSettings(), 10, Metrics()))  # type: ignore[arg-type]
-        acceptor.start()
-        reader, writer = await asyncio.open_connection(*listener.getsockname())
-        writer.write(HEALTH)
-        while broken.failed < 3:
-            await turn()
-        broken.broken = False
-        assert (await answer(reader))[0] == 200
-        writer.close()
-        await acceptor.stop()
-        await runner.cleanup()
-    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.serving.acceptor"]
-    assert lines == [
-        "can't accept connections, trying again each 0.01 s: Too many open files",
-        "connections are accepted again",
-    ]
-
-
 @pytest.mark.parametrize(("limit", "room"), [(48, 5), (64, 9), (80, 13), (128, 52), (4096, 1000)])
 def test_few_descriptors_leave_room_for_a_few_clients(limit: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A front has 28 descriptors open before its first client."""
     monkeypatch.setattr(acceptor.psutil, "Process", lambda: SimpleNamespace(num_fds=lambda: 28))
-    monkeypatch.setattr(acceptor.resource, "getrlimit", lambda _: (limit, limit))
-    monkeypatch.setattr(acceptor.resource, "setrlimit", lambda *_: None)
+    monkeypatch.setattr(open_files.resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(open_files.resource, "setrlimit", lambda *_: None)
     assert acceptor.room_for(1000) == room

@@ -214,7 +214,7 @@ async def test_a_text_that_outlasts_the_drain_is_counted_as_cut(begun: bool) -> 
         if begun:
             worker.seal(order, 0, 24_000)
             await client.until("audio-chunk")
-        await desk.service.stop(replaced=False)
+        await desk.stop()
         assert desk.counted("streams_cut_total") == begun
         await desk.nothing_is_left()
 

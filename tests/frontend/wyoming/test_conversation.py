@@ -130,7 +130,7 @@ async def test_connections_are_counted_and_end_with_the_front() -> None:
             await writing.say(Ping())
             await writing.until("pong")
             assert (desk.services.open.sockets["wyoming"], desk.services.open.contexts) == (2, 1)
-            ending = asyncio.create_task(desk.service.stop(replaced=False))
+            ending = asyncio.create_task(desk.stop())
             assert len(pcm(await writing.until("synthesize-stopped"))), "what was written is spoken before the end"
             assert await writing.hear() is None and await idle.hear() is None
             await ending

@@ -12,7 +12,7 @@ from shm.listeners import Listeners
 from shm.messages import ChildReady
 from supervisor.commands.serve import Program, errands
 from supervisor.processes.lifecycle import Changes
-from supervisor.processes.loop import ProcessSpawner
+from supervisor.processes.loop import Loop, ProcessSpawner
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
 from supervisor.startup.service_manager import Notifications, ServiceManager
@@ -43,9 +43,11 @@ def program() -> Iterator[Callable[..., Program]]:
 
         def make(*arguments: str) -> Program:
             applied = tuned_settings(parse_settings(arguments))
-            spawner = ProcessSpawner(applied.settings, Listeners(listener))
+            listeners = Listeners(listener)
+            spawner = ProcessSpawner(applied.settings, listeners)
             manager = ServiceManager(Notifications({}, 0), lambda: 1.0)
-            return Program(spawner, status_of(applied), Listeners(listener), list(arguments), manager, None)
+            connections = Loop(spawner, listeners).connections
+            return Program(spawner, status_of(applied), connections, list(arguments), manager, None)
 
         yield make
 

@@ -1,0 +1,245 @@
+"""Every client's connection: accepted here, served by a front, and kept until that front has closed it.
+
+The front gets a duplicate. When it dies, its connections go to the next front, so that none of them ends with it.
+Nothing is ever read from a connection here, and nothing written. `ClientConnections` is one entry in the supervisor's
+selector, and has a selector of its own for the listening sockets and the fronts' channels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import selectors
+import socket
+import sys
+from collections import deque
+from dataclasses import dataclass
+
+from shm.frames import BrokenChannel
+from shm.handover import Accepted, Handover, Port, Report, Said
+from shm.listeners import Listeners
+from shm.open_files import allowed_files
+from supervisor.processes.timers import Timers
+
+AT_ONCE = 8
+"""Connections accepted before the supervisor looks at other events."""
+
+SPARE = 32
+"""Descriptors that connections leave to the supervisor: for starting processes, and for the channels between them."""
+
+RETRY = 1.0
+"""Seconds after which accepting is tried again if the system had no room, or a front had none."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A connection, from its acceptance to its end."""
+
+    socket: socket.socket
+    port: Port
+    front: Handover | None = None
+    """The channel of the front that has it; None while it waits for one."""
+    inherited: bool = False
+    """True once a front that had it has died."""
+
+
+class ClientConnections:
+    """All connections of a server's clients."""
+
+    def __init__(self, listeners: Listeners, timers: Timers, wanted: int = 1000) -> None:
+        """`wanted`: connections that a front may have. Under a low limit on open files there are fewer, and the rest
+        waits in the listening sockets' backlogs."""
+        self._listeners = {Port.HTTP: listeners.http}
+        if listeners.wyoming is not None:
+            self._listeners[Port.WYOMING] = listeners.wyoming
+        for listener in self._listeners.values():
+            listener.setblocking(False)
+        self._timers = timers
+        self._selector = selectors.DefaultSelector()
+        self._kept: dict[int, _Kept] = {}
+        self._numbers = itertools.count(1)
+        self._waiting: deque[int] = deque()
+        """Connections that no front has, the longest-waiting first."""
+        self._front: Handover | None = None
+        """The channel of the front that gets new connections."""
+        self._accepting = False
+        self._paused = False
+        self._failing = False
+        self._stopped = False
+        used = self._selector.fileno()  # the lowest free number
+        allowed = allowed_files(used + wanted + 2 * SPARE)
+        self._most = sys.maxsize if allowed is None else max(allowed - used - SPARE, (allowed - used) // 2, 1)
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when `turn` has something to do."""
+        return self._selector.fileno()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and the port on which HTTP is served."""
+        host, port = self._listeners[Port.HTTP].getsockname()[:2]
+        return host, port
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    # -- fronts
+
+    def joined(self, channel: Handover) -> None:
+        """Note a new front. It gets no connection before `serves`."""
+        self._selector.register(channel, selectors.EVENT_READ, channel)
+
+    def serves(self, channel: Handover | None) -> None:
+        """Give this front every connection that waits for one, and each new one from now on; None: no front serves."""
+        if channel is not self._front:
+            self._front = channel
+            self._give_waiting()
+
+    def left(self, channel: Handover, *, died: bool) -> None:
+        """Note that a front has ended. If it died, its connections go to the next one; else they end."""
+        while self._hear(channel):
+            pass  # reports that it sent before
+        if channel in self._selector.get_map():
+            self._selector.unregister(channel)
+        channel.close()
+        if channel is self._front:
+            self._front = None
+        for number, kept in list(self._kept.items()):
+            if kept.front is channel:
+                if died:
+                    kept.inherited = True
+                    self._wait(number, kept)
+                else:
+                    self._close(number)
+        self._give_waiting()
+
+    # -- events
+
+    def turn(self) -> None:
+        """Handle what has happened since the last call."""
+        for key, events in self._selector.select(0):
+            if isinstance(key.data, Port):
+                self._accept(key.data)
+                continue
+            if events & selectors.EVENT_READ:
+                for _ in range(AT_ONCE):
+                    if not self._hear(key.data):
+                        break
+            if events & selectors.EVENT_WRITE and key.data is self._front:
+                self._give_waiting()
+
+    def stop_listening(self) -> None:
+        """Accept no more connections; those that no front has are closed, now and later."""
+        self._stopped = True
+        self._arrange()
+        for listener in self._listeners.values():
+            listener.close()
+        self._give_waiting()
+
+    def close(self) -> None:
+        """Close everything: the server has ended."""
+        for kept in self._kept.values():
+            kept.socket.close()
+        self._kept.clear()
+        self._selector.close()
+
+    def _accept(self, port: Port) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                client, _ = self._listeners[port].accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._pause(error)
+                return
+            if self._failing:
+                self._failing = False
+                log.info("connections are accepted again")
+            number = next(self._numbers)
+            self._kept[number] = kept = _Kept(client, port)
+            self._wait(number, kept)
+            self._give_waiting()
+            if not self._accepting:
+                return
+
+    def _hear(self, channel: Handover) -> bool:
+        try:
+            report = channel.hear()
+        except BrokenChannel:
+            # `left` follows once the front's end is reported; a channel at its end would stay readable.
+            if channel in self._selector.get_map():
+                self._selector.unregister(channel)
+            return False
+        if report is not None and (kept := self._kept.get(report.number)) and kept.front is channel:
+            self._heard(report, kept)
+        return report is not None
+
+    def _heard(self, report: Report, kept: _Kept) -> None:
+        if report.said is Said.CLOSED:
+            self._close(report.number)
+            self._arrange()
+            return
+        full = kept.front is self._front
+        self._wait(report.number, kept)
+        if full:
+            self._pause(None)  # trying at once would be in vain
+        else:
+            self._give_waiting()
+
+    # -- giving
+
+    def _wait(self, number: int, kept: _Kept) -> None:
+        kept.front = None
+        self._waiting.append(number)
+
+    def _give_waiting(self) -> None:
+        while self._front is not None and self._waiting and not self._paused:
+            number = self._waiting[0]
+            kept = self._kept[number]
+            try:
+                self._front.give(Accepted(number, kept.port, kept.inherited, kept.socket.fileno()))
+            except BlockingIOError:
+                break
+            except BrokenChannel:
+                self._front = None
+                break
+            kept.front = self._front
+            self._waiting.popleft()
+        if self._stopped and self._front is None:
+            while self._waiting:
+                self._close(self._waiting.popleft())
+        self._arrange()
+
+    def _close(self, number: int) -> None:
+        self._kept.pop(number).socket.close()
+
+    def _pause(self, error: OSError | None) -> None:
+        """Pause, because the system lacks a resource (`error`), or the front does: the socket would stay readable."""
+        if error is not None and not self._failing:
+            self._failing = True
+            log.error("can't accept connections, trying again each %g s: %s", RETRY, error.strerror)
+        if not self._paused:
+            self._paused = True
+            self._timers.after(RETRY, self._go_on)
+        self._arrange()
+
+    def _go_on(self) -> None:
+        self._paused = False
+        self._give_waiting()
+
+    def _arrange(self) -> None:
+        """Watch the listening sockets while a front takes what they accept, and its channel while it is full."""
+        accepts = self._front is not None and not (self._waiting or self._paused or self._stopped)
+        accepts = accepts and len(self._kept) < self._most
+        if accepts != self._accepting:
+            self._accepting = accepts
+            for port, listener in self._listeners.items():
+                if accepts:
+                    self._selector.register(listener, selectors.EVENT_READ, port)
+                else:
+                    self._selector.unregister(listener)
+        if self._front is not None and self._front in self._selector.get_map():
+            full = bool(self._waiting) and not self._paused
+            self._selector.modify(self._front, selectors.EVENT_READ | selectors.EVENT_WRITE * full, self._front)
