@@ -53,7 +53,7 @@ class Reporter:
             state=phase,
             volume=self._deck.volume,
             queue=tuple(
-                QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
+                QueuedItem(item.id, item.title or "", item.source or "", len(item.input), item.voice)
                 for item in self._lineup.waiting
             ),
             device=output.name if output else None,
@@ -68,8 +68,8 @@ class Reporter:
         return msgspec.structs.replace(
             state,
             id=track.item.id,
-            title=track.item.title,
-            source=track.item.source,
+            title=track.item.title or "",
+            source=track.item.source or "",
             sentence=held.text if held else None,
             sentence_number=place.number,
             word=held.words[index][1] if held and index >= 0 else None,

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from shm.engine_info import Speed
+
 BookFormat = Literal["m4b", "m4a", "mp3", "opus", "flac", "epub", "zip"]
 """Format of a job's result; `zip` is a folder of chapters."""
 ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
@@ -31,30 +33,50 @@ class CastFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     speakers: Annotated[dict[str, str], Meta(max_length=MOST_SPEAKERS)] = {}
 
 
-class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """A book's settings: the options of `kokoro-live book`."""
+_RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"
+"""One range of chapters. No text matches it in two ways: with two ways for each of several hundred ranges, the search
+of a wrong list would never end."""
 
-    format: BookFormat = "m4b"
-    chapter_format: ChapterFormat = "m4a"
-    """Format of the chapters in a zip."""
-    chapters: str = ""
-    """Ranges of chapters, as in 3-9 or 1,4-; empty: all."""
-    all_matter: bool = False
+_Loudness = Annotated[float, Meta(ge=-40, le=-5)]
+
+
+class BookOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of `kokoro-live book` that an upload's form and a job's order have alike."""
+
+    format: Annotated[
+        BookFormat, Meta(description="m4b, mp3, opus and flac: one file. epub: to read along. zip: a file per chapter.")
+    ] = "m4b"
+    chapter_format: Annotated[ChapterFormat, Meta(description="Format of the chapters in a zip.")] = "m4a"
+    speed: Annotated[Speed | None, Meta(description="The pace; the server's default.")] = None
+    lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
+    chapters: Annotated[
+        str,
+        Meta(
+            pattern=f"^{_RANGE}(?:,{_RANGE})*$",
+            max_length=1000,
+            description="Numbers like 3-9 or 1,4-. All.",
+        ),
+    ] = "1-"
+    all_matter: Annotated[bool, Meta(description="Speak front matter, notes and back matter too.")] = False
+    loudness: Annotated[_Loudness | None, Meta(description="LUFS to which each chapter is brought.")] = None
+    captions: Annotated[
+        tuple[Literal["srt", "vtt"], ...],
+        Meta(description="Captions alongside each chapter of a zip, with commas between."),
+    ] = ()
+    by_word: Annotated[bool, Meta(description="Mark words instead of sentences in an EPUB.")] = False
+    paragraph_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a paragraph.")] = None
+    scene_pause: Annotated[Pause | None, Meta(description="Seconds of silence at a scene break.")] = None
+    chapter_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a chapter.")] = None
+    between: Annotated[
+        str, Meta(description="Hours of the day in which it is made, as in 01:00-07:00. The server's setting.")
+    ] = ""
+
+
+class JobOptions(BookOptions, frozen=True, kw_only=True):
+    """A job's options, each of them valid for the engine that spoke when it was asked for."""
+
     cast: CastFile = CastFile()
-    """The narrator is `voice`, where a request gives one."""
-    speed: float | None = None
-    """None: the server's default."""
-    lang: str = ""
-    loudness: float | None = None
-    """LUFS; None: as the model speaks."""
-    captions: tuple[Literal["srt", "vtt"], ...] = ()
-    by_word: bool = False
-    paragraph_pause: float | None = None
-    """Seconds; None: as `kokoro-live book` has it. The same holds for the other pauses."""
-    scene_pause: float | None = None
-    chapter_pause: float | None = None
-    between: str = ""
-    """Hours of the day, as in 01:00-07:00; empty: the server's setting."""
+    """The narrator is `voice`, where the form gives one."""
 
 
 class JobOrder(msgspec.Struct, frozen=True, kw_only=True):

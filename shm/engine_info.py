@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from shm.audio import SAMPLE_RATE
+from shm.audio import FASTEST, SAMPLE_RATE, SLOWEST
+
+Speed = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
+"""A pace that a request may ask for, as a factor on the voice's own."""
 
 Speaks = Literal["phonemes", "text"]
 """The kind of script that an engine takes: phonemes of its model's vocabulary, or text, if it has a G2P of its own."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from shm.decoding import one_error
 
@@ -58,22 +60,31 @@ class Verb(StrEnum):
     """Take the next lower of the usual speeds, from the next sentence on."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class PlayedText(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields that a text to play has in the request for it and in the player alike. None: not given."""
+
+    lang: Annotated[
+        Annotated[str, Meta(max_length=64)] | None, Meta(description="The same field as in a speech request.")
+    ] = None
+    title: Annotated[
+        Annotated[str, Meta(max_length=256)] | None, Meta(description="A name for people: media controls show it.")
+    ] = None
+    source: Annotated[Annotated[str, Meta(max_length=256)] | None, Meta(description="The program that asks.")] = None
+
+
+class Item(PlayedText, frozen=True, kw_only=True):
     """A text to play. Its fields are valid: the front has checked them."""
 
     id: str
     input: str
     voice: str
     speed: float
-    lang: str | None = None
     markup: str = "none"
-    title: str = ""
-    """A name for people."""
-    source: str = ""
-    """The program that asked."""
 
 
 class QueuedItem(msgspec.Struct, frozen=True):
+    """A text that waits."""
+
     id: str
     title: str
     source: str
@@ -109,14 +120,18 @@ class PlayerState(msgspec.Struct, frozen=True, kw_only=True, tag="state", tag_fi
     """The reason why a player that should play does not; None otherwise."""
 
 
-class PlayedWord(msgspec.Struct, frozen=True, tag="word", tag_field="message"):
-    """Player -> front: this word begins to sound now."""
+class SoundingWord(msgspec.Struct, frozen=True):
+    """The event of a word that begins to sound."""
 
     id: str
     word: str
     sentence_number: int
     seconds: float
     """Time of the word in its item, as `PlayerState.seconds`."""
+
+
+class PlayedWord(SoundingWord, frozen=True, tag="word", tag_field="message"):
+    """Player -> front: this word begins to sound now."""
 
 
 class Welcome(msgspec.Struct, frozen=True, tag="welcome", tag_field="message"):

@@ -23,15 +23,26 @@ from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.speech import sse
 from frontend.speech.asked import checked_text
 from frontend.speech.body import VoiceReference
-from frontend.speech.voices import Speed, checked_language, checked_speed, checked_voice
+from frontend.speech.voices import checked_language, checked_speed, checked_voice
+from shm.engine_info import Speed
 from shm.messages import Voice
-from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
+from shm.playing import (
+    Change,
+    Item,
+    PlayedText,
+    PlayedWord,
+    PlayerState,
+    QueuedItem,
+    SoundingWord,
+    Verb,
+    WhenBusy,
+)
 from text.markup.marked import MarkupKind
 
 # The JSON bodies of the player's operations.
 
 
-class PlayBody(msgspec.Struct):
+class PlayBody(PlayedText, frozen=True, kw_only=True):
     """A text to play. `null` means absent; X-Warning names fields that aren't named here."""
 
     input: Annotated[
@@ -40,9 +51,6 @@ class PlayBody(msgspec.Struct):
     text: Annotated[str | None, another_name("input")] = None
     voice: Annotated[str | VoiceReference | None, Meta(description="The same field as in a speech request.")] = None
     speed: Annotated[Speed | None, Meta(description="The same field as in a speech request.")] = None
-    lang: Annotated[
-        Annotated[str, Meta(max_length=64)] | None, Meta(description="The same field as in a speech request.")
-    ] = None
     markup: Annotated[MarkupKind | None, Meta(description="The same field as in a speech request.")] = None
     on_busy: Annotated[
         WhenBusy | None,
@@ -52,10 +60,6 @@ class PlayBody(msgspec.Struct):
             "one that is being played."
         ),
     ] = None
-    title: Annotated[
-        Annotated[str, Meta(max_length=256)] | None, Meta(description="A name for people: media controls show it.")
-    ] = None
-    source: Annotated[Annotated[str, Meta(max_length=256)] | None, Meta(description="The program that asks.")] = None
 
 
 class PlayChangeBody(msgspec.Struct):
@@ -86,16 +90,6 @@ class PlayAccepted(msgspec.Struct):
     position_in_queue: Annotated[int, Meta(description="Texts before this one; 0: it is being played.")]
 
 
-class QueuedText(msgspec.Struct):
-    """A text that waits."""
-
-    id: str
-    title: str
-    source: str
-    characters: int
-    voice: str
-
-
 class PlayState(msgspec.Struct):
     """The player's state; the fields about a text are null while there is none."""
 
@@ -111,18 +105,9 @@ class PlayState(msgspec.Struct):
     voice: str | None
     speed: float | None
     volume: float
-    queue: list[QueuedText]
+    queue: list[QueuedItem]
     device: Annotated[str | None, Meta(description="The output in use; null while none is open.")]
     reason: Annotated[str | None, Meta(description="Why a player that should play doesn't.")]
-
-
-class SoundingWord(msgspec.Struct):
-    """The event of a word that begins to sound."""
-
-    id: str
-    word: str
-    sentence_number: int
-    seconds: float
 
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -288,10 +273,8 @@ def _item(fields: PlayBody, services: Services) -> Item:
         input=text,
         voice=voice,
         speed=checked_speed(fields.speed, services.settings),
-        lang=fields.lang,
         markup=fields.markup or MarkupKind.NONE,
-        title=fields.title or "",
-        source=fields.source or "",
+        **{name: getattr(fields, name) for name in PlayedText.__struct_fields__},
     )
 
 

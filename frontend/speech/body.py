@@ -10,14 +10,13 @@ from msgspec import Meta
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.speech.sessions import OnBusy
-from frontend.speech.voices import MODELS, Speed, is_other_model
-from shm.audio import FASTEST, SLOWEST
+from frontend.speech.voices import MODELS, is_other_model
+from shm.engine_info import Speed
 from shm.inflection import MOST_SEMITONES
 from text.markup.marked import MarkupKind
 
 MAX_VOLUME = 10.0
 
-Rate = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
 Volume = Annotated[float, Meta(ge=0.0, le=MAX_VOLUME)]
 
 
@@ -25,7 +24,7 @@ class VoiceAlias(msgspec.Struct):
     """A voice that a request gives a name and a pace of its own."""
 
     voice: Annotated[str, Meta(description="A voice or a blend.")]
-    rate: Annotated[Rate | None, Meta(description="Its pace, times `speed`; 1 where it is left out.")] = None
+    rate: Annotated[Speed | None, Meta(description="Its pace, times `speed`; 1 where it is left out.")] = None
 
 
 VoiceAliases = Annotated[dict[str, str | VoiceAlias], Meta(max_length=64)]

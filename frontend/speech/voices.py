@@ -25,8 +25,6 @@ from shm.engine_info import EngineInfo, VoiceInfo
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
-Speed = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
-
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The model's own name, and the names that OpenAI's clients ask for. Requests with other names are answered too."""
 

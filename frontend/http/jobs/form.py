@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -11,24 +11,18 @@ from msgspec import Meta
 from frontend.contract.errors import ApiError
 from frontend.serving.json_body import of_validation
 from frontend.settings.front import FrontSettings
-from frontend.speech.voices import Speed, checked_language, checked_speed, checked_voice
-from shm.book_jobs import BookFormat, CastFile, ChapterFormat, Hours, JobOptions, Pause
+from frontend.speech.voices import checked_language, checked_speed, checked_voice
+from shm.book_jobs import BookOptions, CastFile, Hours, JobOptions
 from shm.engine_info import EngineInfo
 from text.errors import TextError
-
-_RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"
-"""One range of chapters. No text matches it in two ways: with two ways for each of several hundred ranges, the search
-of a wrong list would never end."""
 
 _MOST_DOTS = 100
 """Dots in one line of a cast. The standard library's TOML takes quadratic time and memory for the parts of a key: one
 of 64 KB would take gigabytes."""
 
-_Loudness = Annotated[float, Meta(ge=-40, le=-5)]
 
-
-class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The options of `kokoro-live book`, as text; empty fields are absent ones."""
+class JobForm(BookOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An upload's fields, as text; empty fields are absent ones."""
 
     file: Annotated[
         str,
@@ -37,35 +31,9 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
             extra_json_schema={"format": "binary"},
         ),
     ]
-    format: Annotated[
-        BookFormat, Meta(description="m4b, mp3, opus and flac: one file. epub: to read along. zip: a file per chapter.")
-    ] = "m4b"
-    chapter_format: Annotated[ChapterFormat, Meta(description="Format of the chapters in a zip.")] = "m4a"
     voice: Annotated[str, Meta(description="The narrator's voice, or a blend. The server's default.")] = ""
     cast: Annotated[
         str, Meta(max_length=65_536, description="TOML with `narrator`, `quotes` and a table `speakers` of voices.")
-    ] = ""
-    speed: Annotated[Speed | None, Meta(description="The pace; the server's default.")] = None
-    lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
-    chapters: Annotated[
-        str,
-        Meta(
-            pattern=f"^{_RANGE}(?:,{_RANGE})*$",
-            max_length=1000,
-            description="Numbers like 3-9 or 1,4-. All.",
-        ),
-    ] = "1-"
-    all_matter: Annotated[bool, Meta(description="Speak front matter, notes and back matter too.")] = False
-    loudness: Annotated[_Loudness | None, Meta(description="LUFS to which each chapter is brought.")] = None
-    captions: Annotated[
-        list[Literal["srt", "vtt"]], Meta(description="Captions alongside each chapter of a zip, with commas between.")
-    ] = []
-    by_word: Annotated[bool, Meta(description="Mark words instead of sentences in an EPUB.")] = False
-    paragraph_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a paragraph.")] = None
-    scene_pause: Annotated[Pause | None, Meta(description="Seconds of silence at a scene break.")] = None
-    chapter_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a chapter.")] = None
-    between: Annotated[
-        str, Meta(description="Hours of the day in which it is made, as in 01:00-07:00. The server's setting.")
     ] = ""
 
 
@@ -105,10 +73,10 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None, se
     cast = _cast(form)
     if engine is not None:
         _check_voices(form, cast, engine, settings)
+    chosen = {name: getattr(form, name) for name in BookOptions.__struct_fields__}
     # The finished part of a book keeps its pace when the server's default changes.
-    form.speed = checked_speed(form.speed, settings)
-    chosen = {name: getattr(form, name) for name in JobOptions.__struct_fields__ if name not in ("cast", "captions")}
-    return JobOptions(**chosen, cast=cast, captions=tuple(form.captions))
+    chosen["speed"] = checked_speed(form.speed, settings)
+    return JobOptions(**chosen, cast=cast)
 
 
 def _cast(form: JobForm) -> CastFile:
