@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.timing import WordTiming
 
 KEY_VARIABLE = "KOKORO_LIVE_API_KEY"
 """The variable with the server's key. There is no option: every user of a machine can read its command lines."""
@@ -88,21 +89,13 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class HeardWord:
-    text: str
-    start: float
-    """Seconds from the audio's beginning."""
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
 class SpokenPiece:
     """Consecutive audio, in order: `shm.audio`'s samples as bytes, which a server may cut within a sample."""
 
     pcm: bytes
     characters: int = 0
     """Characters of the text that this piece completes; 0 if the source doesn't know."""
-    words: tuple[HeardWord, ...] = ()
+    words: tuple[WordTiming, ...] = ()
     """Words since the last piece, if requested."""
 
 
@@ -170,7 +163,8 @@ def read_captioned(body: bytes) -> SpokenPiece:
     try:
         answer = json.loads(body)
         words = tuple(
-            HeardWord(str(each["word"]), float(each["start"]), float(each["end"])) for each in answer["words"]
+            WordTiming(str(each["word"]), str(each["said"]), float(each["start"]), float(each["end"]))
+            for each in answer["words"]
         )
         return SpokenPiece(read_wav(base64.b64decode(answer["audio"], validate=True)), words=words)
     except (LookupError, TypeError) as error:

@@ -118,7 +118,7 @@ class PassageSpeech:
     @classmethod
     def of(cls, piece: SpokenPiece) -> PassageSpeech:
         """A passage that came in one piece."""
-        words = ((word.text, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in piece.words)
+        words = ((word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in piece.words)
         return cls(np.frombuffer(piece.pcm, "<i2"), tuple(BookWord(*word) for word in words))
 
 

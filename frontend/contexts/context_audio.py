@@ -12,9 +12,9 @@ from frontend.audio.formats import OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.request import Stages
-from frontend.contract.timing import WordTiming
 from frontend.monitoring.listening import Listening
 from shm.audio import Pcm
+from shm.timing import WordTiming
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from frontend.contract.errors import Unavailable
 from frontend.contract.request import SpeechRequest
-from frontend.contract.timing import SentenceTiming, WordTiming
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo, VoiceInfo
+from shm.timing import SentenceTiming, WordTiming
 
 
 class SpeechStream(Protocol):

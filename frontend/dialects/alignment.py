@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from frontend.contract.timing import WordTiming
+from shm.timing import WordTiming
 
 
 class Alignments:

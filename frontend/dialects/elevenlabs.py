@@ -23,7 +23,6 @@ from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.contract.timing import WordTiming
 from frontend.dialects.alignment import NO_CHARACTERS, Alignments
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
@@ -34,6 +33,7 @@ from frontend.serving.route import Access
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, usual_output
+from shm.timing import WordTiming
 from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES

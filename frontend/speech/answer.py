@@ -20,7 +20,6 @@ from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest, Stages
 from frontend.contract.speaker import SpeechStream, engine_in_use
-from frontend.contract.timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
 from frontend.serving.connections import ClientLeft
@@ -35,6 +34,7 @@ from frontend.speech.speakable import HEADER, Pieces
 from frontend.timestamps.align import without_overlaps
 from shm import request_id
 from shm.engine_info import EngineInfo
+from shm.timing import WordTiming
 from text.errors import Mishap, TextError
 
 STARTED = web.RequestKey("STARTED", float)

@@ -11,11 +11,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
-from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.serving.errors import ErrorDetail
 from frontend.speech import sse
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.timing import SentenceTiming, WordTiming
 
 
 class TimedWord(msgspec.Struct):

@@ -11,13 +11,13 @@ from aiohttp import web
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import Encoding
 from frontend.contract import in_flight
-from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.serving.errors import ErrorDetail
 from frontend.serving.sending import FRAMED, bound_send_buffer, reset_on_close, taken
 from frontend.speech.framing import Framing
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
+from shm.timing import SentenceTiming, WordTiming
 
 
 class AudioResponse(web.StreamResponse):

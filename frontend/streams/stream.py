@@ -11,7 +11,6 @@ import numpy as np
 
 from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
-from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.streams.joins import pause_after
 from frontend.streams.playback import Playback, Timing
 from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment
@@ -19,6 +18,7 @@ from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.timestamps.align import align
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
+from shm.timing import SentenceTiming, WordTiming
 from text.errors import TextError
 
 _NEWS = np.zeros(0, np.int16)

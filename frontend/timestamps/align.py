@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from frontend.contract.timing import WordTiming
 from shm.marks import Mark
+from shm.timing import WordTiming
 from text.words.segment import SpokenWord
 
 _DECIMALS = 4

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pysubs2 import SSAEvent, SSAFile
 from pysubs2.time import make_time
 
-from frontend.contract.timing import WordTiming
+from shm.timing import WordTiming
 from text.sentences.sentences import sentences
 
 # Words with their times, cut into what is shown at once.
@@ -46,7 +46,7 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Part:
     """A word, or a part of one that is longer than a line."""
 
     text: str
@@ -81,8 +81,8 @@ def cues(timings: Sequence[WordTiming], language: str = "en") -> Iterator[Cue]:
         first = stop
 
 
-def _words(timings: Sequence[WordTiming], language: str) -> list[_Word]:
-    words: list[_Word] = []
+def _words(timings: Sequence[WordTiming], language: str) -> list[_Part]:
+    words: list[_Part] = []
     text = " ".join(" ".join(timing.word.split()) for timing in timings)
     ends = set(accumulate(_length(sentence) for sentence in sentences(text, language)))
     so_far = 0
@@ -97,7 +97,7 @@ def _words(timings: Sequence[WordTiming], language: str) -> list[_Word]:
         for part, space in parts:
             so_far += len(part)
             end = min(start + share * len(part), timing.end)
-            words.append(_Word(part, start, end, space, so_far in ends))
+            words.append(_Part(part, start, end, space, so_far in ends))
             start = end
     return words
 
@@ -106,7 +106,7 @@ def _length(text: str) -> int:
     return sum(not character.isspace() for character in text)
 
 
-def _stop(words: Sequence[_Word], first: int) -> int:
+def _stop(words: Sequence[_Part], first: int) -> int:
     """After the last word of the cue that begins with `first`."""
     stop = first + 1
     while stop < len(words) and _goes_on(words[first : stop + 1]):
@@ -122,7 +122,7 @@ def _stop(words: Sequence[_Word], first: int) -> int:
     return first + clause if half_full else stop
 
 
-def _goes_on(words: Sequence[_Word]) -> bool:
+def _goes_on(words: Sequence[_Part]) -> bool:
     """True where the last word can be shown together with the others."""
     return (
         words[-1].end - words[0].start <= LONGEST
@@ -131,7 +131,7 @@ def _goes_on(words: Sequence[_Word]) -> bool:
     )
 
 
-def _lines(words: Sequence[_Word]) -> tuple[str, ...]:
+def _lines(words: Sequence[_Part]) -> tuple[str, ...]:
     """One line if the words fit, else two of about equal length, preferably cut at a pause."""
     whole = _joined(words)
     if len(whole) <= LINE:
@@ -148,7 +148,7 @@ def _lines(words: Sequence[_Word]) -> tuple[str, ...]:
     return min(halves, key=awkward)[0]
 
 
-def _joined(words: Sequence[_Word]) -> str:
+def _joined(words: Sequence[_Part]) -> str:
     return "".join(word.space * (place > 0) + word.text for place, word in enumerate(words))
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from client.answers import CannotSpeak, SpokenPiece
 from frontend.audio.formats import BY_EXTENSION
 from shm.audio import FASTEST, SLOWEST
+from shm.timing import WordTiming
 from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 from supervisor.speaking.interruption import tidied_up_when_killed
 
@@ -109,17 +110,15 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
     return True
 
 
-def _subtitles_file(file: str, lang: str | None) -> Callable[[list[HeardWord]], None]:
-    from frontend.contract.timing import WordTiming
+def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
     from frontend.timestamps.subtitles import FORMATS, subtitles
     from supervisor.speaking.sinks import text_file
 
     write = text_file(file, FORMATS)
     form = FORMATS[PurePath(file).suffix.lower()]
 
-    def write_words(words: list[HeardWord]) -> None:
-        timed = [WordTiming(word.text, word.text, word.start, word.end) for word in words]
-        write(subtitles(timed, form, lang or "en"))
+    def write_words(words: list[WordTiming]) -> None:
+        write(subtitles(words, form, lang or "en"))
 
     return write_words
 
@@ -139,13 +138,13 @@ def _deliver(
     pieces: Generator[SpokenPiece, None, None],
     sink: AbstractContextManager[Write],
     text: str,
-    write_subtitles: Callable[[list[HeardWord]], None] | None,
+    write_subtitles: Callable[[list[WordTiming]], None] | None,
     *,
     measured: bool,
 ) -> None:
     from supervisor.speaking.progress_bars import speaking_progress
 
-    words: list[HeardWord] = []
+    words: list[WordTiming] = []
     with closing(pieces):
         # No file is begun and no player started for a text that is rejected.
         first = next(pieces, None)

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 
 from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech
-from client.answers import CannotSpeak, HeardWord, SpokenPiece
+from client.answers import CannotSpeak, SpokenPiece
 from frontend.audio.encoders import Resampler
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import guess
@@ -26,6 +26,7 @@ from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from shm.marks import Mark
 from shm.messages import Voice
+from shm.timing import WordTiming
 from text.east_asian import LanguageUnavailable
 from text.espeak.espeak import EspeakUnavailable
 from text.g2p import G2P
@@ -200,14 +201,14 @@ def _taken(taken: _Making, joiner: Joiner, resampler: Resampler | None) -> Gener
     yield SpokenPiece(b"", len(segment.text), words)
 
 
-def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[HeardWord, ...]:
+def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
     """Words of the segment whose samples were just given to the joiner in full."""
     if joiner.placed is None:  # the segment doesn't sound
         timed = align(segment.words, [(len(segment.script), 0)], lambda _: joiner.position / joiner.sample_rate)
     else:
         own, stream = joiner.placed
         timed = align(segment.words, marks, lambda sample: (stream + max(sample - own, 0)) / joiner.sample_rate)
-    return tuple(HeardWord(word.word, word.start, word.end) for word in timed)
+    return tuple(timed)
 
 
 def _pieces(samples: Iterable[Pcm], resampler: Resampler | None = None) -> Generator[SpokenPiece, None, None]:
@@ -254,7 +255,7 @@ class LocalBookSpeaker:
             passage.text, voice or None, passage.language or None, passage.speed, timestamps=marks
         )
         pcm: list[bytes] = []
-        words: list[HeardWord] = []
+        words: list[WordTiming] = []
         try:
             with closing(pieces):
                 for piece in pieces:

@@ -17,7 +17,6 @@ from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
-from frontend.contract.timing import SentenceTiming, WordTiming
 from frontend.http.app import make_app
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import Metrics
@@ -25,6 +24,7 @@ from frontend.playing.desk import PlayDesk
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
+from shm.timing import SentenceTiming, WordTiming
 from tests.engine_infos import kokoro
 
 ENGINE = kokoro("af_heart", "af_bella", "af_alloy", "am_echo", "bf_emma", "zf_xiaobei", vocabulary="abc")

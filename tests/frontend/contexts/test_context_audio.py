@@ -13,10 +13,10 @@ from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio, Spoke
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.request import Stages
-from frontend.contract.timing import WordTiming
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
+from shm.timing import WordTiming
 from tests.frontend.http_fakes import FakeSpeaker, speech
 
 CHUNK = 240

@@ -13,12 +13,12 @@ import pytest
 
 from frontend.audio.formats import FORMATS
 from frontend.contract.errors import Broken
-from frontend.contract.timing import SentenceTiming
 from frontend.dialects import openai
 from frontend.http.openapi.document import build
 from frontend.speech.lines import SpeechCut, SpeechDelta, SpeechDone, SpeechLine, SpeechStart
 from frontend.speech.sse import Usage
 from shm.audio import SAMPLE_RATE
+from shm.timing import SentenceTiming
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http.test_timestamps_over_http import MARKING, MARKS, MarkedSpeaker
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from frontend.contract.request import SpeechRequest
-from frontend.contract.timing import WordTiming
 from frontend.dialects.kokoro_fastapi import Blend, SsmlParts
+from shm.timing import WordTiming
 from tests.frontend.http.kokoro_fastapi import BELLA, SOUND, Answer, asked, refusal, request_of
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving
 

@@ -8,8 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from frontend.contract.timing import SentenceTiming
 from frontend.settings.front import FrontSettings
+from shm.timing import SentenceTiming
 from tests.frontend.http_fakes import FakeSpeaker, events_of, serving, speech
 
 

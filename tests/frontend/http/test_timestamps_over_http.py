@@ -14,12 +14,12 @@ import pytest
 from msgspec import UNSET
 
 from frontend.contract.errors import Broken
-from frontend.contract.timing import WordTiming
 from frontend.dialects import kokoro_fastapi
 from frontend.http.openapi.document import build
 from frontend.settings.front import FrontSettings
 from frontend.speech.framing import CaptionedLine
 from shm.audio import Pcm
+from shm.timing import WordTiming
 from tests.frontend.http_fakes import (
     DEFAULT_TIMEOUT,
     ENGINE,

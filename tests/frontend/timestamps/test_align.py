@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.contract.timing import WordTiming
 from frontend.timestamps.align import align, without_overlaps
 from shm.marks import Mark
+from shm.timing import WordTiming
 from text.words.segment import SpokenWord
 
 SECOND = 24_000

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.contract.timing import WordTiming
 from frontend.timestamps.subtitles import Cue, cues
+from shm.timing import WordTiming
 
 
 def spoken(text: str, pace: float = 0.06, pauses: dict[str, float] | None = None) -> list[WordTiming]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pysubs2 import SSAFile
 
-from frontend.contract.timing import WordTiming
 from frontend.timestamps.subtitles import subtitles
+from shm.timing import WordTiming
 
 LONG = [WordTiming(word, word, 0.5 * i, 0.5 * i + 0.4) for i, word in enumerate(("Some words here. " * 9).split())]
 

@@ -199,7 +199,7 @@ def test_words_are_told_when_they_sound(tmp_path):
     pieces = list(speech.speak(text, None, None, 1.0, timestamps=True))
     audio = np.abs(np.frombuffer(b"".join(piece.pcm for piece in pieces), "<i2").astype(int))
     words = [word for piece in pieces for word in piece.words]
-    assert [word.text for word in words] == ["Please", "stop!", "Now", "$5", "is", "all.", "Then", "go."]
+    assert [word.word for word in words] == ["Please", "stop!", "Now", "$5", "is", "all.", "Then", "go."]
     assert all(one.end <= other.start for one, other in pairwise(words))
     assert words[-1].end <= len(audio) / 24_000
     for word in words:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.contract.timing import WordTiming
 from frontend.dialects.alignment import Alignments
 from frontend.dialects.elevenlabs import TimedLines
+from shm.timing import WordTiming
 
 
 def word(text: str, start: float, end: float) -> WordTiming:

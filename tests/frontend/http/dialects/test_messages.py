@@ -11,10 +11,10 @@ import pytest
 
 from frontend.contexts.context import Context
 from frontend.contexts.context_audio import Event, Spoken
-from frontend.contract.timing import WordTiming
 from frontend.dialects.cartesia import Cartesia
 from frontend.dialects.socket import Session
 from frontend.settings.front import FrontSettings
+from shm.timing import WordTiming
 from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
 
 SENTENCE = "This is the first sentence of them all. "
