@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter as Counted
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 
 from frontend.monitoring.drift import DriftMonitor
+from frontend.monitoring.first_sounds import RecentFirstSounds
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.report import RecentError
 from shm.engine_info import EngineInfo
@@ -124,11 +126,14 @@ class RecentErrors:
         """`clock` gives Unix time."""
         self._clock = clock
         self._errors: deque[RecentError] = deque(maxlen=kept)
+        self.causes: Counted[str] = Counted()
+        """All errors, by kind."""
 
     def add(self, request_id: str, kind: str) -> None:
         """`kind` is an error's code, or a status."""
         at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
         self._errors.append(RecentError(at, request_id, kind))
+        self.causes[kind] += 1
 
     def latest(self) -> list[RecentError]:
         """The errors, the newest first."""
@@ -168,6 +173,7 @@ class Metrics:
     def __init__(self, files: MetricFiles | None = None, drift: DriftMonitor | None = None) -> None:
         """`files` is the folder prepared before this object; with it, `/metrics` has the counts of all processes."""
         self.errors = RecentErrors()
+        self.first_sounds = RecentFirstSounds()
         self.drift = drift or DriftMonitor()
         self.readings = Readings()
         """Gauges that are computed at each scrape."""
@@ -255,6 +261,7 @@ class Metrics:
     def speech_began(self, seconds: float) -> None:
         """Note that the first sample of speech was sent to the socket, `seconds` after the request arrived."""
         self._histograms["time_to_first_audio_seconds"].observe(seconds)
+        self.first_sounds.add(seconds)
 
     def audio_sent(self, seconds: float) -> None:
         """Count audio handed to a socket."""

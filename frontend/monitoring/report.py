@@ -105,6 +105,36 @@ class Process(msgspec.Struct):
     ) = UNSET
 
 
+class PlannedSegment(msgspec.Struct):
+    """One segment of a stream that isn't whole yet."""
+
+    segment: Annotated[int, Meta(description="Its number in the stream, from 0.")]
+    tokens: int
+    seconds: Annotated[float, Meta(description="Audio that is expected of it.")]
+    made: Annotated[float, Meta(description="Part of that audio that is made, 0 to 1.")]
+    stage: Annotated[
+        Literal["waits", "queued", "first block", "further blocks"],
+        Meta(
+            description="`waits`: no worker has it; `queued`: a worker has it, and makes another one; `first block`: "
+            "prosody to the first window; `further blocks`: the vocoder's next windows."
+        ),
+    ]
+    deadline_in_seconds: Annotated[float, Meta(description="Time until its first sample is needed.")] | UnsetType = (
+        UNSET
+    )
+    worker: Annotated[int, Meta(description="Generation of the worker that has it.")] | UnsetType = UNSET
+    slot: Annotated[int, Meta(description="Number of that worker among several, from 0.")] | UnsetType = UNSET
+
+
+class FirstSounds(msgspec.Struct):
+    """First sounds that listeners heard in one minute."""
+
+    minutes_ago: int
+    heard: int
+    median_seconds: float
+    worst_seconds: float
+
+
 class StreamStatus(msgspec.Struct):
     """A request being answered; never its text."""
 
@@ -113,6 +143,22 @@ class StreamStatus(msgspec.Struct):
     seconds_sent: float
     seconds_ready: Annotated[float, Meta(description="Made and not sent.")]
     waiting_segments: Annotated[int, Meta(description="Segments that no worker has yet.")]
+    state: Annotated[str, Meta(description="reading, waiting, making, sounding or made.")]
+    why: Annotated[str, Meta(description="What it waits for, in words.")]
+    voice: str
+    language: str
+    waits: Annotated[
+        Literal["listener", "whole", "nobody"], Meta(description="Who waits for it: `whole`, for all of it at once.")
+    ]
+    age_seconds: float
+    planned: Annotated[list[PlannedSegment], Meta(description="Its next six segments that aren't whole.")] = []
+    first_sound_in_seconds: Annotated[float, Meta(description="Predicted, while it is silent.")] | UnsetType = UNSET
+    first_sound_seconds: (
+        Annotated[float, Meta(description="Time from the request to its first block, once that was made.")] | UnsetType
+    ) = UNSET
+    real_time_factor: Annotated[float, Meta(description="Predicted, beside the streams that are open.")] | UnsetType = (
+        UNSET
+    )
     seconds_ahead: Annotated[float, Meta(description="Time until its buffer would run dry.")] | UnsetType = UNSET
     due_in_seconds: Annotated[float, Meta(description="Seconds until the next segment for a worker must be there.")] | (
         UnsetType
@@ -255,4 +301,8 @@ class Status(msgspec.Struct):
     streams: list[StreamStatus] = []
     processes: list[Process] = []
     errors: Annotated[list[RecentError], Meta(description="The last 20 of this front, the newest first.")] = []
+    errors_by_cause: Annotated[dict[str, int], Meta(description="All errors of this front, by their kind.")] = {}
+    first_sounds: Annotated[
+        list[FirstSounds], Meta(description="Of the last hour, as far as this front served: minutes with any.")
+    ] = []
     recommendations: list[Recommendation] = []

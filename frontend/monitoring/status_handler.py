@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType
 from frontend.monitoring import report
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.processes import processes, speaking
+from frontend.monitoring.queue import stream_status
 from frontend.monitoring.readings import OpenSockets
 from frontend.monitoring.recommendations import recommendations
 from frontend.monitoring.report import (
@@ -25,7 +26,6 @@ from frontend.monitoring.report import (
     Memory,
     Player,
     Status,
-    StreamStatus,
     Totals,
 )
 from frontend.monitoring.selfcheck import SelfChecker
@@ -54,6 +54,8 @@ class Snapshot:
     costs: Mapping[str, CostModel]
     """Cost models by engine."""
     cache: SegmentCache
+    first_sounds: Mapping[int, float] = field(default_factory=dict)
+    """Predicted seconds until the first sound, by the number of a stream that is silent."""
 
 
 def tuning(told: situation.TuningState, now: float) -> report.Tuning:
@@ -126,7 +128,7 @@ class StatusHandler:
             restarts=now.situation.restarts,
             processes=processes(now.situation, os.getppid()),
             active_streams=len(now.streams),
-            streams=[_stream(stream) for stream in now.streams],
+            streams=[stream_status(each, now.reason, now.first_sounds.get(each.number)) for each in now.streams],
             sockets=dict(self._sources.open.sockets),
             contexts=self._sources.open.contexts,
             queue_depth=now.queue_depth,
@@ -142,6 +144,8 @@ class StatusHandler:
             drift=self._sources.metrics.drift.report() or UNSET,
             selfcheck=(self._sources.selfcheck.report() if self._sources.selfcheck else None) or UNSET,
             errors=self._sources.metrics.errors.latest(),
+            errors_by_cause=dict(self._sources.metrics.errors.causes),
+            first_sounds=self._sources.metrics.first_sounds.by_minute(),
             player=self._sources.player() if self._sources.player else UNSET,
             jobs=jobs,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
@@ -180,20 +184,3 @@ class StatusHandler:
 def _costs(costs: CostModel) -> dict[str, Any]:
     """Measured costs, and the figures from which plans are made."""
     return costs.as_dict() | {"plans_are_made_for": costs.profile.as_dict()}
-
-
-def _stream(stream: Stream) -> StreamStatus:
-    """One stream's entry; it never contains the text."""
-    now = time.monotonic()
-    shown = StreamStatus(
-        request_id=stream.request.request_id,
-        engine=stream.engine.name,
-        seconds_sent=round(stream.playback.position / stream.engine.sample_rate, 3),
-        seconds_ready=round(stream.segments.ready / stream.engine.sample_rate, 3),
-        waiting_segments=sum(1 for _ in stream.segments.waiting()),
-    )
-    if stream.playback.begun:
-        shown.seconds_ahead = round(stream.timing.dry_at - now, 3)
-    if stream.timing.admitted and (waiting := stream.segments.next):
-        shown.due_in_seconds = round(stream.timing.deadline(waiting) - now, 3)
-    return shown

@@ -20,6 +20,7 @@ from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, stream_segment
 from frontend.scheduling.generations import Generations
+from frontend.scheduling.prediction import first_sounds
 from frontend.scheduling.shared import Quarantine, Shared
 from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
@@ -276,6 +277,7 @@ class Scheduler:
             len(self._shared.quarantine),
             self._shared.ledger.by_label,
             self._shared.cache,
+            first_sounds(self._shared),
         )
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import { startOver, clear, failed, say } from "./notices.js";
 import { Pane } from "./pane.js";
 import { Picker } from "./picker.js";
 import { bind, bindDialogs, listFormats } from "./preferences.js";
+import { mountQueue } from "./queue.js";
 import { Reader } from "./reader.js";
 import { Ready } from "./ready.js";
 import { Session } from "./session.js";
@@ -49,7 +50,8 @@ const live = new Live({
   allBox: $("all-box"),
 });
 const ready = new Ready($("ready"), askMenus);
-const tabs = new Tabs($("tabs"), () => live.restart());
+const queue = mountQueue($("queue"));
+const tabs = new Tabs($("tabs"), () => [live, queue].forEach((each) => each.restart()));
 const picker = new Picker($("voice-dialog"), voices, async (said) => {
   const aloud = reader.state === "playing" || reader.state === "waiting";
   reader.pause();
@@ -139,7 +141,7 @@ $("key").addEventListener("change", () => {
   keepKey($("key").value.trim());
   clear();
   askMenus();
-  live.restart();
+  for (const each of [live, queue]) each.restart();
 });
 tabs.once("books", async (panel) => (await import("./books.js")).mountBooks(panel, { api: ask }));
 tabs.start();
