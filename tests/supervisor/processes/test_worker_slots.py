@@ -355,12 +355,6 @@ def test_who_speaks_is_said_once() -> None:
     assert [ready.engine.provider for ready in house.announced] == ["CUDAExecutionProvider"]
 
 
-@pytest.mark.parametrize("count", [0, 17])
-def test_a_number_of_workers_that_makes_no_sense_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match="workers must be 1 to 16"):
-        SupervisorSettings(workers=count)
-
-
 def test_one_that_has_moved_is_shown_where_it_is_and_later_fronts_hear_so() -> None:
     house = House(workers=2, standby="loaded")
     engine = msgspec.structs.replace(KOKORO, priority=Priority(0, (0,)))

@@ -72,6 +72,7 @@ def test_no_name_stands_in_two_places() -> None:
         ("port = [", "can't be read"),
         ("port = 'many'", "port must be a whole number, not a text"),
         ("port = 70000", "port must be 0 to 65535"),
+        ("workers = 17", "workers must be 1 to 16"),
         ("engine = 'festival'", "festival"),
     ],
 )
