@@ -1,9 +1,10 @@
 """All connections of a front: aiohttp's protocol behind a guard with time limits, and the limit of their number.
 
 Closing a connection that waits for its client costs that client nothing, so when a newcomer finds no room, the
-longest-waiting connection is closed for it: idle clients keep nobody out, however many they are. The newcomer itself is
-refused only if all connections are being answered or have only just arrived: with 503 by a few connections kept for
-that, and once those are taken too, by closing it at once.
+longest-waiting connection is closed for it, or one whose client has said nothing yet: idle clients keep nobody out,
+however many they are and however fast they come. The newcomer itself is refused only if all connections are being
+answered or have just begun a request: with 503 by a few connections kept for that, and once those are taken too, by
+closing it at once.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import select
 import socket
 import struct
 from asyncio.trsock import TransportSocket
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from typing import TypeVar
 
 from aiohttp import hdrs, web
@@ -30,6 +33,9 @@ SURPLUS = 8
 
 SETTLED = 1.0
 """Seconds for which a waiting connection isn't closed for another one: its request may be under way."""
+
+_LOOKED_AT = 16
+"""Silent connections that are looked at for one newcomer: each look is a system call."""
 
 _LINGERING = 0.5
 """Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
@@ -86,6 +92,7 @@ class Connection(asyncio.Protocol):
         self._protocol.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
+        self._register.heard(self)
         self._expect_head()
         self._protocol.data_received(data)
 
@@ -149,6 +156,14 @@ class Connection(asyncio.Protocol):
         self._resting = False
         self._register.busy(self)
 
+    @property
+    def silent(self) -> bool:
+        """True if the system has nothing to be read from the client, not even its end."""
+        assert self._transport is not None
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket"), select.POLLIN)
+        return not poll.poll(0)
+
     def close(self) -> None:
         """Close the connection in order: written data is still sent."""
         if self._transport is not None:
@@ -199,6 +214,8 @@ class Connections:
         """Connections that wait for their client, with the time since when; the longest-waiting first."""
         self.closed: Callable[[int], None] = lambda number: None
         """Called with the number of each connection that has ended."""
+        self._unheard: dict[Connection, None] = {}
+        """Connections of which no byte has been read; the oldest first."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -215,18 +232,39 @@ class Connections:
             return None
         connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus)
         self._open.add(connection)
+        self._unheard[connection] = None
         return connection
 
     def make_room(self) -> bool:
-        """Close the connection that has waited longest for its client; returns False if none has waited for
-        `SETTLED`."""
+        """Close the connection that has waited longest for its client; returns False if none has waited for `SETTLED`,
+        and each of the others has sent something.
+
+        A crowd that connects and says nothing would otherwise keep everybody out for as long: its connections are
+        closed at once for those who ask for something.
+        """
         longest, since = next(iter(self._waiting.items()), (None, 0.0))
         if longest is None or self._loop.time() - since < SETTLED:
+            longest = next(
+                (each for each in tuple(islice(self._unheard, _LOOKED_AT)) if self._says_nothing(each)), None
+            )
+        if longest is None:
             return False
         self._metrics.connection_closed("room")
         self.lost(longest)
         longest.close()
         return True
+
+    def _says_nothing(self, connection: Connection) -> bool:
+        """True if the connection waits for its client, who has sent nothing, not even what is still to be read."""
+        if connection not in self._waiting:
+            return False
+        if not (silent := connection.silent):
+            self.heard(connection)
+        return silent
+
+    def heard(self, connection: Connection) -> None:
+        """Note that the client has sent something."""
+        self._unheard.pop(connection, None)
 
     def idle(self, connection: Connection) -> None:
         """Note that the connection waits for its client: for a request, or for the rest of a request's head."""
@@ -246,6 +284,7 @@ class Connections:
 
     def lost(self, connection: Connection) -> None:
         self._waiting.pop(connection, None)
+        self._unheard.pop(connection, None)
         self._open.discard(connection)
 
 

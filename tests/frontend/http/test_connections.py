@@ -13,7 +13,7 @@ from frontend.serving import acceptor
 from frontend.serving import connections as connections_module
 from frontend.serving.connections import SURPLUS
 from shm import open_files
-from tests.frontend.http.guarded import HEALTH, LONG, answer, asks_health, ended, guarded, until
+from tests.frontend.http.guarded import ALIVE, HEALTH, LONG, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
 
@@ -92,13 +92,18 @@ async def test_a_stream_is_never_closed_for_a_newcomer_who_may_look_and_not_spea
         writer.close()
 
 
-async def test_with_all_places_taken_by_those_who_just_came_the_rest_is_closed_at_once(
+async def test_with_all_places_taken_by_those_who_just_began_the_rest_is_closed_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections_module, "SETTLED", LONG)
     async with guarded(FakeSpeaker(), limit=4) as server:
-        clients = [await server.connect() for _ in range(4 + SURPLUS)]
-        await until(server, 4 + SURPLUS)
+        clients = []
+        for count in range(4 + SURPLUS):
+            clients.append(await server.connect())
+            clients[-1][1].write(HEALTH[:9])
+            await until(server, count + 1)
+            while server.connections._unheard:
+                await turn()
         reader, writer = await server.connect()
         assert await ended(reader) == b""
         assert server.closed_for("refused") == 1
@@ -110,6 +115,27 @@ async def test_with_all_places_taken_by_those_who_just_came_the_rest_is_closed_a
         reader, writer = await server.connect()
         await asks_health(reader, writer)
         writer.close()
+
+
+async def test_a_crowd_that_says_nothing_keeps_nobody_out_and_costs_nobody_who_asks_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However fast it comes: the places are those of clients who have sent something, read or not."""
+    monkeypatch.setattr(connections_module, "SETTLED", LONG)
+    async with guarded(FakeSpeaker(), limit=40) as server:
+        clients = [await server.connect() for _ in range(200)]
+        asking = []
+        for place in range(200):
+            asking += [await server.connect()] if place % 10 == 0 else []
+            clients.append(await server.connect())
+            if place % 10 == 0:
+                asking[-1][1].write(HEALTH)
+        for reader, _ in asking:
+            assert (await answer(reader))[::2] == (200, ALIVE)
+        assert server.closed_for("refused") == 0
+        assert server.closed_for("room") >= 400 - 40
+        for _, writer in (*clients, *asking):
+            writer.close()
 
 
 # -- what must still work
