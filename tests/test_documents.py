@@ -27,7 +27,7 @@ PACKAGES = (*PACKED, "tests", "deploy", "docs")
 PATH = re.compile(rf"(?:{'|'.join(PACKAGES)})/[\w./-]*")
 MEDIA_TYPES = {"text/event-stream"}
 """The folder `text` has the name of a kind of them."""
-OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile"}
+OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile", "--gpus"}
 """Docker's and mpv's."""
 
 documents = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
