@@ -54,6 +54,8 @@ class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
     """CoreML's compute units in this trial; empty for other providers."""
     when: float
     """Seconds since 1970."""
+    stale_from: float | None = None
+    """Seconds since 1970 from which a worker's start has the provider tried again; None: never."""
     right: bool
     faster: bool
     reason: str

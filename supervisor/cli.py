@@ -16,6 +16,7 @@ _COMMANDS = {
     "voices": "List the voices.",
     "mcp": "Give an agent tools to speak.",
     "models": "List, fetch and verify model files.",
+    "cache": "Show or clear what was made once and kept.",
     "dequantize": "Make a float model of the int8 one, for accelerators.",
     "bench": "Measure how soon and how well this machine speaks.",
     "tune": "Measure how many threads suit this machine.",

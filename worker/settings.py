@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +98,12 @@ class WorkerSettings:
         (),
         pairs=True,
     )
+    verdict_age: Literal["24h", "7d", "30d", "never"] = setting(
+        Group.ENGINE,
+        "The age from which an execution provider's trial is stale. The provider is tried again at a worker's next "
+        "start, and used as before meanwhile.",
+        "never",
+    )
     worker_cpus: str = setting(
         Group.MACHINE,
         "Processors that a worker may use, like 0-3,6; empty: all that the server may. Linux only.",
@@ -166,3 +173,8 @@ class WorkerSettings:
         check_bounds(self)
         if self.worker_cpus:
             processors(self.worker_cpus)
+
+    @property
+    def verdict_seconds(self) -> float:
+        """`verdict_age` in seconds."""
+        return {"24h": 86_400.0, "7d": 7 * 86_400.0, "30d": 30 * 86_400.0, "never": math.inf}[self.verdict_age]

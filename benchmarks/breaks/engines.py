@@ -6,6 +6,27 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "stale-verdicts-are-told",
+        "worker/providers/choice.py",
+        "sum(each.stale or each.verdict is None for each in its)",
+        "sum(each.verdict is None for each in its)",
+        ("tests/worker/providers/test_chain.py",),
+    ),
+    Mutation(
+        "stale-verdicts-are-made-again",
+        "worker/providers/trial.py",
+        "before.timeout is None and not stale:",
+        "before.timeout is None:",
+        ("tests/worker/providers/test_trial.py",),
+    ),
+    Mutation(
+        "an-open-disk-cache-is-cleared-by-its-own-means",
+        "supervisor/commands/cache.py",
+        'kind.name == "audio" and path.is_dir()',
+        "False",
+        ("tests/supervisor/commands/test_cache_command.py",),
+    ),
+    Mutation(
         "gain-of-a-window",
         "worker/split/speech.py",
         "_pcm(audio, gain, window.begin)",

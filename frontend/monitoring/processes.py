@@ -164,11 +164,17 @@ def _with_figures(provider: Provider, trial: TrialInfo) -> Provider:
     provider.compute_units = trial.compute_units or UNSET
     provider.right = trial.right
     provider.faster = trial.faster
-    provider.tried_at = datetime.fromtimestamp(trial.when, UTC).isoformat(timespec="seconds")
+    provider.tried_at = _utc(trial.when)
+    provider.verdict_age_seconds = round(time.time() - trial.when)
+    provider.next_trial_from = "never" if trial.stale_from is None else _utc(trial.stale_from)
     provider.snr_db = _rounded(trial.snr)
     provider.times_as_fast_as_cpu = _rounded(trial.ratio)
     provider.compile_seconds = _rounded(trial.compile_seconds)
     return provider
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _stage(stage: StageInfo) -> Stage:

@@ -29,6 +29,11 @@ class Provider(msgspec.Struct):
     right: Annotated[bool, Meta(description="Its sound is the CPU's, within the trial's limits.")] | UnsetType = UNSET
     faster: Annotated[bool, Meta(description="Enough for `auto` to use it.")] | UnsetType = UNSET
     tried_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
+    verdict_age_seconds: int | UnsetType = UNSET
+    next_trial_from: (
+        Annotated[str, Meta(description="UTC: a worker that starts later has it tried again; `never` if none does.")]
+        | UnsetType
+    ) = UNSET
     snr_db: Annotated[float, Meta(description="Its sound against the CPU's.")] | UnsetType = UNSET
     times_as_fast_as_cpu: float | UnsetType = UNSET
     compile_seconds: Annotated[float, Meta(description="Time until its first sound.")] | UnsetType = UNSET

@@ -85,6 +85,17 @@ class DiskCache:
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             log.warning("the disk cache took nothing: %s", error)
 
+    def clear(self) -> None:
+        """Forget all segments, also those of a server that has the folder open.
+
+        Raises:
+            OSError: the folder can't be written.
+        """
+        try:
+            self._cache.clear(retry=True)
+        except (sqlite3.Error, diskcache.Timeout) as error:
+            raise OSError(f"the disk cache can't be cleared: {error}") from error
+
     def _too_old(self, stored_at: float | None) -> bool:
         """True if the entry is older than this server's `ttl`: the entry's own expiry is that of the server which
         stored it. Entries of older versions have no time, and count as new."""

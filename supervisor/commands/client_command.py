@@ -115,7 +115,7 @@ def engine_settings(context: click.Context) -> WorkerSettings:
     Raises:
         click.UsageError: a value makes no sense.
     """
-    return _settings(context).worker
+    return given_settings(context).worker
 
 
 def local_speech(context: click.Context) -> LocalSpeech:
@@ -127,11 +127,11 @@ def local_speech(context: click.Context) -> LocalSpeech:
     """
     from supervisor.speaking.local_speech import LocalSpeech
 
-    settings = _settings(context)
+    settings = given_settings(context)
     return LocalSpeech(settings.worker, settings.text, settings.front)
 
 
-def _settings(context: click.Context) -> Settings:
+def given_settings(context: click.Context) -> Settings:
     try:
         return Settings.of(context.params)
     except ValueError as error:

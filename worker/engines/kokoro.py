@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -120,7 +121,7 @@ class KokoroEngine:
             files=_files(model, voices),
             providers=decision.chain,
             stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision)),
-            trials=tuple(_trial(provider, tried, verdict) for provider, tried, verdict in decision.verdicts),
+            trials=tuple(_trial(*each, settings.verdict_seconds) for each in decision.verdicts),
             untried=decision.choice.untried,
             threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
@@ -190,11 +191,12 @@ def _stages(model: Path, placed: Assignment, cut: bool, decision: ProviderDecisi
         )
 
 
-def _trial(provider: str, tried: Assignment, verdict: Verdict) -> TrialInfo:
+def _trial(provider: str, tried: Assignment, verdict: Verdict, age: float) -> TrialInfo:
     return TrialInfo(
         provider=provider,
         compute_units=dict(tried.generator.options).get("MLComputeUnits", ""),
         when=verdict.when,
+        stale_from=None if math.isinf(age) else verdict.when + age,
         right=verdict.right,
         faster=verdict.faster,
         reason=verdict.reason,

@@ -43,6 +43,8 @@ class Candidate:
     assignment: Assignment
     verdict: Verdict | None = None
     """None before the trial."""
+    stale: bool = False
+    """True if the trial is to be made again; its verdict holds until then."""
 
 
 def chain(settings: WorkerSettings, available: Collection[str], platform: str = "") -> tuple[str, ...]:
@@ -149,11 +151,11 @@ def choose(
                 raise ProviderUnavailable(provider, "it runs static windows, and --vocoder whole has none")
             continue
         judged = [(each.verdict, each.assignment) for each in its if each.verdict]
-        untried += [provider] * (len(its) - len(judged))
+        untried += [provider] * sum(each.stale or each.verdict is None for each in its)
         favoured = [(verdict, assignment) for verdict, assignment in judged if verdict.favours(asked)]
         if favoured:
             return Choice(max(favoured, key=lambda each: each[0].ratio or 0.0)[1], tuple(untried))
-        if asked and len(judged) == len(its):
+        if asked and provider not in untried:
             raise ProviderUnavailable(provider, "; ".join(dict.fromkeys(verdict.reason for verdict, _ in judged)))
     return Choice(Assignment(), tuple(untried))
 
@@ -232,7 +234,8 @@ def decide_providers(model: Path, settings: WorkerSettings, without: Collection[
             verdict = load(settings.cache_dir, key)
             if verdict and verdict.had_less(settings.compile_timeout):
                 verdict = None
-            candidates.append(Candidate(provider, placed, verdict))
+            stale = verdict is not None and verdict.is_stale(settings.verdict_seconds)
+            candidates.append(Candidate(provider, placed, verdict, stale))
             verdicts += [(provider, placed, verdict)] if verdict else []
     if not model.is_file():
         return ProviderDecision(Choice(Assignment()), providers)

@@ -49,11 +49,12 @@ def run(settings: WorkerSettings, provider: str, measuring: Callable[..., None])
     try:
         place_process(settings)  # the CPU run to compare with gets the worker's processors
         os.nice(NICENESS)
-        verdicts = trial(settings, provider, seconds, measuring)
+        changed: list[Verdict] = []
+        verdicts = trial(settings, provider, seconds, measuring, changed)
     except EngineUnavailable as error:
         log.warning("%s could not be tried: %s", provider, error)
         sys.exit(FAILED)
-    if _any_in_favour(verdicts or (), settings, provider):
+    if verdicts and changed:
         sys.exit(DONE)
     # The machine may have been busy: the next start obeys a verdict on one that took too long, this server retries.
     failed = verdicts is None or any(verdict.timeout is not None for verdict in verdicts)
@@ -61,13 +62,19 @@ def run(settings: WorkerSettings, provider: str, measuring: Callable[..., None])
 
 
 def trial(
-    settings: WorkerSettings, provider: str, seconds: float, measuring: Callable[..., None]
+    settings: WorkerSettings,
+    provider: str,
+    seconds: float,
+    measuring: Callable[..., None],
+    changed: list[Verdict] | None = None,
 ) -> list[Verdict] | None:
     """Verdicts on a provider's candidates, each from measurements in another process; None if one can't be stored,
-    because then no worker would find it. Candidates that were measured before are left out, unless they took too long.
+    because then no worker would find it. Candidates that were measured before are left out, unless they took too long
+    or their verdict is stale.
 
     Args:
         seconds: time for each candidate.
+        changed: is given the verdicts after which a candidate is used that wasn't, or the reverse.
         measuring: the measuring process's function. It is given a lifeline, a pipe's end for its `Measurements`, the
             model's files, the settings, the provider and the assignment to try.
 
@@ -80,7 +87,8 @@ def trial(
     problem: EngineUnavailable | None = None
     for placed, key in keyed_candidates(provider, files[0], settings):
         before = load(settings.cache_dir, key)
-        if before and before.timeout is None:
+        stale = before is not None and before.is_stale(settings.verdict_seconds)
+        if before and before.timeout is None and not stale:
             continue
         name = " ".join(filter(None, (provider, dict(placed.generator.options).get("MLComputeUnits"))))
         log.info("trying %s, for at most %.0f s", name, seconds)
@@ -94,6 +102,9 @@ def trial(
         if not store(settings.cache_dir, key, verdict):
             return None
         verdicts.append(verdict)
+        asked = is_asked(provider, settings.provider)
+        if changed is not None and verdict.favours(asked) != (before is not None and before.favours(asked)):
+            changed.append(verdict)
     if problem and not _any_in_favour(verdicts, settings, provider):
         raise problem
     return verdicts

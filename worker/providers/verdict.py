@@ -109,6 +109,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         """True if the trial ran out of time, and `timeout` would be longer."""
         return self.timeout is not None and timeout > self.timeout
 
+    def is_stale(self, age: float) -> bool:
+        """True if the trial is older than `age` seconds."""
+        return time.time() - self.when > age
+
     def favours(self, asked_by_name: bool) -> bool:
         """True if the provider should be used. A user who names a provider gets it if it is right, even if it isn't
         faster."""

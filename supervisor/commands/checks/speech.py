@@ -166,7 +166,12 @@ def providers(circumstances: Circumstances) -> Finding:
         + f": {verdict.reason} ({'taken' if tried == decision.choice.assignment else 'not taken'})"
         for name, tried, verdict in decision.verdicts
     ]
-    return ok("; ".join([f"{there}; {taken} is taken, of the chain {', '.join(decision.chain)}", *notes]))
+    found = "; ".join([f"{there}; {taken} is taken, of the chain {', '.join(decision.chain)}", *notes])
+    if stale := [verdict for _, _, verdict in decision.verdicts if verdict.is_stale(settings.verdict_seconds)]:
+        days = (time.time() - min(verdict.when for verdict in stale)) / 86_400
+        cure = "Start the server, which tries it again, or `kokoro-live cache clear verdicts`."
+        return warning(f"{found}; a verdict is {days:.0f} days old, and --verdict-age is {settings.verdict_age}", cure)
+    return ok(found)
 
 
 def tuning(circumstances: Circumstances) -> Finding:

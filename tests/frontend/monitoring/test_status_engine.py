@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import msgspec
+import pytest
 from msgspec import structs
 
 from frontend.monitoring.processes import speaking
@@ -16,7 +18,15 @@ CPU, COREML, CUDA = "CPUExecutionProvider", "CoreMLExecutionProvider", "CUDAExec
 QUIET = Situation("running", "", {})
 TRYING = structs.replace(QUIET, processes=(ProcessReport(role="trial", state="running", pid=1),))
 WON = TrialInfo(
-    provider=COREML, when=0.0, right=True, faster=True, reason="4 times", snr=51.23456, ratio=4.0, compile_seconds=90.0
+    provider=COREML,
+    when=0.0,
+    stale_from=86_400.0,
+    right=True,
+    faster=True,
+    reason="4 times",
+    snr=51.23456,
+    ratio=4.0,
+    compile_seconds=90.0,
 )
 LOST = TrialInfo(provider=COREML, when=0.0, right=False, faster=False, reason="its trial crashed (SIGSEGV)")
 
@@ -43,6 +53,7 @@ def test_without_a_trial_process_nothing_is_being_tried() -> None:
 
 def test_a_provider_that_won_has_its_figures() -> None:
     found = shown(provider=COREML, trials=(WON,))["providers"]
+    assert found[0].pop("verdict_age_seconds") == pytest.approx(time.time(), abs=60)
     assert found[0] == {
         "name": COREML,
         "state": "taken",
@@ -50,6 +61,7 @@ def test_a_provider_that_won_has_its_figures() -> None:
         "right": True,
         "faster": True,
         "tried_at": "1970-01-01T00:00:00+00:00",
+        "next_trial_from": "1970-01-02T00:00:00+00:00",
         "snr_db": 51.235,
         "times_as_fast_as_cpu": 4.0,
         "compile_seconds": 90.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,18 @@ def test_one_that_was_tried(tmp_path, cuda, faster):
     found = providers(where).found
     assert f"{CUDA if faster else CPU} is taken" in found
     assert f"{CUDA}: so and so fast ({'taken' if faster else 'not taken'})" in found
+
+
+@pytest.mark.parametrize(("age", "verdict"), [("never", Severity.OK), ("30d", Severity.OK), ("7d", Severity.WARNING)])
+def test_a_verdict_that_is_stale(tmp_path, cuda, age, verdict):
+    where = circumstances(tmp_path, verdict_age=age)
+    [(_, key)] = keyed_candidates(CUDA, tmp_path / "model.onnx", where.settings.worker)
+    when = time.time() - 9.2 * 86_400
+    store(tmp_path / "cache", key, TrialVerdict(when=when, right=True, faster=True, reason="so and so fast"))
+    found = providers(where)
+    assert found.verdict is verdict
+    assert ("a verdict is 9 days old" in found.found) == (verdict is Severity.WARNING)
+    assert f"{CUDA} is taken" in found.found
 
 
 def test_one_that_is_asked_for_and_not_there(tmp_path):

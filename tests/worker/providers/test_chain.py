@@ -128,6 +128,16 @@ def test_asked_for_it_has_to_be_right() -> None:
         chosen("coreml", [COREML, CPU], coreml=WRONG)
 
 
+@pytest.mark.parametrize("setting", ["auto", "coreml"])
+@pytest.mark.parametrize("verdict", [FASTER, RIGHT, WRONG])
+def test_a_stale_verdict_holds_until_the_next_trial_which_is_due(setting: Any, verdict: Verdict) -> None:
+    settings = WorkerSettings(provider=setting)
+    candidates = [Candidate(COREML, PLACED[COREML], verdict, stale=True)]
+    found = choose(settings, [COREML, CPU], (), candidates, "darwin")
+    used = verdict.favours(setting == "coreml")
+    assert found == Choice(PLACED[COREML] if used else Assignment(), (COREML,))
+
+
 def test_while_the_first_of_the_chain_is_untried_the_next_may_speak() -> None:
     assert chosen("tensorrt", [TENSORRT, CUDA, CPU], cuda=FASTER) == Choice(PLACED[CUDA], (TENSORRT,))
     assert chosen("tensorrt", [TENSORRT, CUDA, CPU]) == Choice(Assignment(), (TENSORRT, CUDA))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ from worker.providers.trial import trial
 from worker.providers.verdict import Verdict, load, store
 from worker.settings import WorkerSettings
 from worker.split.segments import stage
-from worker.targets import CPU, StageTarget
+from worker.targets import CPU, Assignment, StageTarget
 
 PLENTY = 100.0
 
@@ -88,6 +89,27 @@ def test_a_provider_that_runs_nothing_is_found_out(settings: WorkerSettings) -> 
     info = engine(settings).info
     assert (info.provider, info.untried) == (CPU, ())
     assert [(found.provider, found.reason) for found in info.trials] == [(AZURE, verdict.reason)]
+
+
+def test_a_stale_verdict_is_made_again_and_a_change_is_told(settings: WorkerSettings) -> None:
+    """1. An old verdict in favour. 2. With `never` it stays. 3. With an age it holds, a trial is due, and is made once.
+    4. The new verdict is against it: that is a change."""
+    assert settings.model
+    [(_, key)] = keyed_candidates(AZURE, settings.model, settings)
+    old = Verdict(when=time.time() - 8 * 86_400, right=True, faster=True, reason="it was fast")
+    store(settings.cache_dir, key, old)
+    changed: list[Verdict] = []
+    assert trial(settings, AZURE, PLENTY, actors.crashes, changed) == []
+    assert decide_providers(settings.model, settings).choice.untried == ()
+    aged = replace(settings, verdict_age="7d")
+    assert decide_providers(settings.model, replace(settings, verdict_age="30d")).choice.untried == ()
+    due = decide_providers(settings.model, aged).choice
+    assert due.untried == (AZURE,) and due.assignment.provider == AZURE
+    verdicts = trial(aged, AZURE, PLENTY, actors.crashes, changed)
+    assert verdicts == changed == [kept(settings)] and not changed[0].right
+    now = decide_providers(settings.model, aged)
+    assert now.choice == choice.Choice(Assignment()), now
+    assert trial(aged, AZURE, PLENTY, actors.crashes, changed) == [] and len(changed) == 1
 
 
 def test_one_that_wants_static_windows_is_tried_with_them(
