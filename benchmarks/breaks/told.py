@@ -161,7 +161,7 @@ BREAKS = (
     ),
     Mutation(
         "queued-newcomers-wait-for-each-other",
-        "frontend/scheduling/prediction.py",
+        "frontend/scheduling/scheduler.py",
         "            ahead += own\n",
         "",
         ("tests/frontend/monitoring/test_queue.py",),

@@ -15,12 +15,11 @@ from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import engine_in_use
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status_handler import Snapshot
-from frontend.planning.costs import Ledger
+from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, stream_segment
 from frontend.scheduling.generations import Generations
-from frontend.scheduling.prediction import first_sounds
 from frontend.scheduling.shared import Quarantine, Shared
 from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
@@ -277,7 +276,7 @@ class Scheduler:
             len(self._shared.quarantine),
             self._shared.ledger.by_label,
             self._shared.cache,
-            first_sounds(self._shared),
+            predicted_sounds(self._shared),
         )
 
     def close(self) -> None:
@@ -287,3 +286,34 @@ class Scheduler:
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._patient.shutdown(wait=False, cancel_futures=True)
         self._shared.cache.close()
+
+
+def predicted_sounds(shared: Shared) -> dict[int, float]:
+    """Predicted seconds until the first sound of each stream that is admitted and silent, by the stream's number.
+
+    Workers make newcomers' first blocks in the order of their deadlines, one on each inference thread. Streams whose
+    engine wasn't measured are left out.
+    """
+    found: dict[int, float] = {}
+    ahead = 0.0
+    threads = max(sum(link.engine.concurrency for link in shared.links.current), 1)
+    for stream, first in _newcomers(shared):
+        costs = shared.ledger.of(stream.engine)
+        if costs.measured:
+            own = _own_time(costs, stream, first)
+            found[stream.number] = ahead / threads + own
+            ahead += own
+    return found
+
+
+def _own_time(costs: CostModel, stream: Stream, first: StreamSegment) -> float:
+    return costs.first_audio(first.segment.tokens, first.speed, stream.engine.concurrency)
+
+
+def _newcomers(shared: Shared) -> list[tuple[Stream, StreamSegment]]:
+    silent = [
+        (stream, stream.segments[0])
+        for stream in shared.streams.values()
+        if stream.timing.admitted and not stream.timing.sounds and stream.segments
+    ]
+    return sorted(silent, key=lambda entry: entry[0].timing.deadline(entry[1]))

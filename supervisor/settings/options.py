@@ -20,8 +20,7 @@ import click
 import platformdirs
 
 from shm.setting import Group
-from supervisor.settings.foreign import foreign_lines
-from supervisor.settings.removed import is_removed, removed_line, without_removed
+from supervisor.settings.removed import foreign_lines, is_removed, removed_line, without_removed
 
 CONFIG_FILE = f"{__name__}.config_file"
 """Key in click's context for the file that `--config` or its variable names; None if neither does."""

@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
-from supervisor.settings.foreign import _MEANT
 from supervisor.settings.options import SettingsCommand, settings_options
-from supervisor.settings.removed import is_removed, without_removed
+from supervisor.settings.removed import _MEANT, is_removed, without_removed
 
 
 def ask(*arguments: str, **variables: str) -> tuple[Result, Settings | None]:
