@@ -147,7 +147,7 @@ def read_wav(audio: bytes) -> bytes:
         with wave.open(io.BytesIO(audio)) as file:
             form = (file.getnchannels(), file.getsampwidth(), file.getframerate())
             samples: bytes = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
+    except (wave.Error, EOFError, RuntimeError) as error:
         raise ValueError(f"its audio is no WAV file: {error}") from error
     if form != (1, SAMPLE_BYTES, SAMPLE_RATE):
         raise ValueError("its audio has {} channels of {} bytes at {} Hz".format(*form))

@@ -32,9 +32,9 @@ _HASHED = 8
 _FACTORS = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
 """Odd numbers of 64 bits: the two are multiplied by them."""
 
-_STRING = rb'"[^"\\]*+"'
+_STRING = rb'"[^"\\\n]*+"'
 _TAGGED = rb"\n    %b: (?:%b|null),?+" % (_STRING, _STRING)
-_LAYOUT = re.compile(rb'\{\n(?:  "[^"\\]++": (?:%b|\{(?:%b)++\n  \}),?+\n)*+\}\s*+' % (_STRING, _TAGGED))
+_LAYOUT = re.compile(rb'\{\n(?:  "[^"\\\n]++": (?:%b|\{(?:%b)++\n  \}),?+\n)*+\}\s*+' % (_STRING, _TAGGED))
 _BEFORE_WORD = b'\n  "'
 _PART = 1 << 18
 """Bytes that are indexed at once: arrays of a whole file would leave 12 MB of gaps in the heap."""
