@@ -47,6 +47,9 @@ def missing(language: str) -> str:
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 """Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
 
+_OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
+"""A letter that isn't Latin."""
+
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
 
@@ -54,30 +57,46 @@ _MAX_PIECE = 400
 class EastAsian:
     """Pronounces each run of text between two spaces as one word, since both languages write no spaces between words.
 
-    Latin words are pronounced as English: English phonemes are in the same alphabet, which all voices know.
+    Latin words are pronounced as English: English phonemes are in the same alphabet, which all voices know. They need
+    no extra.
     """
 
     def __init__(self, language: str) -> None:
         """Args:
         language: ja or cmn.
-
-        Raises:
-            LanguageUnavailable: the language's extra isn't installed, or its dictionary doesn't load.
         """
-        if names := missing(language):
-            raise LanguageUnavailable(language, f"missing: {names}")
+        self._language = language
         self._espeak = EspeakG2P(language)
         self._english: English | None = None
-        try:
-            self._misaki = _mandarin() if language == "cmn" else _japanese()
-        except Exception as error:
-            _log.warning("%s doesn't load: %s: %s", _NAMES[language], type(error).__name__, error)
-            raise LanguageUnavailable(language, f"{type(error).__name__}: {error}") from error
+        self._misaki: Callable[[str], str] | None = None
 
     def words(self, sentence: str) -> tuple[Word, ...]:
+        """
+        Raises:
+            LanguageUnavailable: the sentence has other than Latin letters, and the language's extra isn't installed, or
+                its dictionary doesn't load.
+        """
+        if self._misaki is None and (missing(self._language) and not _OTHER_LETTER.search(sentence)):
+            return self._latin(sentence)
         return tuple(self._word(text) for text in sentence.split())
 
+    def _latin(self, text: str) -> tuple[Word, ...]:
+        if self._english is None:
+            self._english = English("en-us")
+        return self._english.words(text)
+
+    def _load(self) -> Callable[[str], str]:
+        if names := missing(self._language):
+            raise LanguageUnavailable(self._language, f"missing: {names}")
+        try:
+            return _mandarin() if self._language == "cmn" else _japanese()
+        except Exception as error:
+            _log.warning("%s doesn't load: %s: %s", _NAMES[self._language], type(error).__name__, error)
+            raise LanguageUnavailable(self._language, f"{type(error).__name__}: {error}") from error
+
     def _word(self, text: str) -> Word:
+        if self._misaki is None:
+            self._misaki = self._load()
         phonemes = ""
         sources = set()
         for run in filter(None, _LATIN.split(text)):
@@ -90,10 +109,9 @@ class EastAsian:
 
     def _part(self, text: str) -> Word:
         if _LATIN.match(text):
-            if self._english is None:
-                self._english = English("en-us")
-            return self._english.words(text)[0]
+            return self._latin(text)[0]
         try:
+            assert self._misaki is not None
             phonemes = self._misaki(text)
             if any(map(str.isalpha, phonemes)):
                 return Word(text, phonemes, PhonemeSource.LEXICON)
