@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
 from supervisor.startup.manager import define, install, service_name
+from supervisor.startup.manager import with_procfile as by_procfile
 from supervisor.startup.managers import NO_BUS, lacks_bus, manager, manager_option, name_option, run, shown
 from supervisor.startup.systemd import Systemd
+
+ROOT = Path(__file__).parents[2]
+"""The clone's folder, in a clone."""
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @manager_option
 @name_option
 @click.option("--socket", "on_demand", is_flag=True, help="systemd listens, and starts the server when it is needed.")
+@click.option("--with-procfile", is_flag=True, help="Have honcho start the server from the Procfile of this clone.")
 @click.option("--print", "only_print", is_flag=True, help="Print the files, and write nothing.")
 @click.option("--now", is_flag=True, help="Start the service too, instead of printing how.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF serve...]")
 def install_service(
-    kind: str | None, name: str, on_demand: bool, only_print: bool, now: bool, arguments: tuple[str, ...]
+    kind: str | None,
+    name: str,
+    on_demand: bool,
+    with_procfile: bool,
+    only_print: bool,
+    now: bool,
+    arguments: tuple[str, ...],
 ) -> None:
     """Start the server at login: as a launchd agent on macOS, as a systemd user unit on Linux.
 
@@ -29,7 +41,12 @@ def install_service(
     try:
         found = manager(kind)
         name = service_name(name)
-        files = found.files(define(name, list(arguments), os.environ), on_demand)
+        definition = define(name, list(arguments), os.environ)
+        if with_procfile:
+            if arguments or on_demand:
+                raise ValueError("with --with-procfile settings are variables: no options after `--`, and no --socket")
+            definition = by_procfile(definition, ROOT)
+        files = found.files(definition, on_demand)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if only_print:

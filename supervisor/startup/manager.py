@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +36,8 @@ class Definition:
     """Seconds that the server's streams have to finish when it is stopped."""
     address: tuple[str, int]
     """Host and port on which the server listens."""
+    notifies: bool = True
+    """True if the command's own process tells the service manager how the server stands; honcho's doesn't."""
 
 
 def service_name(suffix: str) -> str:
@@ -66,6 +69,22 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}
     address = (settings.supervisor.host, settings.supervisor.port)
     return Definition(name, tuple(own_command("serve", *arguments)), kept, settings.front.drain_timeout, address)
+
+
+def with_procfile(definition: Definition, folder: Path) -> Definition:
+    """The same server, started by honcho from the folder's Procfile; settings are those of the environment.
+
+    Raises:
+        ValueError: there is no Procfile, or no honcho in this installation.
+    """
+    procfile = folder / "Procfile"
+    honcho = Path(sys.executable).parent / "honcho"
+    if not procfile.is_file():
+        raise ValueError(f"--with-procfile is for a clone of the repository: there is no {procfile}")
+    if not honcho.is_file():
+        raise ValueError(f"there is no {honcho}: `make run` installs it")
+    command = (str(honcho), "-f", str(procfile), "-d", str(folder), "start")
+    return replace(definition, command=command, notifies=False)
 
 
 def _assert_absolute(context: click.Context) -> None:

@@ -19,6 +19,18 @@ START_SECONDS = 300
 WATCHDOG_SECONDS = 60
 """Seconds without an answer after which the front counts as hanging."""
 
+_NOTIFIES = f"""\
+Type=notify
+NotifyAccess=main
+ExecReload=kill -HUP $MAINPID
+WatchdogSec={WATCHDOG_SECONDS}
+"""
+_SILENT = """\
+Type=exec
+SuccessExitStatus=143
+"""
+"""Of a server that honcho starts: honcho passes SIGTERM on, and exits with its number; SIGHUP would end it."""
+
 _HARDENING = """\
 NoNewPrivileges=yes
 LockPersonality=yes
@@ -108,13 +120,9 @@ StartLimitIntervalSec=300
 StartLimitBurst=5
 {ties}
 [Service]
-Type=notify
-NotifyAccess=main
-ExecStart={command_line(definition.command)}
-ExecReload=kill -HUP $MAINPID
+{_NOTIFIES if definition.notifies else _SILENT}ExecStart={command_line(definition.command)}
 {variables}TimeoutStartSec={START_SECONDS}
 TimeoutStopSec={math.ceil(definition.drain_timeout + 2 * KILL_GRACE)}
-WatchdogSec={WATCHDOG_SECONDS}
 KillMode=mixed
 OOMPolicy=continue
 Restart=on-failure

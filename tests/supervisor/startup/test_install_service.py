@@ -314,6 +314,31 @@ def test_without_a_user_bus_the_cure_is_said(tools: Path, home: Path, monkeypatc
     assert "These fail" not in run_well("install-service", "--manager", "systemd")
 
 
+@needs_systemd
+def test_the_procfile_under_honcho_starts_at_login(home: Path) -> None:
+    run_well("install-service", "--with-procfile")
+    as_systemd_reads(home, unit(home))
+    lines = unit(home).read_text().splitlines()
+    (start,) = [line.removeprefix("ExecStart=") for line in lines if line.startswith("ExecStart=")]
+    honcho, *arguments = shlex.split(start)
+    assert Path(honcho) == Path(sys.executable).parent / "honcho"
+    checked = subprocess.run([honcho, *arguments[:-1], "check"], capture_output=True, text=True)
+    assert (checked.returncode, "server" in checked.stderr) == (0, True), checked.stderr
+    assert arguments[-1] == "start"
+    assert not [line for line in lines if line.startswith(("WatchdogSec", "ExecReload"))], "honcho knows neither"
+
+
+def test_the_procfile_under_honcho_is_an_agent_too(home: Path) -> None:
+    run_well("install-service", "--with-procfile", "--manager", "launchd")
+    (agent,) = home.rglob("*.plist")
+    assert plistlib.loads(agent.read_bytes())["ProgramArguments"][-1] == "start"
+
+
+@pytest.mark.parametrize("arguments", [("--socket",), ("--", "--port", "9")])
+def test_the_procfile_takes_neither_options_nor_a_socket(home: Path, arguments: tuple[str, ...]) -> None:
+    assert "settings are variables" in run("install-service", "--with-procfile", *arguments).output
+
+
 def test_two_servers_have_two_names(home: Path) -> None:
     run_well("install-service", "--manager", "systemd")
     run_well("install-service", "--manager", "systemd", "--name", "kitchen", "--", "--port", "9000")
