@@ -19,9 +19,10 @@ from hypothesis import settings
 from tests.grouping import GroupScheduling
 from tests.made_once import made_once_folder
 from tests.real_model import real_model, real_stages
+from tests.system.sound_card import card
 from tests.worker.packages import package_site
 
-__all__ = ["made_once_folder", "package_site", "real_model", "real_stages"]
+__all__ = ["card", "made_once_folder", "package_site", "real_model", "real_stages"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from tests.page.firefox import FirefoxPage, firefox, needs_firefox
 from tests.page.visit import SHORT, SHORTER
 from tests.system.server import Server
-from tests.system.sound_card import SoundCard, needs_pulseaudio, sound_card
+from tests.system.sound_card import SoundCard, needs_pulseaudio
 
 pytestmark = [needs_firefox, needs_pulseaudio, pytest.mark.slow]
 """The other files of this folder show in Chromium what these show again in Firefox."""
@@ -51,12 +51,6 @@ async def violations(page: FirefoxPage) -> list[Any]:
     """Axe's findings in what is shown now."""
     found: list[Any] = await page.evaluate(f"(() => {{ {AXE} }})() ?? axe.run().then((found) => found.violations)")
     return found
-
-
-@pytest.fixture(scope="module")
-def card() -> Iterator[SoundCard]:
-    with sound_card() as found:
-        yield found
 
 
 @pytest.fixture

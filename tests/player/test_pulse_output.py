@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +22,6 @@ STEP = AMPLITUDE * 2 * np.pi * HERTZ / SAMPLE_RATE
 """Largest difference between two samples of the sine in a row."""
 
 TRIES = 8
-
-
-@pytest.fixture(scope="module")
-def card() -> Iterator[SoundCard]:
-    with sound_card() as found:
-        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -192,3 +192,9 @@ def _first_in_line() -> tuple[str, ...]:
     """A prefix that runs a command in real time, as a desktop runs its sound server, where that is permitted."""
     allowed = subprocess.run(["chrt", "-f", "5", "true"], stderr=subprocess.DEVNULL).returncode == 0
     return ("chrt", "-f", "5") if allowed else ()
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    with sound_card() as found:
+        yield found

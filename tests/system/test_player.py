@@ -17,18 +17,12 @@ import pytest
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.system.oracle import miniature_arguments, samples_of, sentence_starts, sentences
 from tests.system.server import DEADLINE, ROOT, Server, server
-from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card, whole
+from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, whole
 
 pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
 
 BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "800"}
 """The test machine may be as busy as it likes."""
-
-
-@pytest.fixture(scope="module")
-def card() -> Iterator[SoundCard]:
-    with sound_card() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ import aiohttp
 import pytest
 
 from frontend.contract.errors import Overloaded, Unspeakable
-from frontend.contract.request import SpeechRequest
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, FakeStream, raw_post, serving, speech
+from tests.frontend.http_fakes import CachedSpeaker, FakeSpeaker, raw_post, serving, speech
 
 PIECE = speech(2400)
 
@@ -97,15 +96,6 @@ async def test_clients_are_told_apart_and_no_store_is_heard() -> None:
     assert len({plain.client, session.client, agent.client}) == 3
     assert [request.fresh for request in speaker.opened] == [False, False, False, True]
     assert no_store.client == plain.client
-
-
-class CachedSpeaker(FakeSpeaker):
-    """Has spoken everything before."""
-
-    def open(self, request: SpeechRequest) -> FakeStream:
-        stream = super().open(request)
-        stream.cached = True
-        return stream
 
 
 async def test_what_comes_from_the_cache_is_labelled_and_a_wav_of_it_has_true_sizes() -> None:

@@ -19,17 +19,10 @@ from supervisor.cli import kokoro_live
 from supervisor.commands.cache import CACHES
 from supervisor.settings.composition import Settings
 from tests.split_model import make_split_model
-from tests.supervisor.clean_environment import clean_environment
 from worker.providers.choice import keyed_candidates
 from worker.providers.verdict import Verdict, load, store
 from worker.split.prepared import prepare
 from worker.targets import CPU
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        yield
 
 
 def ran(*arguments: str) -> str:

@@ -13,7 +13,6 @@ from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.speech import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
-from tests.supervisor.clean_environment import clean_environment
 from worker.providers.choice import keyed_candidates
 from worker.providers.table import PROVIDERS
 from worker.providers.verdict import Verdict as TrialVerdict
@@ -21,12 +20,6 @@ from worker.providers.verdict import store
 from worker.targets import CPU
 
 CUDA = PROVIDERS["cuda"].name
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        yield
 
 
 @pytest.fixture

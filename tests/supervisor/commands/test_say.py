@@ -21,18 +21,11 @@ from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
-from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import SAY, TEXT, outcome, player, run, started
 from tests.system.oracle import samples_of
 
 MORE_THAN_BUFFERS_HOLD = 5
 """Steps of 2 million samples: when the server has sent them, the client has read most, so it writes already."""
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -17,17 +17,9 @@ from pysubs2 import SSAFile
 
 from tests.frontend.http_fakes import speech
 from tests.frontend.served import served
-from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import TEXT, outcome, player, run
 from worker import select
 from worker.engines.espeak import EspeakEngine
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        yield
-
 
 STOP = "Please stop! Now it is over."
 

@@ -25,12 +25,6 @@ from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
 
 
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory, monkeypatch):
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        yield
-
-
 class Machine:
     """A machine on which one thread per inference is twice as soon."""
 
