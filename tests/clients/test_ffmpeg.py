@@ -76,12 +76,18 @@ def test_ffprobe_knows_what_it_is(espeak: Server, name: str, streamed: bool) -> 
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ffmpeg -v error -f s16le -ar 24000 -ac 1 -i - -f wav -",
+        pytest.param("sox -t raw -r 24000 -e signed -b 16 -c 1 - -t wav -", marks=needs("sox")),
+    ],
+)
 @needs("curl")
-def test_curl_into_ffmpeg(espeak: Server) -> None:
+def test_curl_into_a_converter(espeak: Server, command: str) -> None:
     body = json.dumps({"input": TEXT, "response_format": "pcm"})
     url = f"http://127.0.0.1:{espeak.port}/v1/audio/speech"
-    line = f"curl -sfN {url} -d '{body}' | ffmpeg -v error -f s16le -ar 24000 -ac 1 -i - -f wav -"
-    with wave.open(io.BytesIO(pipe(line))) as made:
+    with wave.open(io.BytesIO(pipe(f"curl -sfN {url} -d '{body}' | {command}"))) as made:
         assert made.readframes(1 << 30) == espeak.hear(input=TEXT, response_format="pcm")
 
 
@@ -92,12 +98,3 @@ def test_curl_into_ffplay(espeak: Server) -> None:
     url = f"http://127.0.0.1:{espeak.port}/v1/audio/speech"
     play = "ffplay -v error -nodisp -autoexit -f s16le -ar 24000 -"
     pipe(f"curl -sfN {url} -d '{body}' | {play}", SDL_AUDIODRIVER="dummy", PATH="/usr/local/bin:/usr/bin:/bin")
-
-
-@needs("curl", "sox")
-def test_curl_into_sox(espeak: Server) -> None:
-    body = json.dumps({"input": TEXT, "response_format": "pcm"})
-    url = f"http://127.0.0.1:{espeak.port}/v1/audio/speech"
-    line = f"curl -sfN {url} -d '{body}' | sox -t raw -r 24000 -e signed -b 16 -c 1 - -t wav -"
-    with wave.open(io.BytesIO(pipe(line))) as made:
-        assert made.readframes(1 << 30) == espeak.hear(input=TEXT, response_format="pcm")

@@ -33,46 +33,28 @@ def times(script: str | list[SpokenWord], marks: list[Mark], shift: float = 0.0)
     return [(timing.word, timing.start, timing.end) for timing in found]
 
 
-def test_every_word_has_a_mark_and_so_has_every_space() -> None:
-    """Marks as from an engine that knows how long each phoneme is."""
-    marks = [(0, 0.1), (1, 0.3), (2, 0.5), (3, 1.0), (4, 1.1), (5, 2.0)]
-    assert times("ab cd", marks) == [("ab", 0.1, 0.5), ("cd", 1.0, 2.0)]
-
-
-def test_only_the_beginnings_are_marked() -> None:
-    """Marks as from espeak-ng: a word ends where the next one begins."""
-    assert times("ab cd ef", [(0, 0.0), (3, 1.0), (6, 3.0), (8, 4.0)]) == [
-        ("ab", 0.0, 1.0),
-        ("cd", 1.0, 3.0),
-        ("ef", 3.0, 4.0),
-    ]
-
-
-def test_a_word_is_marked_behind_its_quotation_mark() -> None:
-    assert times('"ab" "cd"', [(1, 0.25), (6, 1.0), (9, 2.0)]) == [('"ab"', 0.25, 1.0), ('"cd"', 1.0, 2.0)]
-
-
-def test_a_pause_after_a_word_belongs_to_nobody() -> None:
-    assert times("ab, cd", [(0, 0.0), (3, 1.0), (4, 2.0), (6, 3.0)]) == [("ab,", 0.0, 1.0), ("cd", 2.0, 3.0)]
-
-
-def test_what_is_said_as_several_words_is_one() -> None:
-    """ "$5" has a mark for each of its characters."""
-    assert times("a $5 b", [(0, 0.0), (2, 1.0), (3, 2.0), (5, 3.0), (6, 4.0)])[1] == ("$5", 1.0, 3.0)
-
-
-def test_words_that_were_run_together_share_their_time() -> None:
-    """The second of them up to where the next word is marked."""
-    assert times("of the dog", [(0, 0.0), (7, 7.0), (10, 10.0)]) == [
-        ("of", 0.0, 2.0),
-        ("the", 3.0, 7.0),
-        ("dog", 7.0, 10.0),
-    ]
-
-
-def test_the_last_words_and_the_first_may_lack_a_mark() -> None:
-    assert times("ab cd", [(0, 0.0), (5, 5.0)]) == [("ab", 0.0, 2.0), ("cd", 3.0, 5.0)]
-    assert times("ab cd", [(3, 3.0), (5, 5.0)]) == [("ab", 0.0, 3.0), ("cd", 3.0, 5.0)]
+@pytest.mark.parametrize(
+    ("script", "marks", "expected"),
+    [
+        # an engine that knows how long each phoneme is
+        ("ab cd", [(0, 0.1), (1, 0.3), (2, 0.5), (3, 1.0), (4, 1.1), (5, 2.0)], [(0.1, 0.5), (1.0, 2.0)]),
+        # espeak-ng marks beginnings: a word ends where the next one begins
+        ("ab cd ef", [(0, 0.0), (3, 1.0), (6, 3.0), (8, 4.0)], [(0.0, 1.0), (1.0, 3.0), (3.0, 4.0)]),
+        # a word is marked behind its quotation mark
+        ('"ab" "cd"', [(1, 0.25), (6, 1.0), (9, 2.0)], [(0.25, 1.0), (1.0, 2.0)]),
+        # a pause after a word belongs to nobody
+        ("ab, cd", [(0, 0.0), (3, 1.0), (4, 2.0), (6, 3.0)], [(0.0, 1.0), (2.0, 3.0)]),
+        # what is said as several words is one: "$5" has a mark for each of its characters
+        ("a $5 b", [(0, 0.0), (2, 1.0), (3, 2.0), (5, 3.0), (6, 4.0)], [(0.0, 1.0), (1.0, 3.0), (3.0, 4.0)]),
+        # words that were run together share their time, the second of them up to where the next word is marked
+        ("of the dog", [(0, 0.0), (7, 7.0), (10, 10.0)], [(0.0, 2.0), (3.0, 7.0), (7.0, 10.0)]),
+        # the last words and the first may lack a mark
+        ("ab cd", [(0, 0.0), (5, 5.0)], [(0.0, 2.0), (3.0, 5.0)]),
+        ("ab cd", [(3, 3.0), (5, 5.0)], [(0.0, 3.0), (3.0, 5.0)]),
+    ],
+)
+def test_a_word_has_the_time_of_its_marks(script: str, marks: list[Mark], expected: list[tuple[float, float]]) -> None:
+    assert times(script, marks) == [(word, *time) for word, time in zip(script.split(), expected, strict=True)]
 
 
 def test_a_silent_word_stands_at_the_end_of_the_one_before() -> None:
