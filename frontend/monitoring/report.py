@@ -306,6 +306,7 @@ class Status(msgspec.Struct):
     streams: list[StreamStatus] = []
     processes: list[Process] = []
     errors: Annotated[list[RecentError], Meta(description="The last 20 of this front, the newest first.")] = []
+    off: Annotated[dict[str, str], Meta(description="Safeguards that are off unless they are set, and why.")] = {}
     errors_by_cause: Annotated[dict[str, int], Meta(description="All errors of this front, by their kind.")] = {}
     first_sounds: Annotated[
         list[FirstSounds], Meta(description="Of the last hour, as far as this front served: minutes with any.")

@@ -88,6 +88,19 @@ SETTINGS = (
 """Settings of the front that explain its figures and contain no secrets."""
 
 
+OFF = {
+    "selfcheck_hours": "it wakes an unloaded engine, and takes a processor for a second; drift is watched without it",
+    "disk_cache": "it would write what was spoken to a disk, where it stays for 30 days",
+}
+"""Settings of the front that are off by default, with the reason."""
+
+WORKERS_OFF = {
+    "worker_max_rss": "0 unless it is set: memory stays flat in soak runs, and a limit below a model's own need would "
+    "replace worker after worker"
+}
+"""The same of the workers, whose settings the front doesn't know."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """The front's parts that a report is read from."""
@@ -140,6 +153,7 @@ class StatusHandler:
             totals=self._totals(),
             memory=Memory(memory.total, memory.available),
             settings={name: getattr(self._sources.settings, name) for name in SETTINGS},
+            off={name: why for name, why in OFF.items() if not getattr(self._sources.settings, name)} | WORKERS_OFF,
             tuning=tuning(now.situation.tuning, time.time()) if now.situation.tuning else UNSET,
             drift=self._sources.metrics.drift.report() or UNSET,
             selfcheck=(self._sources.selfcheck.report() if self._sources.selfcheck else None) or UNSET,

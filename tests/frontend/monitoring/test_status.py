@@ -87,6 +87,12 @@ async def test_a_provider_that_was_given_up_is_there_with_its_reason() -> None:
     assert not {"sha256", "threads", "first_block_seconds"} & found["engine"].keys(), "nobody knows them"
 
 
+async def test_safeguards_that_are_off_say_why() -> None:
+    found = (await shown(NOTHING))["off"]
+    assert set(found) == {"selfcheck_hours", "disk_cache", "worker_max_rss"}
+    assert all(len(why) > 20 for why in found.values())
+
+
 async def test_an_engine_that_is_being_restarted_is_shown_and_not_ready() -> None:
     found = await shown(replace(NOTHING, engine=ENGINE, reason="the worker is being restarted"))
     assert (found["ready"], found["engine"]["name"]) == (False, "kokoro")

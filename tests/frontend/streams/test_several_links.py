@@ -138,6 +138,29 @@ async def stays(desk: Desk, reader: LateReader, late: bool) -> None:
     assert len(two.orders) == 2
 
 
+async def test_of_unlike_workers_a_listener_gets_the_one_whose_sound_comes_sooner(desk: Desk) -> None:
+    """An accelerator and a processor that is three times slower.
+
+    1. Both are idle: the fast one is chosen, and again while it makes one text.
+    2. With so much before it that it would be later than the slow one, the slow one is chosen.
+    """
+    slow = desk.worker(1, slot=0)
+    listener = listen(desk.open("how fast?", client="0"))
+    slowly(slow, await slow.has(1), 0.6)
+    await heard(listener)
+    fast = desk.worker(2, slot=1, engine=msgspec.structs.replace(ENGINE, provider="OtherExecutionProvider"))
+    listener = listen(desk.open("how fast?", client="1"))
+    slowly(fast, await fast.has(1), 0.2)
+    await heard(listener)
+    counts = []
+    for n in range(4):
+        await planned(desk.open("same length", client=f"of {n}"))
+        await quiet()
+        counts.append((len(fast.orders) - 1, len(slow.orders) - 1))
+    assert counts[:2] == [(1, 0), (2, 0)]
+    assert counts[3][1] == 1
+
+
 async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_do(desk: Desk) -> None:
     one, two, _, listeners = await sharing(desk, threads=1)
     desk.kill(one)
