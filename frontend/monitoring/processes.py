@@ -21,7 +21,20 @@ def processes(situation: Situation, supervisor: int) -> list[Process]:
     if not situation.processes:
         return []
     first = Process("supervisor", "running", pid=supervisor, resident_memory_bytes=_resident(supervisor) or UNSET)
-    return [first, *map(_process, situation.processes)]
+    return [first, *map(_process, situation.processes), *_trackers(supervisor)]
+
+
+def _trackers(supervisor: int) -> list[Process]:
+    """The process that multiprocess starts beside the first child, to clean up named resources. None are used."""
+    try:
+        children = psutil.Process(supervisor).children()
+        found = [child for child in children if any("resource_tracker" in word for word in child.cmdline())]
+    except psutil.Error:
+        return []
+    return [
+        Process("resource_tracker", "running", pid=child.pid, resident_memory_bytes=_resident(child.pid) or UNSET)
+        for child in found
+    ]
 
 
 def _process(report: ProcessReport) -> Process:

@@ -16,9 +16,11 @@ import msgspec
 import numpy as np
 import pytest
 from aiohttp import web
-from msgspec import structs
+from msgspec import UNSET, structs
+from multiprocess import resource_tracker
 
 from frontend.monitoring.metrics import Event, Metrics, RecentErrors
+from frontend.monitoring.processes import processes
 from frontend.monitoring.report import Status
 from frontend.monitoring.status_handler import Snapshot, Sources, StatusHandler, tuning
 from frontend.planning.costs import CostModel
@@ -127,6 +129,15 @@ async def test_the_scheduler_says_how_things_stand() -> None:
     snapshot = scheduler.snapshot()
     scheduler.close()
     assert (snapshot.situation, snapshot.engine, list(snapshot.streams)) == (situation, None, [])
+
+
+async def test_the_tracker_of_named_resources_is_among_the_processes() -> None:
+    """The real one, which multiprocess starts for the first process that it spawns."""
+    resource_tracker.ensure_running()
+    situation = Situation("running", "", {}, processes=(ProcessReport(role="front", state="running"),))
+    named = [process for process in processes(situation, os.getpid()) if process.role == "resource_tracker"]
+    assert [process.pid for process in named] == [resource_tracker._resource_tracker._pid]
+    assert named[0].resident_memory_bytes is not UNSET and named[0].resident_memory_bytes > 1e6
 
 
 async def test_processes_have_what_the_supervisor_reports_and_their_memory() -> None:
