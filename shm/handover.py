@@ -101,29 +101,39 @@ class Handover:
         files.
 
         Raises:
-            BrokenChannel: the supervisor is gone.
+            BrokenChannel: the supervisor is gone, or its record makes no sense.
         """
         record, fds = self._receive()
         if record is None:
             return None
         number, code, slot = _RECORD.unpack(record)
-        accepted = Accepted(number, Port(code & ~_INHERITED), bool(code & _INHERITED), slot)
-        if not fds:
-            return accepted, None
-        os.set_inheritable(fds[0], False)
-        return accepted, socket.socket(fileno=fds[0])
+        client = None
+        if fds:
+            os.set_inheritable(fds[0], False)
+            client = socket.socket(fileno=fds[0])
+        try:
+            return Accepted(number, Port(code & ~_INHERITED), bool(code & _INHERITED), slot), client
+        except ValueError as error:
+            if client is not None:
+                client.close()
+            raise BrokenChannel(f"a record that makes no sense: {error}") from error
 
     def hear(self) -> Report | None:
         """The next report; None if there is none yet.
 
         Raises:
-            BrokenChannel: the front is gone.
+            BrokenChannel: the front is gone, or its report makes no sense.
         """
-        record, _ = self._receive()
+        record, fds = self._receive()
         if record is None:
             return None
+        for fd in fds:
+            os.close(fd)  # a report has none
         number, said, _ = _RECORD.unpack(record)
-        return Report(number, Said(said))
+        try:
+            return Report(number, Said(said))
+        except ValueError as error:
+            raise BrokenChannel(f"a report that makes no sense: {error}") from error
 
     def _receive(self) -> tuple[bytes | None, list[int]]:
         # A record is sent and received whole, because both ends write and read nothing but whole records; the system
@@ -135,7 +145,9 @@ class Handover:
         except OSError as error:
             raise BrokenChannel(str(error)) from error
         if len(record) != _RECORD.size:
-            raise BrokenChannel("the other end closed")
+            for fd in fds:
+                os.close(fd)
+            raise BrokenChannel("the other end closed, or a part of a record")
         return record, fds
 
     def close(self) -> None:

@@ -55,6 +55,13 @@ BREAKS = (
         ("tests/shm/test_decoding.py",),
     ),
     Mutation(
+        "report-without-sense",
+        "shm/handover.py",
+        'raise BrokenChannel(f"a report that makes no sense: {error}") from error',
+        "raise",
+        ("tests/supervisor/processes/test_connections.py", "-k", "sense"),
+    ),
+    Mutation(
         "another-jobs-order",
         "shm/job_folder.py",
         "if order.id != job:",

@@ -79,6 +79,7 @@ TARGETS = (
     Target("frames", processes.frames, processes.framed_messages, (BrokenChannel,)),
     Target("messages", processes.messages, processes.each_message),
     Target("control", processes.control, processes.control_messages),
+    Target("handover", processes.handover, processes.records),
     Target("commits", processes.commits, processes.commit_messages, (TornBlock,)),
     Target("orders", processes.orders, processes.order_messages, (ValueError,)),
     Target("board", processes.board, lambda: [bytes([1]) + b"d" * 16 + bytes([6]) + b"e" * 16]),

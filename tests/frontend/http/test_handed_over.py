@@ -46,7 +46,13 @@ async def test_whoever_finds_no_room_or_makes_it_sees_the_end(why: str, monkeypa
     monkeypatch.setattr(connections_module, "SURPLUS", 0)
     monkeypatch.setattr(connections_module, "SETTLED", 0.0 if why == "room" else 1000.0)
     async with guarded(FakeSpeaker(), limit=1) as server:
-        first, second = await server.connect(), await server.connect()
+        first = await server.connect()
+        if why == "refused":
+            first[1].write(HEALTH[:9])  # who has said nothing would make room
+            await until(server, 1)
+            while server.connections._unheard:
+                await turn()
+        second = await server.connect()
         assert await ended((first if why == "room" else second)[0]) == b""
         assert server.closed_for(why) == 1
         for _, writer in (first, second):

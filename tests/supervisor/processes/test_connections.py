@@ -143,6 +143,20 @@ def test_a_front_that_has_ended_in_order_leaves_no_connection(house: House) -> N
     assert client.recv(1) == b"" and not len(house.connections)
 
 
+@pytest.mark.parametrize("said", [2, 255])
+def test_a_front_whose_reports_make_no_sense_is_heard_no_more(house: House, said: int) -> None:
+    """Its memory is damaged; the supervisor, on whom all depend, goes on, and loses nobody."""
+    first, _ = house.front(), house.comes()
+    taken = first.take()
+    assert taken
+    first.theirs._socket.send(taken.number.to_bytes(8, "big") + bytes([said, 0, 0, 0, 0]))
+    house.connections.turn()
+    house.connections.turn()
+    second = house.front()
+    house.ends(first)
+    assert second.take_all() == [taken._replace(inherited=True)]
+
+
 def test_the_client_sees_the_end_once_the_front_has_closed_its_copy(house: House) -> None:
     front, client = house.front(), house.comes()
     accepted = front.take()
