@@ -18,6 +18,7 @@ from benchmarks.measuring.plots import Plot
 from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from benchmarks.measuring.subjects import Subject, kokoro_live, kokoro_onnx_server
 from benchmarks.measuring.texts import article
+from client.blocking import BlockingClient
 from worker.machine.machine import cores
 
 LISTENERS = (1, 2, 4, 8, 16)
@@ -68,8 +69,9 @@ def run(options: Options) -> Report:
     label, voice = label_and_voice(options.settings)
     with kokoro_live(options.settings) as ours:
         speed, levels = measure(ours, voice, options)
+        spent = BlockingClient(f"http://127.0.0.1:{ours.port}").get("/status")["work"]
     rows = [_row("kokoro-live", level) for level in levels]
-    raw: dict[str, object] = {"kokoro-live": [_raw(level) for level in levels], "speed": speed}
+    raw: dict[str, object] = {"kokoro-live": [_raw(level) for level in levels], "speed": speed, "work": spent}
     lines = {"kokoro-live": [(float(level.listeners), float(level.clean)) for level in levels]}
     speeds: list[list[Cell]] = [["kokoro-live", speed]]
     if options.competes:
@@ -98,6 +100,9 @@ def run(options: Options) -> Report:
         Table("Aggregate speed, everybody reading as fast as it comes", ("", "times real time"), speeds),
         Table(f"Listeners at playback speed, arriving every {INTERVAL:g} s on average", columns, rows),
     ]
+    names = ("process", "stage", "processor_seconds", "joules")
+    works: list[list[Cell]] = [[row.get(name) for name in names] for row in spent]
+    tables.append(Table("Work for a second of speech (joules where the machine tells them)", names, works))
     plot = Plot("Streams without a gap", "listeners", "without a gap", lines)
     return Report("streams", label, tables, verdicts(speed, levels), (), raw, (plot,))
 

@@ -188,7 +188,15 @@ class Front:
         self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
+        self._metrics.work.processes = self._roles
+        self._metrics.readings.add(self._metrics.work.readings)
         self._metrics.readings.add(lambda: helper_memory_readings({"g2p": espeak.helper_pids(), "reader": apart.pids}))
+
+    def _roles(self) -> dict[int, str]:
+        """The role of each of the server's processes, by pid."""
+        found = {each.pid: each.role for each in self._scheduler.snapshot().situation.processes if each.pid}
+        helpers = {**dict.fromkeys(espeak.helper_pids(), "g2p"), **dict.fromkeys(apart.pids, "reader")}
+        return found | helpers | {os.getppid(): "supervisor"}
 
     def _runner(self, services: Services) -> web.AppRunner:
         desk = PlayDesk(self._player)
@@ -286,6 +294,7 @@ class Front:
                 self._player.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._metrics.work.look()  # so that all that a new process spends is counted
                 self._player.given_up(message.player_reason)
                 self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):

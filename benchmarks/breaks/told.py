@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "energy-is-shared-out",
+        "frontend/monitoring/work.py",
+        "(joules - self._joules_before) * share",
+        "(joules - self._joules_before)",
+        ("tests/frontend/monitoring/test_work.py",),
+    ),
+    Mutation(
+        "energy-s-counter-begins-again",
+        "frontend/monitoring/work.py",
+        "% (most + 1) / 1e6",
+        "/ 1e6",
+        ("tests/frontend/monitoring/test_work.py",),
+    ),
+    Mutation(
         "engine-info-while-nothing-speaks",
         "frontend/http/app.py",
         "engine_readings(None if speaker.reason else speaker.engine)",

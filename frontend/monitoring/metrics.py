@@ -18,6 +18,7 @@ from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.first_sounds import RecentFirstSounds
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.report import RecentError
+from frontend.monitoring.work import WorkAccount
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
@@ -175,6 +176,7 @@ class Metrics:
         self.errors = RecentErrors()
         self.first_sounds = RecentFirstSounds()
         self.drift = drift or DriftMonitor()
+        self.work = WorkAccount()
         self.readings = Readings()
         """Gauges that are computed at each scrape."""
         self.readings.add(self.drift.readings)
@@ -232,9 +234,12 @@ class Metrics:
         """Count a lookup in the cache as a hit or a miss."""
         self._counters["cache_hits_total" if found else "cache_misses_total"].inc()
 
-    def segment_made(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
+    def segment_made(
+        self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float, prosody_seconds: float = 0.0
+    ) -> None:
         """Note that a segment took `seconds` of an inference thread, with `load` runs at once on average, itself
-        included."""
+        included; `prosody_seconds` of them for its prosody."""
+        self.work.made(samples / engine.sample_rate, seconds, prosody_seconds)
         if samples:
             self._histograms["real_time_factor"].observe(seconds * engine.sample_rate / samples)
             self.drift.observe(engine, stream, seconds, samples, load)

@@ -37,6 +37,15 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "Memory of all processes of a role together; a standby counts as a worker.",
         ("process",),
     ),
+    "processor_seconds_per_audio_second": (
+        "Processor seconds of a role's processes for each second of speech made, since this front began; a worker's by "
+        "stage (prosody, vocoder) if it tells them apart.",
+        ("process", "stage"),
+    ),
+    "joules_per_audio_second": (
+        "Energy in the same way, where Linux's powercap tells it: the processors', shared out by processor time.",
+        ("process", "stage"),
+    ),
     "cost_seconds_per_100_tokens": ("Fitted: work for a script of 100 tokens.", ("engine",)),
     "cost_audio_seconds_per_token": ("Fitted: audio of each token of a script, at speed 1.", ("engine",)),
     "cost_real_time_factor": ("Fitted: seconds of work per second of audio, of a run that is alone.", ("engine",)),

@@ -222,6 +222,24 @@ class Totals(msgspec.Struct):
     spoken: Annotated[int, Meta(description="Requests, and texts of sockets, of which something was heard.")]
 
 
+class Work(msgspec.Struct):
+    """What a second of speech has cost one kind of process, or one stage of its work, since this front began."""
+
+    process: str
+    processor_seconds: float
+    stage: Annotated[str, Meta(description="prosody or vocoder, of a worker that tells them apart.")] | UnsetType = (
+        UNSET
+    )
+    joules: Annotated[float, Meta(description="Its share of the processors' energy, where the machine tells it.")] | (
+        UnsetType
+    ) = UNSET
+
+
+def work(process: str, stage: str, processor_seconds: float, joules: float) -> Work:
+    """A row; 0 joules are unknown."""
+    return Work(process, round(processor_seconds, 4), stage or UNSET, round(joules, 3) if joules else UNSET)
+
+
 class Memory(msgspec.Struct):
     """The machine's memory."""
 
@@ -294,6 +312,7 @@ class Status(msgspec.Struct):
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Costs fitted to measurements, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's settings, as they are in force.")]
     totals: Totals
+    work: Annotated[list[Work], Meta(description="Per second of speech that was made; empty before the first second.")]
     memory: Memory
     front_uptime_seconds: float
     reason: Annotated[str, Meta(description="Reason for which nothing can speak.")] | UnsetType = UNSET

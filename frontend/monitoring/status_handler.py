@@ -151,6 +151,7 @@ class StatusHandler:
             english_tagger=tagger_name(),
             words_by_source=dict(self._sources.pronounced),
             totals=self._totals(),
+            work=self._sources.metrics.work.report(),
             memory=Memory(memory.total, memory.available),
             settings={name: getattr(self._sources.settings, name) for name in SETTINGS},
             off={name: why for name, why in OFF.items() if not getattr(self._sources.settings, name)} | WORKERS_OFF,

@@ -156,7 +156,9 @@ class Generations:
                 tokens, speed, done.samples, done.seconds, done.prosody_seconds, load
             )
             stream.request.stages.made(done.seconds, done.samples / link.engine.sample_rate)
-            self._shared.metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
+            self._shared.metrics.segment_made(
+                link.engine, stream.number, done.seconds, done.samples, load, done.prosody_seconds
+            )
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
             self._shared.cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))

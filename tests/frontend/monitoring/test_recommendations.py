@@ -40,6 +40,7 @@ def healthy() -> Status:
         settings={},
         totals=Totals(requests=9000, refused=1, underruns=0, streams_cut=0, segments_resubmitted=0, spoken=60),
         memory=Memory(16 * GIGABYTE, 8 * GIGABYTE),
+        work=[],
         front_uptime_seconds=60.0,
         engine=SpeakingEngine("kokoro", "CPUExecutionProvider", "kokoro-v1.0.onnx", 2),
         drift=Drift(0.4, 0.41, 1.025),
