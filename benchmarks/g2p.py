@@ -15,6 +15,7 @@ from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from text.east_asian import missing
 from text.english.tagger import spacy_model, tagger_name
 from text.espeak import espeak
+from text.espeak.espeak_g2p import EspeakG2P
 from text.g2p import G2P
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
@@ -58,6 +59,11 @@ def run(options: Options) -> Report:
         medians[language] = float(np.median(first))
         rows.append([language, *_figures(normalised), *_figures(first), *_figures(again)])
         options.say(f"g2p: {language}")
+    alone, texts = EspeakG2P("en-us"), [normalize(text, "en-us", Normalization()) for text in SENTENCES["en-us"]]
+    rows.append(["espeak-ng alone, en-us", None, None, *_figures(_timed(alone.words, texts, rounds)), None, None])
+    ours = [word.phonemes for text in texts for word in G2P().words(text, "en-us")]
+    theirs = [word.phonemes for text in texts for word in alone.words(text)]
+    otherwise = sum(_letters(one) != _letters(other) for one, other in zip(ours, theirs, strict=True))
     if spacy_model() and (reference := _misaki()):
         said = [normalize(text, "en-us", Normalization()) for text in SENTENCES["en-us"]]
         rows.append(["misaki with spaCy, en-us", None, None, *_figures(_timed(reference, said, rounds)), None, None])
@@ -70,7 +76,12 @@ def run(options: Options) -> Report:
     return Report(
         "g2p",
         f"misaki, espeak-ng {espeak.version()}, tagger {tagger_name()}",
-        [Table("Milliseconds a sentence", columns, rows)],
+        [
+            Table("Milliseconds a sentence", columns, rows),
+            Table(
+                "English words that espeak-ng alone says otherwise", ("words", "otherwise"), [[len(ours), otherwise]]
+            ),
+        ],
         [verdict],
     )
 
@@ -83,6 +94,11 @@ def _timed(do: Callable[[str], object], texts: Sequence[str], rounds: int) -> li
             do(text)
             taken.append(1000 * (time.perf_counter() - begun))
     return taken
+
+
+def _letters(phonemes: str) -> str:
+    """The phonemes without stress and signs."""
+    return "".join(filter(str.isalpha, phonemes.replace("ˈ", "").replace("ˌ", "")))
 
 
 def _figures(taken: Sequence[float]) -> tuple[float, float]:
