@@ -55,6 +55,7 @@ from shm.messages import (
     Drain,
     Heartbeat,
     PlayerLink,
+    StandBy,
     Started,
     Suspects,
     TextBoard,
@@ -72,6 +73,9 @@ if TYPE_CHECKING:
     from frontend.dialects.wyoming.service import WyomingService
 
 log = logging.getLogger(__name__)
+
+_SPARE = "kokoro-live: spare front"
+"""The process's title until it is to serve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def run(
         listeners: the sockets whose connections the supervisor hands over.
         files: the folder of its counts; None counts in memory.
     """
-    setproctitle("kokoro-live: front")
+    setproctitle(_SPARE)
     control_end.setblocking(False)
     awake_loop.run(Front(listeners, ControlSocket(control_end), Handover(handover_end), settings, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
@@ -299,11 +303,16 @@ class Front:
                 self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()
+                if not self._oriented.is_set():
+                    setproctitle("kokoro-live: front")
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds
                 self._in_flight.record_on(Board(memory))
                 os.close(memory)  # the mapping stays
+            case StandBy(english):
+                if english:
+                    self._load_english()
             case Suspects():
                 self._in_flight.heed(message)
                 if message.suspected:

@@ -265,6 +265,13 @@ class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
     texts (`shm.in_flight`)."""
 
 
+class StandBy(msgspec.Struct, frozen=True, tag="stand_by"):
+    """Supervisor -> front that has started: another one serves. It prepares to take its place at once."""
+
+    english: bool
+    """True if the engine in use takes phonemes, so that English is to be loaded."""
+
+
 class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     """Supervisor -> front: texts that were being answered when fronts died, as digests (`shm.in_flight`)."""
 
@@ -334,6 +341,7 @@ ControlMessage = (
     | Heartbeat
     | Situation
     | TextBoard
+    | StandBy
     | Suspects
     | Cleared
     | PlayerWanted

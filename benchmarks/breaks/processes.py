@@ -284,4 +284,25 @@ BREAKS = (
         "",
         ("tests/frontend/http/test_handed_over.py",),
     ),
+    Mutation(
+        "a-standby-front-takes-over",
+        "supervisor/processes/standby_front.py",
+        '        return child or self._nursery.start("front")\n',
+        '        return self._nursery.start("front")\n',
+        ("tests/supervisor/processes/test_standby_front.py",),
+    ),
+    Mutation(
+        "a-standby-front-has-the-present-settings",
+        "supervisor/processes/fronts.py",
+        "        self.standby.drop()\n        self.role.outdate(why)\n",
+        "        self.role.outdate(why)\n",
+        ("tests/supervisor/processes/test_standby_front.py",),
+    ),
+    Mutation(
+        "a-stopped-front-is-ended",
+        "supervisor/processes/loop.py",
+        "            if is_stopped(child.pid):\n",
+        "            if False:\n",
+        ("tests/system/test_standby_front.py", "-k", "stopped"),
+    ),
 )

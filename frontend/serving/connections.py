@@ -118,8 +118,8 @@ class Connection(asyncio.Protocol):
         self._lost = True
         self.writable.set()
         self._register.lost(self)
-        assert self._transport is not None
-        end(self._transport.get_extra_info("socket"))
+        if self._transport is not None and (client := self._transport.get_extra_info("socket")):
+            end(client)
         self._register.closed(self.number)
         self._protocol.connection_lost(exc)
 

@@ -48,6 +48,8 @@ class Incarnation(ABC):
         """True while a worker hasn't answered its last `Load`."""
         self.progressed = False
         """True once the process has sent `ChildProgress`."""
+        self.able = False
+        """True once a front could serve."""
         self.ending = False
         """True once the process was asked to end."""
 

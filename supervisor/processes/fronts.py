@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,8 +14,9 @@ from shm.in_flight import TextsInFlight
 from shm.memory import reserve
 from shm.messages import Connect, ControlMessage, Disconnect, Suspects
 from shm.situation import Situation
-from supervisor.processes.children import KILL_GRACE, OWN_FAULT, Incarnation, Nursery
+from supervisor.processes.children import KILL_GRACE, OWN_FAULT, Incarnation, Nursery, ended
 from supervisor.processes.role import Role, RoleState
+from supervisor.processes.standby_front import StandbyFront
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
@@ -107,7 +108,8 @@ class Fronts:
         self, settings: SupervisorSettings, drain_timeout: Callable[[], float], nursery: Nursery, timers: Timers
     ) -> None:
         """`drain_timeout`: seconds that streams have to finish, read from the present settings at each call."""
-        self.role = Role("front", settings, nursery, timers)
+        self.standby = StandbyFront(settings.standby_front, nursery, timers)
+        self.role = Role("front", settings, nursery, timers, supply=self.standby.take)
         self.role.start_due = True
         self.suspects = SuspectTexts(timers.clock)
         self.streams_cut = 0
@@ -116,17 +118,39 @@ class Fronts:
         self._nursery = nursery
         self._settings = settings
 
+    def started(self, child: Incarnation) -> None:
+        """Handle a front's message that it could serve."""
+        child.able = True
+        self.role.serves(child)
+
+    def hangs(self, child: Incarnation, reason: str) -> None:
+        """Replace a front that hangs."""
+        self.standby.fails(child, reason)
+        self.role.condemn(child, reason)
+
+    def outdate(self, why: str) -> None:
+        """Have the front replaced by one that is started from now on."""
+        self.standby.drop()
+        self.role.outdate(why)
+
     def exited(self, child: Incarnation, status: int) -> None:
+        if self.standby.fails(child, ended(status)):
+            return
         self.streams_cut += child.in_flight.begun
         if status and not child.ending:
             self.suspects.front_died(child.in_flight, status)
         self.role.exited(child, status)
 
     def reconcile(self) -> None:
-        """Start the front if it is due, and its successor on the same socket if it is outdated."""
+        """Start the front if it is due, and its successor if it is outdated."""
         self.role.start_if_due()
         if self.role.outdated and self.role.state is RoleState.RUNNING:
             self.role.start_successor()
+
+    def stand_by(self, workers: Sequence[Incarnation]) -> None:
+        """Have a front stand by for the one that serves, once these workers speak."""
+        if workers and self.role.state is RoleState.RUNNING and not self.role.successor:
+            self.standby.refill(any(worker.engine.speaks == "phonemes" for worker in workers))
 
     def end_predecessors(self) -> None:
         """Let fronts that another one has replaced finish their streams and end."""
@@ -135,6 +159,7 @@ class Fronts:
 
     def stop(self) -> None:
         """Let streams finish within the drain timeout. A starting front has accepted none."""
+        self.standby.drop()
         running = self.role.state is RoleState.RUNNING
         self.role.stop(self._drain_timeout() + KILL_GRACE if running else 0.0)
 

@@ -151,8 +151,10 @@ class Lifecycle:
             case Started():
                 if sender.role == "worker":
                     self._workers.attends(sender)
-                else:
-                    self._clients.get(sender.role, self._fronts.role).serves(sender)
+                elif sender.role == "front":
+                    self._fronts.started(sender)
+                elif sender.role in self._clients:
+                    self._clients[sender.role].serves(sender)
             case ChildProgress():
                 sender.progressed = True
             case Loading(provider):
@@ -192,8 +194,10 @@ class Lifecycle:
         """Handle the finding that a child hangs: another one takes its place at once."""
         if child.role == "worker":
             self._workers.hangs(child, reason)
+        elif child.role in self._clients:
+            self._clients[child.role].condemn(child, reason)
         else:
-            self._clients.get(child.role, self._fronts.role).condemn(child, reason)
+            self._fronts.hangs(child, reason)
 
     def exited(self, child: Incarnation) -> None:
         status = self._nursery.reap(child)
@@ -252,7 +256,7 @@ class Lifecycle:
             self._errands.forget()
             self._workers.replace_all("its settings have changed")
         if changes.front:
-            self._fronts.role.outdate("its settings have changed")
+            self._fronts.outdate("its settings have changed")
             self._books.renew()
         self._reloading = True
 
@@ -281,6 +285,8 @@ class Lifecycle:
         except NoMemory as error:
             log.critical("%s", error)
             self._stop(ExitCode.MEMORY)
+        if self._code is None:
+            self._fronts.stand_by(speaking(self._workers.roles))
         self._players.reconcile()
         self._books.reconcile()
         self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
@@ -350,6 +356,8 @@ class Lifecycle:
         """The processes that are no front and fill no worker's slot."""
         if standby := self._workers.standby:
             yield standby, "standby", "loaded" if standby.ready else "imported"
+        if front := self._fronts.standby.process:
+            yield front, "standby-front", "ready" if front.able else RoleState.STARTING
         if errand := self._errands.running:
             yield errand[1], errand[0].role, RoleState.RUNNING
         for name, role in self._clients.items():

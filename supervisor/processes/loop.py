@@ -64,7 +64,7 @@ class Loop:
         return child
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
-        for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(handled, self._enqueue)
         try:
             lifecycle.start()
@@ -88,7 +88,10 @@ class Loop:
                 self.connections.turn()
             elif key.data is None:
                 for number in os.read(self._signals_read, 64):
-                    lifecycle.signal(number)
+                    if number == signal.SIGCHLD:
+                        self._look_at_fronts()
+                    else:
+                        lifecycle.signal(number)
             elif key.fileobj not in self._watched():
                 continue  # its child was reaped at another of these events
             elif key.fileobj == key.data.sentinel:
@@ -99,6 +102,25 @@ class Loop:
         self.timers.run_due()
         front = lifecycle.front
         self.connections.serves(front.handover if isinstance(front, ChildProcess) else None)
+
+    def _look_at_fronts(self) -> None:
+        """Kill a front that was stopped: its clients would wait for a heartbeat's limit. Its death is any other's."""
+        fronts = {key.data for key in self._selector.get_map().values() if getattr(key.data, "role", "") == "front"}
+        for child in fronts:
+            if is_stopped(child.pid):
+                self._look_again(child, time.monotonic(), LOOKS)
+
+    def _look_again(self, child: ChildProcess, due: float, looks: int) -> None:
+        if child.control not in self._watched() or not is_stopped(child.pid):
+            return
+        if not looks:
+            log.error("front[%d] was stopped: ending it", child.generation)
+            child.kill()
+            return
+        now = time.monotonic()
+        # This process may have been stopped with the whole group, and be continued before the front is.
+        left = looks - 1 if now - due < LOOK_LATE else LOOKS
+        self.timers.after(LOOK, lambda: self._look_again(child, now + LOOK, left))
 
     def _enqueue(self, number: int, _frame: FrameType | None) -> None:
         """Put the signal into a queue and do nothing else: all work happens in the loop, one event at a time."""
@@ -133,6 +155,29 @@ class Loop:
 _WAITS = {"running": "processor", "disk-sleep": "disk"}
 _STATES_TELL = sys.platform == "linux"
 """True where a process's state is its main thread's: macOS shows every process as running that isn't stopped."""
+
+LOOKS = 2
+"""Looks in a row, after the first, at which a stopped front must still be stopped."""
+
+LOOK = 0.015
+"""Seconds between two looks."""
+
+LOOK_LATE = 0.01
+"""Seconds by which a look may be late and count."""
+
+
+if sys.platform == "linux":
+
+    def is_stopped(pid: int) -> bool:
+        """True if this child is stopped, by SIGSTOP say."""
+        with contextlib.suppress(ChildProcessError):
+            return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        return False
+else:
+
+    def is_stopped(pid: int) -> bool:
+        """False: `waitid` is Linux's, and elsewhere a stopped front misses its heartbeats."""
+        return False
 
 
 class ChildProcess(Incarnation):

@@ -204,7 +204,7 @@ class Role:
         self.become(RoleState.STARTING, "" if waking else f"the {self.name} is starting")
         self.boot_failed = False
         self.process, self.successor = self.successor or self._supply(self), None
-        if self.process.ready:
+        if self.process.ready or self.process.able:
             self.serves(self.process)
 
     def outdate(self, why: str, fresh: bool = True) -> None:
@@ -220,7 +220,7 @@ class Role:
         log.info("bringing up another %s: %s", self.name, self.outdated)
         self.outdated = ""
         self.successor = self._supply(self)
-        if self.successor.ready:
+        if self.successor.ready or self.successor.able:
             self.serves(self.successor)
 
     def serves(self, child: Incarnation) -> None:

@@ -48,6 +48,11 @@ class SupervisorSettings:
         "A spare worker that takes a dead one's place: with its libraries imported, or with the model loaded too.",
         "imported",
     )
+    standby_front: bool = setting(
+        Group.MACHINE,
+        "A spare front, of some 75 MB, that takes a dead one's place at once; without one, a new front starts.",
+        False,
+    )
     workers: int = setting(
         Group.MACHINE,
         "Workers that speak side by side: the first on the best execution provider, the others on the CPU; without an "

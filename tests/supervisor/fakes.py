@@ -125,6 +125,7 @@ class House(Outside):
         workers: int = 1,
         errands: Sequence[Errand] = (),
         load_timeout: float = 300.0,
+        standby_front: bool = False,
     ) -> None:
         """`errands` are wanted whenever something speaks."""
         self.now = 100.0
@@ -138,7 +139,12 @@ class House(Outside):
         self._fetch = fetch
         self._errands = errands
         settings = SupervisorSettings(
-            rings=1, ring_seconds=1, standby=standby, workers=workers, load_timeout=load_timeout
+            rings=1,
+            ring_seconds=1,
+            standby=standby,
+            workers=workers,
+            load_timeout=load_timeout,
+            standby_front=standby_front,
         )
         self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
 
