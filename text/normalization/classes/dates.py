@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from text.locales.tables import word_list
 from text.normalization.classes.calendar import Clock, Date, Decades, MonthSpan, Weekday, Year
-from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.5
@@ -16,6 +16,7 @@ _ORDER = {"st", "nd", "rd", "th"}
 _JOINTS = frozenset("-/.")
 _ERAS = frozenset(("ad", "bc", "bce", "ce"))
 _APOSTROPHES = frozenset("'’‘")
+BEFORE_YEARS = _APOSTROPHES | {"fy"}
 
 
 class Dates:
@@ -30,10 +31,8 @@ class Dates:
         self._cues = {name: word_list(listed) for name, listed in cues.items()}
 
     @property
-    def parsers(self) -> dict[str, Parser]:
-        """Parsers by the names of their settings."""
-        days = Parser(frozenset((*self._days, *self._long_days, *self._months, "the")), self.dates)
-        return {"dates": days, "years": Parser(_APOSTROPHES | {"fy"}, self.years)}
+    def words(self) -> frozenset[str]:
+        return frozenset((*self._days, *self._long_days, *self._months, "the"))
 
     def dates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
@@ -318,8 +317,8 @@ class Dates:
         last, end = at(start)
         if last >= 0 and (line.dash(after) or joint in ("to", "and", "or")):
             spoken = line[after].text if joint in ("to", "and", "or") else "to"
-            yield Classed(place, end, Decades(first, last, spoken), _COST)
-        yield Classed(place, after, Decades(first), _COST)
+            yield Classed(place, end, Decades(first, last, spoken), 0.3)
+        yield Classed(place, after, Decades(first), 0.3)
 
     def _apostrophe(self, line: Tokens, place: int) -> Iterator[Classed]:
         if line[place + 1].kind != "d" or len(line[place + 1].text) != 2:

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 from text.normalization.draft import MASK
 
-_TOKEN = re.compile(rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>[^\W\d_{MASK}]+)|(?P<s>[^\s\w]|_)")
+_RAISED = "⁰¹²³⁴-⁹₀-₉½⅓⅔¼¾⅕-⅞⅑⅒ºª"
+_TOKEN = re.compile(rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>[^\W\d_{MASK}{_RAISED}]+)|(?P<s>\S)")
 _CURRENCY = frozenset("$£€¥₹")
+_CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
+"""Signs that belong to what they are glued to."""
 _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
 _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
@@ -81,7 +84,7 @@ class Tokens:
         token, after = self[place], self[place + 1]
         if token.gap:
             return True
-        if token.kind != "s" or token.text in ("_", "°", "%", "‰"):
+        if token.kind != "s" or token.text in _CLOSE:
             return False
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
 

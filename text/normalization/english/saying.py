@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from text.locales.english import day_name, month_name
+from text.locales.tables import table
 from text.normalization.classes.calendar import (
     Clock,
     Date,
@@ -15,7 +18,15 @@ from text.normalization.classes.calendar import (
     Weekday,
     Year,
 )
-from text.normalization.number_words import cardinal, decade, ordinal, two_digits, year
+from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
+from text.normalization.english.units import SPOKEN_PER, UNITS, powered
+from text.normalization.number_words import cardinal, decade, in_pairs, number, ordinal, two_digits, year
+
+_TABLE = table("en", "currencies")
+_CURRENCIES: dict[str, list[str]] = _TABLE["currencies"]
+_DOLLARS_OF: dict[str, str] = _TABLE["dollars_of"]
+_PERIODS: dict[str, str] = _TABLE["periods"]
+_HUNDREDS = re.compile(r"[1-9][1-9]00")
 
 
 def said(fields: object, british: bool) -> str:
@@ -54,7 +65,79 @@ def said(fields: object, british: bool) -> str:
         case Ratio():
             joint = " " if fields.timed else " to "
             return f"{cardinal(fields.first, british)}{joint}{cardinal(fields.last, british)}"
+        case Money():
+            return _money(fields, british)
+        case Measure():
+            return _measure(fields, british)
+        case Coordinate():
+            return _coordinate(fields, british)
+        case Sides():
+            return " by ".join(year(int(n), british) if len(n) == 4 else number(n, british) for n in fields.numbers)
+        case Multiple():
+            upper = f" to {_quantity(fields.last, british)}" if fields.last else ""
+            return f"{_quantity(fields.first, british)}{upper} {'time' if fields.first.is_one else 'times'}"
     raise TypeError(fields)
+
+
+def _quantity(quantity: Quantity, british: bool) -> str:
+    words = number(quantity.number, british)
+    return f"minus {words}" if quantity.minus else words
+
+
+def _measure(measure: Measure, british: bool) -> str:
+    names = UNITS[measure.unit]
+    singular = measure.singular or (measure.first.is_one and measure.last is None)
+    hundreds = measure.unit.lower() == "rpm" and not measure.first.grouped and _HUNDREDS.fullmatch(measure.first.number)
+    words = in_pairs(measure.first.number, british) if hundreds else _quantity(measure.first, british)
+    if measure.last:
+        words += f" {'by' if measure.by else 'to'} {_quantity(measure.last, british)}"
+    words += f" {powered(names[not singular], measure.power, british)}"
+    if measure.per:
+        words += f" per {powered(SPOKEN_PER.get(measure.per) or UNITS[measure.per][0], measure.per_power, british)}"
+    return words
+
+
+_WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+
+
+def _coordinate(coordinate: Coordinate, british: bool) -> str:
+    words = []
+    for value, name in ((coordinate.degrees, "degree"), (coordinate.minutes, "minute"), (coordinate.seconds, "second")):
+        if value:
+            bare = value.lstrip("0") or "0"
+            words.append(f"{number(bare, british)} {name}{'' if bare == '1' else 's'}")
+    return " ".join([*words, _WAYS[coordinate.way]])
+
+
+def _money(money: Money, british: bool) -> str:
+    names = _CURRENCIES[money.currency]
+    if money.country:
+        names = [f"{_DOLLARS_OF[money.country]} dollar", f"{_DOLLARS_OF[money.country]} dollars", "cent", "cents"]
+    name = names[0 if money.singular else 1]
+    first = number(money.first.number, british)
+    if money.last:
+        lower, upper = f"{first} {money.first_magnitude}".strip(), number(money.last.number, british)
+        words = " ".join(filter(None, (lower, "to", upper, money.magnitude, name)))
+    elif money.magnitude:
+        words = f"{first} {money.magnitude} {name}"
+    else:
+        words = _with_hundredths(money, names, british)
+    words = f"minus {words}" if money.first.minus else words
+    words += " plus" * money.plus + f" {money.tail}" * bool(money.tail)
+    return f"{words} per {_PERIODS.get(money.per, money.per)}" if money.per else words
+
+
+def _with_hundredths(money: Money, names: list[str], british: bool) -> str:
+    whole, _, fraction = money.first.number.partition(".")
+    if fraction and (len(fraction) != 2 or len(names) < 4):
+        return f"{number(money.first.number, british)} {names[1]}"
+    units, hundredths = int(whole or 0), int(fraction or 0)
+    words = []
+    if units or not hundredths:
+        words.append(f"{number(whole or '0', british)} {names[units != 1 and not money.singular]}")
+    if hundredths:
+        words.append(f"{cardinal(hundredths, british)} {names[3 if hundredths > 1 else 2]}")
+    return " and ".join(words)
 
 
 def _date(date: Date, british: bool) -> str:

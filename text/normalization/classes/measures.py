@@ -1,0 +1,194 @@
+"""Parser of measures in a language's units: 5 km, 12KG, -5°C, 5-10%, 5x7 in., 300 kWh/year, 1920x1080, 3-5x."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.numbers import signed, written_number
+from text.normalization.classes.quantities import Coordinate, Measure, Multiple, Quantity, Sides
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.5
+_POWERS = {"²": "2", "³": "3"}
+_TIMES = frozenset(("x", "×"))
+_SPECIAL = frozenset("%‰°℃℉º")
+
+
+_WAYS = ("N", "S", "E", "W")
+_Symbols = list[tuple[tuple[str, ...], str]]
+"""Units that begin with the same token: their tokens and their symbols, the longest first."""
+
+
+class Measures:
+    """Parser for one language's tables (`units.toml`)."""
+
+    words = frozenset(("-", "−", "."))
+
+    def __init__(self, table: Mapping[str, object]) -> None:
+        units: dict[str, object] = dict(table["units"])  # type: ignore[call-overload]
+        self._per: dict[str, object] = units | dict(table["per"])  # type: ignore[call-overload]
+        cues: dict[str, str] = dict(table["cues"])  # type: ignore[call-overload]
+        self._cues = {name: word_list(listed) for name, listed in cues.items()}
+        self._things = frozenset(form for thing in word_list(str(table["things"])) for form in (thing, f"{thing}s"))
+        self._preferred = {symbol.casefold(): symbol for symbol in self._cues["folded"]}
+        self._units, self._pers = self._index(units), self._index(self._per)
+
+    def _index(self, units: Mapping[str, object]) -> dict[str, _Symbols]:
+        found: dict[str, _Symbols] = defaultdict(list)
+        for symbol in units:
+            parts = tuple(token.text for token in Tokens(symbol).tokens)
+            found[parts[0].casefold()].append((parts, symbol))
+        for listed in found.values():
+            listed.sort(key=lambda each: -len(each[0]))
+        return found
+
+    def _unit(self, line: Tokens, place: int, units: Mapping[str, _Symbols]) -> tuple[str, int]:
+        """Symbol of the unit at a token and the place after it; ("", place) if there is none."""
+        folded: set[str] = set()
+        length = 0
+        for parts, symbol in units.get(line[place].fold, ()):
+            tokens = line.tokens[place : place + len(parts)]
+            if folded and len(parts) < length:
+                break
+            if tuple(token.text for token in tokens) == parts:
+                return symbol, place + len(parts)
+            if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)):
+                folded.add(symbol)
+                length = len(parts)
+        if not folded:
+            return "", place
+        written = "".join(token.fold for token in line.tokens[place : place + length])
+        symbol = self._preferred.get(written, "") if len(folded) > 1 or len(written) == 1 else folded.pop()
+        return symbol, place + length
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        minus, start = signed(line, place)
+        number, after = written_number(line, start)
+        if not number or (minus and line[place].gap is False and line[place - 1].kind == "m"):
+            return
+        first = Quantity(number, minus, line[start].text != number)
+        yield from self._measure(line, place, after, first, None, False)
+        marked = line.has(after, "%°", glued=True)
+        joint = after + marked
+        if line[joint].fold in _TIMES and line[joint].gap == line[joint + 1].gap:
+            second, end = written_number(line, joint + 1)
+            if second:
+                yield from self._measure(line, place, end, first, Quantity(second), True)
+            yield from self._sides(line, place, after)
+        elif line.has(after, _TIMES, glued=True) and not minus:
+            yield Classed(place, after + 1, Multiple(first), _COST)
+        elif line.dash(joint) or (line.has(joint, ("to",)) and line[joint + 1].kind == "d"):
+            second_minus, second_start = signed(line, joint + 1)
+            second, end = written_number(line, second_start)
+            if second:
+                last = Quantity(second, second_minus)
+                yield from self._measure(line, place, end, first, last, False)
+                if line[end].fold in _TIMES and not line[end].gap and line[joint].fold != "to":
+                    yield Classed(place, end + 1, Multiple(first, last), _COST)
+
+    def coordinates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Parser of degrees with a way of the compass: 51°30′26″N, 40° N."""
+        number, after = written_number(line, place)
+        parts: list[str] = []
+        for signs in (("°",), ("′", "'", "’"), ("″", '"', "”")):
+            if not number or line[after].text not in signs:
+                return
+            parts.append(number)
+            after += 1
+            if line[after].text in _WAYS:
+                break
+            number, after = written_number(line, after)
+        if line[after].text in _WAYS:
+            degrees, minutes, seconds = (*parts, "", "")[:3]
+            yield Classed(place, after + 1, Coordinate(degrees, minutes, seconds, line[after].text), 0.3)
+
+    def _sides(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
+        numbers = [line[place].text]
+        while line[after].fold in _TIMES and line[after].gap == line[after + 1].gap and line[after + 1].kind == "d":
+            numbers.append(line[after + 1].text)
+            after += 2
+        spaced = line[place + 1].gap and line[place + 1].text == "×"
+        if 1 < len(numbers) < 4 and all(len(number) < 6 for number in numbers) and not spaced:
+            yield Classed(place, after, Sides(tuple(numbers)), _COST)
+
+    def _measure(
+        self, line: Tokens, place: int, after: int, first: Quantity, last: Quantity | None, by: bool
+    ) -> Iterator[Classed]:
+        gap = " " if line[after].gap else ""
+        if line[after].text == "-" and not line[after].gap and not line[after + 1].gap:
+            gap, after = "-", after + 1
+        symbol, end = self._unit(line, after, self._units)
+        if symbol in ("bp", "bps"):
+            symbol = "bp" if self._basis(line, first) else ("" if symbol == "bp" else symbol)
+        if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
+            return
+        power, end = _power(line, end)
+        per, per_power = "", ""
+        if line.has(end, "/", glued=True) and not line[end + 1].gap:
+            per, per_end = self._unit(line, end + 1, self._pers)
+            if not per:
+                if line[end + 1].fold != "o":
+                    return
+            else:
+                per_power, end = _power(line, per_end)
+        if not self._fits(line, place, after, end, symbol, gap, first, last, by, power or per):
+            return
+        after_stop = line[end + 1]
+        shouted = symbol in self._cues["stopped"] and self._shouted(line)
+        if line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
+            end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted
+        described = self._describes(line, end)
+        article = line.has(place - 1, ("a", "an")) and line[place].gap
+        singular = gap == "-" or described or (article and self._is_noun(line, end))
+        yield Classed(place, end, Measure(first, symbol, last, by, power, per, per_power, singular), 0.4)
+
+    def _fits(
+        self, line: Tokens, place: int, after: int, end: int, symbol: str, gap: str,
+        first: Quantity, last: Quantity | None, by: bool, compound: str,
+    ) -> bool:  # fmt: skip
+        """True unless the letters after the number are probably no unit."""
+        following = line[end]
+        if symbol in self._cues["only_apart"] and gap != " ":
+            return False
+        if symbol in self._cues["only_together"] and gap == " " and not compound:
+            return False
+        stopped = line.has(end, ".", glued=True) and (not line.last(end))
+        if symbol in self._cues["never_apart"] and gap == " " and not (stopped or by or compound):
+            return False
+        if not following.gap and following.text in ("'", "’", "^", "²", "³", "⁻"):
+            return False
+        if following.text in ("-", "/") and not following.gap and not line[end + 1].gap and line[end + 1].kind != "s":
+            return False
+        return "⁻" not in (line[end].text, line[end + 1].text)
+
+    def _basis(self, line: Tokens, first: Quantity) -> bool:
+        """True if "bps" are basis points: among words of rates, or few and without words of transmission."""
+        folds = {token.fold for token in line.tokens}
+        if folds & self._cues["bits"]:
+            return False
+        return bool(folds & self._cues["basis"]) or float(first.number) < 300
+
+    def _shouted(self, line: Tokens) -> bool:
+        return not any(token.text.islower() for token in line.tokens if token.kind == "w")
+
+    def _describes(self, line: Tokens, end: int) -> bool:
+        place = end + line.has(end, self._cues["sized"])
+        return line[place].gap and line[place].fold in self._things
+
+    def _is_noun(self, line: Tokens, end: int) -> bool:
+        token = line[end]
+        return token.kind == "w" and token.gap and token.fold not in self._cues["no_noun"]
+
+
+def _power(line: Tokens, place: int) -> tuple[str, int]:
+    token = line[place]
+    if token.gap:
+        return "", place
+    if token.text in _POWERS:
+        return _POWERS[token.text], place + 1
+    if token.text == "^" and line[place + 1].text in ("2", "3"):
+        return line[place + 1].text, place + 2
+    return "", place

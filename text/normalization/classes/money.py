@@ -1,0 +1,125 @@
+"""Parser of amounts of money: $1,250.75, 5k usd, £3m, €2.5 bn, US$5, 20 EUR, $5-10, 50¢, a $5-million deal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.numbers import signed, written_number
+from text.normalization.classes.quantities import Money, Quantity
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.35
+
+
+class Amounts:
+    """Parser for one language's tables (`currencies.toml`)."""
+
+    def __init__(self, table: Mapping[str, object]) -> None:
+        currencies: dict[str, object] = dict(table["currencies"])  # type: ignore[call-overload]
+        self._codes = {name.casefold(): name for name in currencies if name.isalpha() and len(name) > 1}
+        self._signs = frozenset(name for name in currencies if not name.isalpha())
+        self._countries = {name.casefold(): name for name in dict(table["dollars_of"])}  # type: ignore[call-overload]
+        magnitudes: dict[str, str] = dict(table["magnitudes"])  # type: ignore[call-overload]
+        self._magnitudes = {name.casefold(): full for name, full in magnitudes.items()}
+        self._full = frozenset(magnitudes.values())
+        cues: dict[str, str] = dict(table["cues"])  # type: ignore[call-overload]
+        self._singular, self._per = word_list(cues["singular"]), word_list(cues["per"])
+        self._cents = {"c": "¢", "¢": "¢"}
+        starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
+        self.parser = Parser(frozenset(starts), self.parse)
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        minus, start = signed(line, place)
+        country, sign, after = self._sign(line, start)
+        if sign:
+            minus_after, after = signed(line, after)
+            if not line[after].gap or sign.isalpha() or line[after].kind == "d":
+                yield from self._amount(line, place, after, country, sign, minus or minus_after)
+            return
+        number, after = written_number(line, start)
+        if number:
+            yield from self._after(line, place, start, minus)
+            cent = "p" if british and line[after].fold == "p" else self._cents.get(line[after].fold, "")
+            small = len(number.partition(".")[0]) < 4 and len(number.partition(".")[2]) < 2 and number[0] != "."
+            if cent and small and not line[after].gap and not minus:
+                yield Classed(place, after + 1, Money(cent, first=Quantity(number)), _COST)
+
+    def _sign(self, line: Tokens, place: int) -> tuple[str, str, int]:
+        """Country, currency and the place after them; without a currency ("", "", place)."""
+        token = line[place]
+        if token.text in self._signs:
+            return "", token.text, place + 1
+        if token.fold in self._countries and line.has(place + 1, "$", glued=True) and token.text.isupper():
+            return self._countries[token.fold], "$", place + 2
+        if token.fold in self._codes and (token.text.isupper() or token.text.islower() or token.text.istitle()):
+            return "", self._codes[token.fold], place + 1
+        return "", "", place
+
+    def _magnitude(self, line: Tokens, place: int) -> tuple[str, int]:
+        token = line[place]
+        if token.kind != "w":
+            return "", place
+        if token.fold in self._full:
+            return token.fold, place + 1
+        known = self._magnitudes.get(token.fold, "")
+        if not known or (token.gap and len(token.text) == 1):
+            return "", place
+        return known, place + 1
+
+    def _last(self, line: Tokens, place: int) -> tuple[str, int]:
+        """Number at the other end of a range, and the place after it."""
+        if not (line.dash(place) or line.has(place, ("to",))):
+            return "", place
+        start = place + 1 + (line[place + 1].text in self._signs and line[place + 1].text != "")
+        number, after = written_number(line, start)
+        return (number, after) if number else ("", place)
+
+    def _amount(self, line: Tokens, place: int, start: int, country: str, sign: str, minus: bool) -> Iterator[Classed]:
+        number, after = written_number(line, start)
+        if not number:
+            return
+        first, after = self._magnitude(line, after)
+        last, end = self._last(line, after)
+        magnitude, after = self._magnitude(line, end) if last else (first, after)
+        first = first if last else ""
+        plus = line.has(after, "+", glued=True)
+        after += plus
+        singular, tail = False, ""
+        if line.has(after, "-", glued=True) and line[after + 1].kind == "w" and not line[after + 1].gap:
+            word, singular = line[after + 1].fold, True
+            article = word == "a" and line.has(after + 2, "-", glued=True)
+            if word in self._full:
+                magnitude = word
+            elif article or 3 <= len(word) <= 12:
+                tail = line[after + 1].text
+            else:
+                return
+            after += 2
+        per, after = self._period(line, after)
+        singular = singular or line[after].fold.removesuffix("s") in self._singular
+        value, other = Quantity(number, minus), Quantity(last) if last else None
+        money = Money(sign, country, value, magnitude, other, first, per, plus, singular, tail)
+        yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
+
+    def _after(self, line: Tokens, place: int, start: int, minus: bool) -> Iterator[Classed]:
+        """Amount with its currency after it."""
+        number, after = written_number(line, start)
+        first, after = self._magnitude(line, after)
+        last, end = self._last(line, after)
+        magnitude, after = self._magnitude(line, end) if last else (first, after)
+        token = line[after]
+        code = self._codes.get(token.fold, "") if token.gap or magnitude or token.text.isupper() else ""
+        sign = token.text if token.text in self._signs and token.text else code
+        if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
+            return
+        per, after = self._period(line, after + 1)
+        value, other = Quantity(number, minus), Quantity(last) if last else None
+        money = Money(sign, "", value, magnitude, other, first if last else "", per)
+        yield Classed(place, after, money, _COST)
+
+    def _period(self, line: Tokens, place: int) -> tuple[str, int]:
+        if line.has(place, "/", glued=True) and line.has(place + 1, self._per, glued=True):
+            return line[place + 1].fold, place + 2
+        return "", place
