@@ -38,11 +38,10 @@ _SLOW = 1.5e-6 * _LENGTH
 
 
 def test_every_place_that_compiles_an_expression_is_known() -> None:
-    assert len(expressions()) > 500
+    assert len(expressions()) > 400
     assert [each for each in unseen() if not each.startswith(("worker/", "supervisor/"))] == [
         "books/making/casting.py: after",
         "books/making/casting.py: before",
-        "text/normalization/english/references.py: DASH",
     ], "an expression that is compiled late is neither scanned for ranges nor for its time"
 
 

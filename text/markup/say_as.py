@@ -139,8 +139,8 @@ def _telephone(text: str, _form: str, _language: str) -> str | None:
 
 
 def _by_rule(name: str, text: str, language: str) -> str:
-    draft = Draft(text, language)
-    classes.rule((name,)).rewrite(draft)
+    draft = Draft(text, language, frozenset((name,)))
+    classes.classes(draft)
     return draft.rewritten().text
 
 

@@ -100,8 +100,10 @@ class Edit(NamedTuple):
 class Draft:
     """Collects edits, whose positions refer to the sentence as written, so no character is rewritten twice."""
 
-    def __init__(self, sentence: str, language: str) -> None:
+    def __init__(self, sentence: str, language: str, on: frozenset[str] = frozenset()) -> None:
         self.sentence = sentence
+        self.on = on
+        """Names of the rules that are on, for the rule that reads several classes."""
         self.text = sentence
         """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
         self.british = language == "en-gb"

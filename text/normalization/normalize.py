@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from text.normalization import emoji
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
-from text.normalization.english import classes, english, web
+from text.normalization.english import english, web
 from text.normalization.markdown import plain
 from text.normalization.settings import Normalization
 from text.sentences.sentences import chunks, sentences
@@ -99,6 +99,7 @@ def normalized_sentences(
             Rewritten([Replacement.kept(chunk, 0, len(chunk))] if pieces is None else pieces),
             language,
             rules,
+            settings.on,
             keeps,
         )
 
@@ -108,7 +109,6 @@ def _rules_on(code: str, settings: Normalization) -> list[Rule]:
     """The language's rules that are on."""
     rules = [rule for rule in rules_of(code) if rule.name in settings.on or rule.name == "classes"]
     if code == "en":
-        rules = [classes.rule(settings.on) if rule.name == "classes" else rule for rule in rules]
         if settings.emoji_names:
             rules = [emoji.NAMED if rule is emoji.OMITTED else rule for rule in rules]
         if "web_addresses" not in settings.on:
@@ -122,6 +122,7 @@ def _chunk(
     written: Rewritten,
     language: str,
     rules: list[Rule],
+    on: frozenset[str],
     keeps: Keeps | None,
 ) -> Iterator[Normalized]:
     words = _Words(chunk, offset)
@@ -129,7 +130,7 @@ def _chunk(
     for sentence in sentences(written.text, language):
         while written.text[position].isspace():
             position += 1
-        draft = Draft(sentence, language)
+        draft = Draft(sentence, language, on)
         if keeps:
             found = _WORD.finditer(sentence)
             draft.hide(

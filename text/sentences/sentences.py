@@ -24,12 +24,14 @@ _END = re.compile(
 _AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
-_LAST_WORDS = re.compile(r"(?:(\S{1,24}) )?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«]+)$")
+_LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _ROMAN = re.compile("[ivxl]+")
+_SPAN = re.compile(r"\. ?[-–—] ?\d")
+_LABEL = re.compile(r"[A-Za-z]\d")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
 _SHORT_SENTENCE = 4
@@ -156,7 +158,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
     after_number = before[-1:].isdecimal()
-    if following[0].isdecimal() or _ROMAN.fullmatch(following):
+    if following[0].isdecimal() or _ROMAN.fullmatch(following) or _LABEL.match(following):
         if abbreviations.before_number(word, language):
             return True
         if after_number and lower in abbreviations.short_months(language):
@@ -165,6 +167,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return True
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"
+    if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):
+        return True  # "9 a.m. - 5 p.m."
     if lower in ("a.m", "p.m") and following.lower() in _TITLES:
         return stretch.count(" ", 0, stop) < _SHORT_SENTENCE
     if lower in abbreviations.LAST_OR_NOT and goes_on:

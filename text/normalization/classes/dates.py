@@ -201,7 +201,9 @@ class Dates:
                     yield Classed(place, place + 5, replace(date, day_first=british), _COST)
         elif not joined and sign == "/":
             one, two = int(first), int(second)
-            alone = all(token.kind == "s" for token in line.tokens[:place] + line.tokens[place + 3 :])
+            alone = (
+                line.last(place + 2) and all(token.kind == "s" for token in line.tokens[: min(place, 3)]) and place < 4
+            )
             padded = len(first) == len(second) == 2
             cues = self._cues["padded_date" if padded else "date"]
             cued = line.cued(place, cues, 2 if line.has(place - 1, (",", ".", ":")) else 1)

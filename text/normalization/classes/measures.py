@@ -137,7 +137,7 @@ class Measures:
         if not self._fits(line, place, after, end, symbol, gap, first, last, by, power or per):
             return
         after_stop = line[end + 1]
-        shouted = symbol in self._cues["stopped"] and self._shouted(line)
+        shouted = symbol in self._cues["stopped"] and line.shouted
         if line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
             end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted
         described = self._describes(line, end)
@@ -151,6 +151,8 @@ class Measures:
     ) -> bool:  # fmt: skip
         """True unless the letters after the number are probably no unit."""
         following = line[end]
+        if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
+            return False  # 123 N. Main St.
         if symbol in self._cues["only_apart"] and gap != " ":
             return False
         if symbol in self._cues["only_together"] and gap == " " and not compound:
@@ -166,13 +168,9 @@ class Measures:
 
     def _basis(self, line: Tokens, first: Quantity) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""
-        folds = {token.fold for token in line.tokens}
-        if folds & self._cues["bits"]:
+        if line.folds & self._cues["bits"]:
             return False
-        return bool(folds & self._cues["basis"]) or float(first.number) < 300
-
-    def _shouted(self, line: Tokens) -> bool:
-        return not any(token.text.islower() for token in line.tokens if token.kind == "w")
+        return bool(line.folds & self._cues["basis"]) or float(first.number) < 300
 
     def _describes(self, line: Tokens, end: int) -> bool:
         place = end + line.has(end, self._cues["sized"])

@@ -72,7 +72,7 @@ class Amounts:
         """Number at the other end of a range, and the place after it."""
         if not (line.dash(place) or line.has(place, ("to",))):
             return "", place
-        start = place + 1 + (line[place + 1].text in self._signs and line[place + 1].text != "")
+        _, _, start = self._sign(line, place + 1)
         number, after = written_number(line, start)
         return (number, after) if number else ("", place)
 

@@ -6,6 +6,8 @@ from text.normalization.classes.tokens import Tokens
 
 _GROUPING = frozenset((",", "'", "’", "_"))
 _MINUS = frozenset("-−")
+_GROUPS = 7
+"""Most groups of a number."""
 LONGEST = 15
 """Digits of the longest number that is said as a number."""
 
@@ -27,7 +29,7 @@ def _grouped(line: Tokens, place: int) -> tuple[str, int]:
     groups, after = [line[place].text], place + 1
     sign = line[after].text
     if len(groups[0]) <= 3 and sign in _GROUPING:
-        while line.has(after, sign, glued=True) and line[after + 1].kind == "d" and not line[after + 1].gap:
+        while len(groups) < _GROUPS and line.has(after, sign, glued=True) and _is_glued_number(line, after + 1):
             groups.append(line[after + 1].text)
             after += 2
         thousands = all(len(group) == 3 for group in groups[1:])
@@ -37,12 +39,16 @@ def _grouped(line: Tokens, place: int) -> tuple[str, int]:
         if len(groups) > 1 and not (thousands or (indian and sign == ",")):
             return groups[0], place + 1
     elif len(groups[0]) <= 3 and line[after].gap and len(line[after].text) == 3 and line[place - 1].kind != "d":
-        while line[after].kind == "d" and len(line[after].text) == 3 and line[after].gap:
+        while len(groups) < _GROUPS and line[after].kind == "d" and len(line[after].text) == 3 and line[after].gap:
             groups.append(line[after].text)
             after += 1
         if len(groups) < 3 or line[after].kind == "d":
             return groups[0], place + 1
     return "".join(groups), after
+
+
+def _is_glued_number(line: Tokens, place: int) -> bool:
+    return line[place].kind == "d" and not line[place].gap
 
 
 def signed(line: Tokens, place: int) -> tuple[bool, int]:

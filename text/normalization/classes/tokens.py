@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from functools import cached_property
 from typing import NamedTuple
 
 from text.normalization.draft import MASK
@@ -90,7 +91,21 @@ class Tokens:
 
     def last(self, place: int) -> bool:
         """True if only closing signs follow the token."""
-        return all(token.kind == "s" for token in self.tokens[place + 1 :])
+        return place >= self._last_word
+
+    @cached_property
+    def _last_word(self) -> int:
+        return max((place for place, token in enumerate(self.tokens) if token.kind != "s"), default=-1)
+
+    @cached_property
+    def folds(self) -> frozenset[str]:
+        """All tokens without their case."""
+        return frozenset(token.fold for token in self.tokens)
+
+    @cached_property
+    def shouted(self) -> bool:
+        """True if no word is in small letters."""
+        return not any(token.text.islower() for token in self.tokens if token.kind == "w")
 
     def cued(self, place: int, cues: Container[str], reach: int = 4) -> bool:
         """True if one of the tokens before a place is a cue word."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from functools import lru_cache
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table
@@ -11,19 +10,29 @@ from text.normalization.classes.cover import Parser, candidates, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
+from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import Tokens
-from text.normalization.draft import Draft, Edit, Rule
+from text.normalization.draft import Draft, Edit
 from text.normalization.english.saying import said
+from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
 _NAMES = frozenset(name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES))
 _DIGITS = "0123456789"
 _DATES = Dates(_CALENDAR, MONTH_NAMES, DAY_NAMES)
 _MEASURES = Measures(table("en", "units"))
+_REFERENCES = table("en", "references")
+_VERSES = Verses(_REFERENCES, BOOKS)
+_LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
 _NUMBERS = frozenset[str]()
 
 PARSERS: tuple[tuple[str, Parser], ...] = (
+    ("references", Parser(_VERSES.words, _VERSES.parse)),
+    ("references", Parser(_LABELS.words, _LABELS.parse)),
+    ("codes", Parser(_NUMBERS, Codes(_REFERENCES).parse)),
+    ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
+    ("units", Parser(_NUMBERS, Heights().parse)),
     ("dates", Parser(_DATES.words, _DATES.dates)),
     ("years", Parser(BEFORE_YEARS, _DATES.years)),
     ("durations", Parser(_NUMBERS, Durations(_CALENDAR).parse)),
@@ -36,17 +45,15 @@ PARSERS: tuple[tuple[str, Parser], ...] = (
 """Parsers, each with the setting that turns it off."""
 
 
-def rule(on: Iterable[str]) -> Rule:
-    """One rule for all classes that are on."""
-    parsers = [parser for name, parser in PARSERS if name in on]
+@lru_cache(32)
+def _parsers(on: frozenset[str]) -> tuple[Parser, ...]:
+    return tuple(parser for name, parser in PARSERS if name in on)
 
-    def classify(draft: Draft) -> None:
-        if not draft.has(_DIGITS) and not draft.says_folded(_NAMES):
-            return
-        line = Tokens(draft.text)
-        cover = cheapest(candidates(line, parsers, draft.british), len(line.tokens))
-        draft.put(
-            Edit(line[each.first].start, line[each.last - 1].end, said(each.fields, draft.british)) for each in cover
-        )
 
-    return Rule("classes", classify, re.compile(""))
+def classes(draft: Draft) -> None:
+    """Say all classes that are on: the cheapest cover of the sentence."""
+    if not draft.has(_DIGITS) and not draft.says_folded(_NAMES):
+        return
+    line = Tokens(draft.text)
+    cover = cheapest(candidates(line, _parsers(draft.on), draft.british), len(line.tokens))
+    draft.put(Edit(line[each.first].start, line[each.last - 1].end, said(each.fields, draft.british)) for each in cover)

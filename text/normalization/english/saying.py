@@ -19,13 +19,15 @@ from text.normalization.classes.calendar import (
     Year,
 )
 from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
+from text.normalization.classes.references import Digits, Height, Labelled, Score, Verse
 from text.normalization.english.units import SPOKEN_PER, UNITS, powered
-from text.normalization.number_words import cardinal, decade, in_pairs, number, ordinal, two_digits, year
+from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
 
 _TABLE = table("en", "currencies")
 _CURRENCIES: dict[str, list[str]] = _TABLE["currencies"]
 _DOLLARS_OF: dict[str, str] = _TABLE["dollars_of"]
 _PERIODS: dict[str, str] = _TABLE["periods"]
+_BOOKS: dict[str, str] = table("en", "abbreviations")["books"]
 _HUNDREDS = re.compile(r"[1-9][1-9]00")
 
 
@@ -69,6 +71,19 @@ def said(fields: object, british: bool) -> str:
             return _money(fields, british)
         case Measure():
             return _measure(fields, british)
+        case Verse():
+            return _verse(fields, british)
+        case Labelled():
+            return _labelled(fields, british)
+        case Digits():
+            return digits(fields.digits)
+        case Score():
+            first, last = (
+                "nil" if british and goals == "0" else number(goals, british) for goals in (fields.first, fields.last)
+            )
+            return f"{first} {last}" if british or first == last else f"{first} to {last}"
+        case Height():
+            return f"{number(fields.feet, british)} foot {number(fields.inches, british)}"
         case Coordinate():
             return _coordinate(fields, british)
         case Sides():
@@ -94,6 +109,42 @@ def _measure(measure: Measure, british: bool) -> str:
     words += f" {powered(names[not singular], measure.power, british)}"
     if measure.per:
         words += f" per {powered(SPOKEN_PER.get(measure.per) or UNITS[measure.per][0], measure.per_power, british)}"
+    return words
+
+
+_NTH = ("", "First ", "Second ", "Third ")
+
+
+def _verse(verse: Verse, british: bool) -> str:
+    words = f"{_NTH[verse.nth]}{_BOOKS.get(verse.book, verse.book)} {cardinal(verse.chapter, british)}"
+    if verse.first:
+        words += f", {_in_hundreds(verse.first, british)}"
+    return f"{words} to {_in_hundreds(verse.last, british)}" if verse.last else words
+
+
+def _in_hundreds(value: int, british: bool) -> str:
+    hundreds, rest = divmod(value, 100)
+    return (
+        f"{cardinal(hundreds, british)} {two_digits(rest, british)}" if hundreds and rest else cardinal(value, british)
+    )
+
+
+def _labelled(labelled: Labelled, british: bool) -> str:
+    words = labelled.name
+    for label in labelled.labels:
+        if label == ",":
+            words += label
+        elif label.isalpha():
+            words += f" {label}"
+        elif label[0] == "#":
+            words += f" {in_pairs(label[1:], british)}"
+        else:
+            parts = re.findall(r"[A-Z]|\d+", label)
+            spoken = (
+                p if p.isalpha() else in_pairs(p, british) if len(parts) > 1 else cardinal(int(p), british)
+                for p in parts
+            )
+            words += f" {' '.join(spoken)}"
     return words
 
 

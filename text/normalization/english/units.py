@@ -7,7 +7,7 @@ import re
 from text.locales.tables import table
 from text.normalization.draft import END, MASK, MINUS, NUMBER, NUMBER_START, Draft
 from text.normalization.english.maths import EXPONENT, power
-from text.normalization.number_words import cardinal, is_one, number
+from text.normalization.number_words import is_one, number
 
 _TABLE = table("en", "units")
 UNITS: dict[str, tuple[str, str]] = {
@@ -54,7 +54,6 @@ _HALF_INCHES = re.compile(
     rf"{NUMBER_START}(?P<whole>\d{{1,3}}) ?(?P<sign>[½¼¾⅛⅜⅝⅞])[\"″”](?P<thing>(?= (?!wide|long|tall|high|deep"
     rf"|thick)[a-z]))?"
 )
-_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,3}}) ?['’′] ?(?P<inches>\d{{1,2}}(?:\.\d)?) ?(?:[\"”″]|''|′′)")
 _ONLY_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,5}})(?:′(?!\w)|['’](?= (?:tall|high|long|wide|deep)\b))")
 _INCHES = re.compile(
     rf"(?:^|[^\"“”]{{1,60}}[ (]){NUMBER_START}(?P<said>(?P<inches>{NUMBER})(?:″|\"(?= [a-z(]))){_THING}"
@@ -66,7 +65,6 @@ def units(draft: Draft) -> None:
     if draft.has("\"″”'′’"):
         draft.replace(_BY, lambda match: _by(match, british))
         draft.replace_numbers(_HALF_INCHES, lambda match: _half_inches(match, british))
-        draft.replace_numbers(_FEET, lambda match: _feet(match, british))
         draft.replace_numbers(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
     if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
         draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
@@ -117,10 +115,6 @@ def _half_inches(match: re.Match[str], british: bool) -> str:
     }
     unit = "inch" if match["thing"] is not None else "inches"
     return f"{number(match['whole'], british)} and {below[match['sign']]} {unit}"
-
-
-def _feet(match: re.Match[str], british: bool) -> str:
-    return f"{cardinal(int(match['feet']), british)} foot {number(match['inches'], british)}"
 
 
 def _inches(match: re.Match[str], british: bool) -> str:
