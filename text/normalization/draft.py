@@ -123,7 +123,11 @@ class Draft:
 
     def says_folded(self, words: AbstractSet[str]) -> bool:
         """`says` whatever the capitals of the sentence's words; `words` are in lower case."""
-        return not words.isdisjoint(map(str.casefold, self._words))
+        return not words.isdisjoint(self._folded)
+
+    @cached_property
+    def _folded(self) -> frozenset[str]:
+        return frozenset(map(str.casefold, self._words))
 
     @cached_property
     def _words(self) -> frozenset[str]:

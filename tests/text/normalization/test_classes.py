@@ -10,12 +10,13 @@ from itertools import product
 import pytest
 from num2words import num2words
 
+from text.locales.tables import table
 from text.normalization.english.maths import _QUALITIES
-from text.normalization.english.references import _PARTS, _PLACES
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 
 SETTINGS = Normalization()
+LABELS = f"{table('en', 'references')['parts']} {table('en', 'references')['places']}".split()
 NUMBER_WORDS = frozenset(re.findall(r"[a-z]+", " ".join(map(num2words, range(1001))))) | {"oh"}
 FORMS = ("{label} {n}{letter}", "{label} {letter}{n}", "{label} {n}{letter} and {n}", "{label} {n}{letter}–{m}{letter}")
 SENTENCES = ("{} is free.", "Go to {} now.", "It is at {}.", "({})")
@@ -26,7 +27,7 @@ def wrong(count: int) -> list[tuple[str, str]]:
     drawn = random.Random(4)
     found = []
     for _ in range(count):
-        label = drawn.choice([name for name in (*_PARTS, *_PLACES) if name[-1] != "."])
+        label = drawn.choice(LABELS)
         form, sentence = drawn.choice(FORMS), drawn.choice(SENTENCES)
         letter = drawn.choice(string.ascii_uppercase + "abdef")
         if letter.islower() and form[8] == "{":
@@ -35,8 +36,7 @@ def wrong(count: int) -> list[tuple[str, str]]:
         named = drawn.choice((label, label.upper(), label.lower()))
         text = sentence.format(form.format(label=named, n=n, m=n + 1, letter=letter))
         said = normalize(text, "en-us", SETTINGS)
-        full = (_PARTS | _PLACES)[label]
-        frame = (sentence + form).format("", label=full, n="", m="", letter=letter)
+        frame = (sentence + form).format("", label=label, n="", m="", letter=letter)
         allowed = NUMBER_WORDS | set(re.findall("[a-z]+", frame.lower())) | ({"to"} if "–" in form else set())
         words = re.findall("[a-z]+", said.lower())
         if (

@@ -11,6 +11,7 @@ from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses
+from text.normalization.classes.roman import LETTERS, LONG, Numerals
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import Draft, Edit
@@ -18,18 +19,20 @@ from text.normalization.english.saying import said
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
-_NAMES = frozenset(name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES))
+_NAMES = frozenset(name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)) | LONG
 _DIGITS = "0123456789"
 _DATES = Dates(_CALENDAR, MONTH_NAMES, DAY_NAMES)
 _MEASURES = Measures(table("en", "units"))
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
+_NUMERALS = Numerals(_REFERENCES)
 _NUMBERS = frozenset[str]()
 
 PARSERS: tuple[tuple[str, Parser], ...] = (
     ("references", Parser(_VERSES.words, _VERSES.parse)),
     ("references", Parser(_LABELS.words, _LABELS.parse)),
+    ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse)),
     ("codes", Parser(_NUMBERS, Codes(_REFERENCES).parse)),
     ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
     ("units", Parser(_NUMBERS, Heights().parse)),
@@ -52,7 +55,11 @@ def _parsers(on: frozenset[str]) -> tuple[Parser, ...]:
 
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
-    if not draft.has(_DIGITS) and not draft.says_folded(_NAMES):
+    if not (
+        draft.has(_DIGITS)
+        or draft.says_folded(_NAMES)
+        or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
+    ):
         return
     line = Tokens(draft.text)
     cover = cheapest(candidates(line, _parsers(draft.on), draft.british), len(line.tokens))

@@ -43,6 +43,5 @@ RULES = (
     Rule("numbers", numbers.numbers, _DIGIT),
     Rule("initialisms", abbreviations.initialisms, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
     Rule("math", maths.math, maths.NEEDED),
-    Rule("roman_numerals", references.roman_numerals, re.compile("[IVXLivxl]")),
     Rule("abbreviations", abbreviations.abbreviations, _ANY),
 )

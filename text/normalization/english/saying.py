@@ -20,6 +20,7 @@ from text.normalization.classes.calendar import (
 )
 from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
 from text.normalization.classes.references import Digits, Height, Labelled, Score, Verse
+from text.normalization.classes.roman import Numeral
 from text.normalization.english.units import SPOKEN_PER, UNITS, powered
 from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
 
@@ -75,6 +76,8 @@ def said(fields: object, british: bool) -> str:
             return _verse(fields, british)
         case Labelled():
             return _labelled(fields, british)
+        case Numeral():
+            return _numeral(fields, british)
         case Digits():
             return digits(fields.digits)
         case Score():
@@ -127,6 +130,16 @@ def _in_hundreds(value: int, british: bool) -> str:
     return (
         f"{cardinal(hundreds, british)} {two_digits(rest, british)}" if hundreds and rest else cardinal(value, british)
     )
+
+
+def _numeral(numeral: Numeral, british: bool) -> str:
+    if numeral.kind != "count":
+        nth = ordinal(numeral.value, british)
+        return f"the {nth}" if numeral.kind == "nth" else nth
+    words = f"{numeral.before}{cardinal(numeral.value, british)}"
+    if numeral.last:
+        words += f" {numeral.joint} {cardinal(numeral.last, british)}"
+    return f"{words} {numeral.letter}" if numeral.letter else words
 
 
 def _labelled(labelled: Labelled, british: bool) -> str:
