@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple
 
+from text.normalization.settings import RULES
 from text.words.language import EAST_ASIAN
 
 
@@ -97,10 +98,13 @@ class Edit(NamedTuple):
     spoken: str
 
 
+_ALL = frozenset(RULES)
+
+
 class Draft:
     """Collects edits, whose positions refer to the sentence as written, so no character is rewritten twice."""
 
-    def __init__(self, sentence: str, language: str, on: frozenset[str] = frozenset()) -> None:
+    def __init__(self, sentence: str, language: str, on: frozenset[str] = _ALL) -> None:
         self.sentence = sentence
         self.on = on
         """Names of the rules that are on, for the rule that reads several classes."""

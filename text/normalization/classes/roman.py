@@ -19,7 +19,7 @@ _PLAIN = frozenset(f"{tens}{ones}" for tens in _TENS for ones in _ONES) - {""}
 _ENDINGS = ("", "th", "st", "nd", "rd")
 LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 for ending in _ENDINGS)
 LETTERS = frozenset("ivxl")
-"""Numerals that are words or names of letters as well."""
+"""RomanNumerals that are words or names of letters as well."""
 _ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—"))
 
 
@@ -35,7 +35,7 @@ class Numeral:
     """Words before it that are said otherwise than written: pages."""
 
 
-class Numerals:
+class RomanNumerals:
     """Parser for one language's tables (`references.toml`)."""
 
     def __init__(self, table: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses
-from text.normalization.classes.roman import LETTERS, LONG, Numerals
+from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import Draft, Edit
@@ -26,7 +26,7 @@ _MEASURES = Measures(table("en", "units"))
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
-_NUMERALS = Numerals(_REFERENCES)
+_NUMERALS = RomanNumerals(_REFERENCES)
 _NUMBERS = frozenset[str]()
 
 PARSERS: tuple[tuple[str, Parser], ...] = (
