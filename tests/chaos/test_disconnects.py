@@ -14,7 +14,7 @@ from tests.chaos.evidence import SEED, check
 from tests.chaos.listeners import Heard, listen, some_text
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import Server, server
 
 LEAVERS = 20
 
@@ -31,24 +31,14 @@ def figure(of: Server, name: str) -> float:
     return float(found[1])
 
 
-def comes_to(of: Server, streams: int) -> bool:
-    """Wait until so many streams are active; false if that never happens."""
-    give_up = time.monotonic() + DEADLINE
-    while figure(of, "active_streams") != streams:
-        if time.monotonic() > give_up:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def test_who_leaves_before_the_first_sample_is_not_waited_for(tmp_path: Path) -> None:
     long = " ".join(["and the river goes on"] * 8)  # seconds of work for this model
     with server(*miniature_arguments(tmp_path, cost=100)) as target, contextlib.closing(target.connect()) as leaver:
         made = figure(target, "worker_blocks_total")
         ask(leaver, long)
-        assert comes_to(target, streams=1)
+        target.await_streams(1)
         leaver.close()
-        assert comes_to(target, streams=0)
+        target.await_streams(0)
         assert figure(target, "worker_blocks_total") == made, "the stream ended before anything was made of it"
 
 
@@ -64,5 +54,5 @@ def test_twenty_listeners_who_leave_cost_the_next_nothing(tmp_path: Path) -> Non
             if number % 10 == 0:
                 heard = listen(target, Heard(number, some_text(rng, longest=2), time.monotonic()))
                 check([heard], [], tmp_path, SEED)
-        assert comes_to(target, streams=0)
+        target.await_streams(0)
         assert comes_back_to(before, target) == before

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests.deploy.proxied import RECIPE, Proxied, missing, proxied
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, Server
+from tests.system.server import DEADLINE, Server, awaited
 
 LISTENERS = int(os.environ.get("LISTENERS", "30"))
 """Listeners during the rolling restart; a short form has fewer."""
@@ -47,15 +46,6 @@ def active(of: Server) -> int:
     return len(of.get("/status")[1]["streams"])
 
 
-def becomes(value: object, read: object) -> None:
-    """Wait until `read()` is `value`."""
-    assert callable(read)
-    deadline = time.monotonic() + DEADLINE
-    while read() != value:
-        assert time.monotonic() < deadline, read()
-        time.sleep(0.05)
-
-
 @contextlib.contextmanager
 def listening(behind: Proxied, port: int | None = None) -> Iterator[None]:
     """Somebody who has heard the beginning and reads no further."""
@@ -77,7 +67,7 @@ def test_a_listener_goes_to_the_server_with_the_fewest_and_a_full_one_is_passed_
             assert 1 <= int(refused.getheader("Retry-After", "0")) <= 60
         listeners.close()
         for each in behind.servers:
-            becomes(0, lambda each=each: active(each))
+            each.await_streams(0)
 
         before = [metric(each, "requests_refused_total") for each in behind.servers]
         with listening(behind, behind.ports[0]):  # the proxy doesn't know of this one
@@ -127,10 +117,7 @@ class Listeners:
     def hear(self, more: int) -> None:
         """Wait until so many more streams were heard whole."""
         wanted = self.heard + more
-        deadline = time.monotonic() + 3 * DEADLINE
-        while self.heard < wanted and not self.wrong:
-            assert time.monotonic() < deadline, self.heard
-            time.sleep(0.05)
+        awaited(lambda: self.heard, lambda heard: heard >= wanted or self.wrong, 3 * DEADLINE)
 
     def stop(self) -> None:
         self._over.set()

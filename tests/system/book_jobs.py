@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 import uuid
 from pathlib import Path
 from typing import Any
 
-from tests.system.server import DEADLINE, Server
+from tests.system.server import DEADLINE, Server, awaited
 
 PATIENCE = 2 * DEADLINE
 """Seconds that a book may take on a busy machine."""
@@ -49,24 +48,19 @@ def accepted(to: Server, file: Path | bytes, name: str = "", **fields: str) -> s
 
 def job(of: Server, identity: str) -> dict[str, Any]:
     """The job as it is now. The call waits for a front that was killed a moment ago."""
-    patience = time.monotonic() + DEADLINE
-    while True:
+
+    def look() -> tuple[int, Any]:
         with contextlib.suppress(OSError, ValueError):
-            status, answer = of.get(f"/v1/jobs/{identity}")
-            if status == 200:
-                found: dict[str, Any] = answer
-                return found
-        assert time.monotonic() < patience
-        time.sleep(0.05)
+            return of.get(f"/v1/jobs/{identity}")
+        return 0, None
+
+    found: dict[str, Any] = awaited(look, lambda answer: answer[0] == 200)[1]
+    return found
 
 
 def until(of: Server, identity: str, *states: str) -> dict[str, Any]:
     """Wait until the job is in one of the states."""
-    patience = time.monotonic() + PATIENCE
-    while (found := job(of, identity))["state"] not in states:
-        assert time.monotonic() < patience, found
-        time.sleep(0.2)
-    return found
+    return awaited(lambda: job(of, identity), lambda found: found["state"] in states, PATIENCE)
 
 
 def result(of: Server, identity: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:
@@ -84,15 +78,9 @@ def passages(folder: Path) -> int:
 
 def until_passages(folder: Path, count: int) -> None:
     """Wait until so many passages are kept."""
-    patience = time.monotonic() + PATIENCE
-    while passages(folder) < count:
-        assert time.monotonic() < patience
-        time.sleep(0.02)
+    awaited(lambda: passages(folder), lambda kept: kept >= count, PATIENCE)
 
 
 def until_files(folder: Path, names: set[str]) -> None:
     """Wait until a folder has these files and no others."""
-    patience = time.monotonic() + DEADLINE
-    while (found := {each.name for each in folder.iterdir()}) != names:
-        assert time.monotonic() < patience, found
-        time.sleep(0.05)
+    awaited(lambda: {each.name for each in folder.iterdir()}, lambda found: found == names)

@@ -12,9 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 
@@ -25,6 +25,21 @@ DEADLINE = float(os.environ.get("KOKORO_LIVE_TEST_DEADLINE", "120"))
 """Seconds after which a test that waits for an event gives up: at load 20 a server takes 20 s to start."""
 
 ROOT = Path(__file__).parents[2]
+
+Seen = TypeVar("Seen")
+
+
+def awaited(look: Callable[[], Seen], wanted: Callable[[Seen], object] = bool, seconds: float = DEADLINE) -> Seen:
+    """What is seen once it is wanted. Another process's state has no event here: it is looked at again and again.
+
+    Raises:
+        AssertionError: it isn't after so many seconds; the message is what was seen last.
+    """
+    give_up = time.monotonic() + seconds
+    while not wanted(found := look()):
+        assert time.monotonic() < give_up, found
+        time.sleep(0.05)
+    return found
 
 
 class Connection(http.client.HTTPConnection):
@@ -166,10 +181,7 @@ class Server:
 
     def await_streams(self, count: int) -> None:
         """Wait until so many streams are active."""
-        give_up = time.monotonic() + DEADLINE
-        while (found := self.get("/status")[1]["active_streams"]) != count:
-            assert time.monotonic() < give_up, f"{found} streams are active, not {count}"
-            time.sleep(0.02)
+        awaited(lambda: self.get("/status")[1]["active_streams"], lambda found: found == count)
 
     def family(self) -> list[psutil.Process]:
         """The supervisor and all that it started."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
 
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import Server, awaited, server
 
 
 class SharedServer:
@@ -38,11 +37,9 @@ class SharedServer:
             if self._prepare is not None:
                 self._prepare(self._server)
         self._server.hang_up()
-        give_up = time.monotonic() + DEADLINE
-        while not _is_calm(self._server):
-            assert time.monotonic() < give_up, self._server.get("/status")
-            time.sleep(0.05)
-        return self._server
+        started = self._server
+        awaited(lambda: (_is_calm(started), started.get("/status")), lambda seen: seen[0])
+        return started
 
     def close(self) -> None:
         self._server = None

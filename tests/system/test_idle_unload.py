@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
-from tests.system.server import DEADLINE, Server
+from tests.system.server import DEADLINE, Server, awaited
 from tests.system.shared import SharedServer, shared
 
 
@@ -33,10 +32,10 @@ def passes_keepalive_timeout(of: Server) -> None:
 
 def until_it_rests(of: Server) -> None:
     """Wait until the engine is unloaded."""
-    give_up = time.monotonic() + DEADLINE
-    while {each["state"] for each in of.get("/status")[1]["processes"] if each["role"] == "worker"} != {"resting"}:
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+    awaited(
+        lambda: {each["state"] for each in of.get("/status")[1]["processes"] if each["role"] == "worker"},
+        lambda states: states == {"resting"},
+    )
 
 
 @pytest.fixture(scope="module")

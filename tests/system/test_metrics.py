@@ -24,7 +24,7 @@ from tests.ports import lasting_port
 from tests.system.conftest import CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import DEADLINE, Server
+from tests.system.server import DEADLINE, Server, awaited
 from tests.system.shared import SharedServer, shared
 
 Samples = dict[tuple[str, ...], float]
@@ -291,16 +291,16 @@ class Prometheus:
     def asked(self, query: str) -> list[dict[str, Any]]:
         """The query's result, once it isn't empty."""
         path = "/api/v1/query?" + urllib.parse.urlencode({"query": query})
-        found: list[dict[str, Any]] = []
-        give_up = time.monotonic() + DEADLINE
-        while not found and time.monotonic() < give_up:
+
+        def look() -> list[dict[str, Any]]:
             with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)) as client:
                 client.request("GET", path)
                 answer = json.loads(client.getresponse().read())
             assert answer["status"] == "success", answer
-            found = answer["data"]["result"]
-            time.sleep(0 if found else 0.1)
-        return found
+            found: list[dict[str, Any]] = answer["data"]["result"]
+            return found
+
+        return awaited(look)
 
     def close(self) -> None:
         self.process.kill()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
 
 from tests.system.oracle import miniature_arguments
-from tests.system.server import Server, server
+from tests.system.server import Server, awaited, server
 
 PHRASE = "Good morning."
 PAUSE = 2.0
@@ -43,8 +42,7 @@ def test_flags_of_reading_and_of_the_cache_are_obeyed(tmp_path: Path) -> None:
     kept = ("--cache-bytes", "10000000", "--disk-cache", str(tmp_path / "spoken"), "--config", str(config))
     reading = ("--pauses", f"dash={PAUSE:g}", "--normalize-emoji-names", "--no-mixed-languages")
     with server(*miniature_arguments(tmp_path), *kept, *reading) as started:
-        while not started.get("/status")[1]["cache"]["segments"]:
-            time.sleep(0.02)  # the phrase is being spoken
+        awaited(lambda: started.get("/status")[1]["cache"]["segments"])  # the phrase is being spoken
         assert was_cached(started, PHRASE)
         heard = started.hear(input="We waited for an hour — and then for another one.", response_format="pcm")
         assert longest_silence(heard) >= PAUSE * 0.9
