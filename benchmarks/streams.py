@@ -104,7 +104,13 @@ def run(options: Options) -> Report:
     works: list[list[Cell]] = [[row.get(name) for name in names] for row in spent]
     tables.append(Table("Work for a second of speech (joules where the machine tells them)", names, works))
     plot = Plot("Streams without a gap", "listeners", "without a gap", lines)
-    return Report("streams", label, tables, verdicts(speed, levels), (), raw, (plot,))
+    return Report("streams", label, tables, verdicts(speed, levels), (), raw, (plot,), in_short(speed, levels))
+
+
+def in_short(speed: float, levels: Sequence[Level]) -> str:
+    """Speed and listeners, in a sentence."""
+    full = max((level.listeners for level in levels if level.clean == level.listeners * level.runs), default=0)
+    return f"Speech is made at {speed:.1f} times real time; {full} listeners at once were all served without a gap."
 
 
 def verdicts(speed: float, levels: Sequence[Level]) -> list[Verdict]:

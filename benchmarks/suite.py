@@ -21,6 +21,8 @@ def run(names: Sequence[str], options: Options, command: str, out: Path) -> list
         benchmark: Callable[[Options], Report] = importlib.import_module(f"benchmarks.{name.replace('-', '_')}").run
         reports.append(benchmark(options))
         options.say(reports[-1].as_markdown() + "\n")
+    for short in filter(None, (report.in_short for report in reports)):
+        options.say(short)
     for path in write(reports, described, command, options.quick, out):
         options.say(str(path))
     return reports

@@ -97,7 +97,15 @@ def run(options: Options) -> Report:
         verdicts(results, alone.windowed),
         notes,
         {text: {who: {"first": m.first, "end": m.end} for who, m in found.items()} for text, found in results.items()},
+        in_short=in_short(results),
     )
+
+
+def in_short(results: Results) -> str:
+    """The first sound of each text, in a sentence; empty where nothing was heard."""
+    firsts = {text: found[COLD].first for text, found in results.items() if COLD in found and found[COLD].first}
+    said = [f"{1000 * median(taken):.0f} ms ({text})" for text, taken in firsts.items()]
+    return f"The first sound came after {', '.join(said)}: medians, nothing from the cache." if said else ""
 
 
 def _settle(ours: Subject, alone: Alone, text: str, options: Options) -> None:

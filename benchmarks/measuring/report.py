@@ -57,6 +57,8 @@ class Report:
     notes: Sequence[str] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
     plots: Sequence[Plot] = ()
+    in_short: str = ""
+    """The figures that people ask for, in a sentence."""
 
     @property
     def met(self) -> bool:
@@ -64,7 +66,8 @@ class Report:
         return all(verdict.met or not verdict.certain for verdict in self.verdicts)
 
     def as_markdown(self) -> str:
-        parts = [f"## {self.name}", f"Spoken by {self.engine}.", *(table.as_markdown() for table in self.tables)]
+        parts = [f"## {self.name}", *filter(None, [self.in_short]), f"Spoken by {self.engine}."]
+        parts += [*(table.as_markdown() for table in self.tables)]
         if self.verdicts:
             rows = [(v.target, v.found, v.shown) for v in self.verdicts]
             parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())

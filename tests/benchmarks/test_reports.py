@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import readme_section
+from benchmarks import readme_section, ttfa
 from benchmarks.measuring.report import Report, Table, Verdict, read, shown, write
 from benchmarks.readme_section import MARKER, NoMarkers, inserted, section
 
@@ -113,3 +113,12 @@ def test_a_quick_run_comes_into_no_readme(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["quick"] is True
     with pytest.raises(ValueError, match="--quick"):
         section([read(path)])
+
+
+def test_a_report_begins_with_its_figures_in_a_sentence() -> None:
+    results = {"phrase": {ttfa.COLD: ttfa.Measured([0.1, 0.3, 0.2], [])}, "article": {ttfa.COLD: ttfa.Measured([], [])}}
+    short = ttfa.in_short(results)
+    assert short == "The first sound came after 200 ms (phrase): medians, nothing from the cache."
+    lines = Report("ttfa", "kokoro", [TABLE], [], in_short=short).as_markdown().splitlines()
+    assert lines[:3] == ["## ttfa", "", short]
+    assert ttfa.in_short({}) == ""
