@@ -339,6 +339,6 @@ BREAKS = (
         "frontend/http/jobs/upload.py",
         "        except HttpProcessingError as error:",
         "        except ZeroDivisionError as error:",
-        ("tests/frontend/http/test_jobs_over_http.py",),
+        ("tests/frontend/http/test_malformed_uploads.py",),
     ),
 )
