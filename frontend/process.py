@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.audio.formats import FORMATS, output_of
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
@@ -37,7 +38,7 @@ from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
-from frontend.speech.voices import asked_speech
+from frontend.speech.voices import asked_speech, usual_format
 from frontend.streams.cache import DiskCache, SegmentCache
 from shm import awake_loop
 from shm.control import ControlSocket
@@ -172,10 +173,12 @@ class Front:
         if wyoming:
             wyoming.start()
         prewarming = asyncio.create_task(self._scheduler.prewarm(self._settings.prewarm, self._ahead))
+        preparing = asyncio.create_task(self._prepare(services))
         news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
+        preparing.cancel()
         news.cancel()
         if checking:
             checking.cancel()
@@ -186,6 +189,12 @@ class Front:
             await ending
         self._player.close()
         self._scheduler.close()
+
+    async def _prepare(self, services: Services) -> None:
+        """Load the usual format's codec once an engine can speak and nobody listens: `import av` and LAME took the
+        first MP3 half a second."""
+        await self._scheduler.idle()
+        services.encoders.prepare(output_of(FORMATS[usual_format(self._settings)]))
 
     def _measure(self) -> None:
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)

@@ -201,4 +201,11 @@ BREAKS = (
         "plan(sentences, profile",
         ("tests/frontend/planning/test_reader.py",),
     ),
+    Mutation(
+        "first-codec-ahead",
+        "frontend/process.py",
+        "        services.encoders.prepare(output_of(FORMATS[usual_format(self._settings)]))\n",
+        "",
+        ("tests/system/test_first_request.py",),
+    ),
 )

@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
+import numpy as np
+
 from frontend.audio.encoders import Encoder, make_encoder
 from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
@@ -49,8 +51,20 @@ class Encoders:
             return ThreadEncoding(self._threads, make, output.bytes_per_second)
         return LoopEncoding(make(), output.bytes_per_second)
 
+    def prepare(self, output: OutputFormat) -> Future[None]:
+        """Load the codec in a thread: the first stream would otherwise wait for it. Done when it is loaded."""
+        return self._threads.submit(_load, output)
+
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
+
+
+def _load(output: OutputFormat) -> None:
+    encoder = make_encoder(output, SAMPLE_RATE, whole=False)
+    try:
+        encoder.encode(np.zeros(SAMPLE_RATE // 10, np.int16))
+    finally:
+        encoder.close()
 
 
 class LoopEncoding:

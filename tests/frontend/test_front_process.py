@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from frontend.monitoring.metrics import Metrics
 from frontend.process import Front, _disk_cache
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment
 from shm.situation import ProcessReport, Situation
+from text.settings import TextSettings
 
 
 class Reader:
@@ -28,7 +30,7 @@ class Reader:
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
     made._scheduler = made._g2p = made._player = made._jobs = reader
-    made._loading = None
+    made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
     made._oriented = asyncio.Event()
     return made
 
