@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import time
 import traceback
 import zlib
@@ -19,6 +20,11 @@ SECONDS = 1.0
 _STRETCHED_ONE_IN = 64
 """Of so many inputs one is stretched as well: a part of it is repeated. A parser whose time grows with the square of
 the length is noticed there, however short the fuzzer's own inputs are."""
+
+
+_NOTICED, _QUADRATIC = 0.05, 9.0
+"""Processor seconds, and a ratio of those for four times the length, from which on time grows too fast: it is 4 for
+linear time, 16 for quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,27 @@ def judged(target: Target, data: bytes) -> Finding | None:
     """The finding of this input, if there is one; every `_STRETCHED_ONE_IN`th input is judged in a long form too."""
     found = _judged(target, data)
     if found is None and target.stretched and zlib.crc32(data) % _STRETCHED_ONE_IN == 0:
-        found = _judged(target, stretched(data, target.stretched))
+        found = _growth(target, data)
     return found
+
+
+def _growth(target: Target, data: bytes) -> Finding | None:
+    """The finding of a long form of the input: also a time that grows faster than the length."""
+    long = stretched(data, target.stretched)
+    if (found := _judged(target, long)) is not None:
+        return found
+    for _ in range(3):  # another program may have taken the processor's cache
+        taken, before = (_seconds(target, each) for each in (long, stretched(data, target.stretched // 4)))
+        if taken < _NOTICED or taken < _QUADRATIC * before:
+            return None
+    return Finding("grows", long, f"{before:.3f} s for a quarter of the length, {taken:.3f} s for {len(long)} bytes")
+
+
+def _seconds(target: Target, data: bytes) -> float:
+    started = time.process_time()
+    with contextlib.suppress(*target.allowed):
+        target.parse(data)
+    return time.process_time() - started
 
 
 def _judged(target: Target, data: bytes, again: bool = False) -> Finding | None:

@@ -40,15 +40,21 @@ def test_an_exception_of_another_kind_is_a_finding() -> None:
     assert found is not None and found.key.startswith("ValueError at test_fuzzing.py:") and found.data == b"x"
 
 
-def test_time_that_grows_with_the_square_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def square(data: bytes) -> None:
-        for _ in range(len(data) // 64):
+@pytest.mark.parametrize(("power", "seconds_per_byte", "key"), [(2, 1.0, "grows"), (2, 1e-7, "slow"), (1, 1.0, "")])
+def test_time_that_grows_with_the_square_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, power: int, seconds_per_byte: float, key: str
+) -> None:
+    """With a generous limit too."""
+
+    def parse(data: bytes) -> None:
+        for _ in range(len(data) // 32 if power == 2 else 2000):
             data.count(b"xx")
 
     monkeypatch.setattr("benchmarks.fuzzing.target.SECONDS", 0.01)
-    target = Target("t", square, list, stretched=1 << 16, seconds_per_byte=1e-7)
-    found = next(filter(None, (judged(target, b"abc%d" % each) for each in range(200))))
-    assert found.key == "slow" and len(found.data) > 1 << 16
+    target = Target("t", parse, list, stretched=1 << 16, seconds_per_byte=seconds_per_byte)
+    found = next(filter(None, (judged(target, b"abc%d" % each) for each in range(200))), None)
+    assert (found.key if found else "") == key
+    assert not found or len(found.data) > 1 << 16
 
 
 def test_a_stretched_input_repeats_a_part_of_it() -> None:

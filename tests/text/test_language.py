@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from shm.engine_info import VoiceInfo
@@ -77,3 +79,12 @@ def test_a_language_that_only_a_voice_speaks_can_be_asked_for() -> None:
     assert language_code("X_Tone", VOICES) == "x-tone"
     with pytest.raises(UnknownLanguage):
         language_code("x-tone")
+
+
+def test_a_tag_of_a_million_subtags_is_looked_up_at_once() -> None:
+    """A request's field may be as long as its body; the front's event loop looks it up."""
+    took = time.process_time()
+    with pytest.raises(UnknownLanguage):
+        language_code("x" + "_x" * 1_000_000)
+    assert language_code("en-AU" + "-x" * 1_000_000) == "en-us"
+    assert time.process_time() - took < 5

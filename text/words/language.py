@@ -32,6 +32,9 @@ _NAMES = {"en": "en-us", "en-uk": "en-gb", "fr": "fr-fr", "pt": "pt-br", "zh": "
 _CODES = {code: code for code in _LETTERS.values()} | _NAMES | _LETTERS
 
 
+_MOST_SUBTAGS = 8
+
+
 class UnknownLanguage(ValueError):
     """Error for a request that names a language without a voice. Its message lists the accepted codes."""
 
@@ -70,7 +73,8 @@ def language_code(named: str, voices: Iterable[VoiceInfo] = ()) -> str:
         UnknownLanguage: neither we nor a voice know the language.
     """
     codes = {each.language: each.language for each in voices} | _CODES
-    tag = named.strip().lower().replace("_", "-")
+    # No code has more subtags. The loop below looks at each, in a time that grows with the square of their number.
+    tag = "-".join(named.strip().lower().replace("_", "-").split("-", _MOST_SUBTAGS)[:_MOST_SUBTAGS])
     while tag not in codes:
         tag, separator, _ = tag.rpartition("-")
         # Kokoro's one-letter codes count only alone: in a longer tag a letter has another meaning (`a-x`, `i-klingon`).
