@@ -136,7 +136,7 @@ class Front:
         self._text = text
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
-        reader = Reader(self._pipeline, Limits(), text.max_pause_seconds, self._metrics.segment_read)
+        reader = Reader(self._pipeline, Limits(), text.max_pause_seconds, self._metrics.segment_read, text.delimiters)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()

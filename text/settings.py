@@ -30,6 +30,17 @@ _PAUSES = {
 """Default pauses in seconds at speed 1. The last four are inside a sentence, where 0 leaves the pause to the model."""
 
 
+MOST_DELIMITERS = 32
+
+
+def wrong_delimiters(signs: str) -> str:
+    """What is wrong with a user's cut marks; empty if they can be used."""
+    if len(signs) > MOST_DELIMITERS:
+        return f"at most {MOST_DELIMITERS} signs are taken, not {len(signs)}"
+    bad = next((sign for sign in signs if sign.isalnum() or (sign.isspace() and sign != "\n")), None)
+    return f"{bad!r} is no sign; name signs such as ;| or a line's end" if bad else ""
+
+
 @dataclass(frozen=True, slots=True)
 class TextSettings:
     """Settings of the user's lexicon, of pauses, of normalisation, and of the limits of markup.
@@ -52,6 +63,11 @@ class TextSettings:
     )
     max_pause_seconds: float = setting(
         Group.TEXT, "The most silence that the markup of one request may ask for, in seconds.", 60.0, low=0
+    )
+    delimiters: str = setting(
+        Group.TEXT,
+        f"Signs after which a segment ends besides the plan's own cuts, as in ;| (at most {MOST_DELIMITERS}).",
+        "",
     )
     mixed_languages: bool = setting(
         Group.TEXT,
@@ -84,6 +100,8 @@ class TextSettings:
             raise ValueError(f"lexicon: {self.lexicon} can't be read: {error.strerror}") from error
         if unknown := sorted(set(self.normalize_without) - set(RULES)):
             raise ValueError(f"normalize_without: there is no rule {unknown[0]!r}; there are {', '.join(RULES)}")
+        if wrong := wrong_delimiters(self.delimiters):
+            raise ValueError(f"delimiters: {wrong}")
         self._seconds()
 
     @property

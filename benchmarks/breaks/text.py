@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "own-cut-marks-part",
+        "frontend/planning/cuts.py",
+        "        or unit.ends\n",
+        "",
+        ("tests/frontend/planning/test_delimiters.py",),
+    ),
+    Mutation(
+        "own-cut-marks-are-planned-anew",
+        "frontend/planning/costs.py",
+        "            request.delimiters,\n",
+        "",
+        ("tests/frontend/planning/test_delimiters.py",),
+    ),
+    Mutation(
         "inflections-add-up",
         "shm/inflection.py",
         "volume=_bounded(self.volume + around.volume,",

@@ -89,6 +89,8 @@ class SpeechRequest:
     """Names that markup may use for voices, besides the engine's own."""
     one_language: bool = False
     """The voices that markup names speak `language`; otherwise each speaks its own."""
+    delimiters: str | None = None
+    """Signs after which segments end; None: the settings'."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to this text, by the names of their settings."""
     phonemes: bool = False

@@ -233,6 +233,7 @@ class Ledger:
             request.markup,
             request.phonemes,
             request.rules_off,
+            request.delimiters,
         )
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
         profile = self._first_profiles.setdefault(key, self.of(engine).profile)

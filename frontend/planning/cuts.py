@@ -183,6 +183,7 @@ def parts(unit: Unit, following: Unit) -> bool:
         following.sentence is not None
         or unit.cut is Cut.PARAGRAPH
         or unit.pause is not None
+        or unit.ends
         or unit.rate != following.rate
         or unit.performer != following.performer
     )

@@ -32,13 +32,16 @@ class Reader:
         limits: Limits,
         max_pause_seconds: float,
         spent: Callable[[float, float], None] = lambda _reading, _planning: None,
+        delimiters: str = "",
     ) -> None:
         """
         Args:
             max_pause_seconds: longest pause that a request's markup may ask for.
             spent: told the seconds of reading and those of planning, after each segment.
+            delimiters: signs after which segments end, unless the request names its own.
         """
         self._spent = spent
+        self._delimiters = delimiters
         self._pipeline = pipeline
         self._limits = limits
         self._max_pause_seconds = max_pause_seconds
@@ -121,7 +124,8 @@ class Reader:
         cast = Cast(engine.voices, dict(request.aliases), request.language if request.one_language else None)
         notation = Notation.of(engine)
         language, limit = performer.language, self._max_pause_seconds
-        return apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)
+        marked = apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)
+        return marked.ended_after(self._delimiters if request.delimiters is None else request.delimiters)
 
 
 class _Clock:

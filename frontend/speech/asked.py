@@ -28,6 +28,7 @@ from text.markup.meanings import clamped_rate
 from text.markup.ssml import is_document
 from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes
+from text.settings import wrong_delimiters
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Notation
 
@@ -260,6 +261,8 @@ def speech_request(
     inflection = Inflection(pitch=fields.pitch or 0.0, range=1.0 if fields.expression is None else fields.expression)
     if not engine.inflects:
         note_no_effect(request, [name for name in ("pitch", "expression") if getattr(fields, name) is not None])
+    if wrong := wrong_delimiters(fields.delimiters or ""):
+        raise ApiError(400, f"`delimiters`: {wrong}.", param="delimiters", code="invalid_value")
     if phonemes:
         check_phonemes(text, Notation.of(engine))
     return SpeechRequest(
@@ -273,6 +276,7 @@ def speech_request(
         turns=turns,
         aliases=tuple(aliases.items()),
         one_language=one_language,
+        delimiters=fields.delimiters,
         rules_off=rules_off(fields.normalization_options, tuple(RULES)),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,

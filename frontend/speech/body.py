@@ -14,6 +14,7 @@ from frontend.speech.voices import MODELS, is_other_model
 from shm.engine_info import Speed
 from shm.inflection import MOST_SEMITONES
 from text.markup.marked import MarkupKind
+from text.settings import MOST_DELIMITERS
 
 MAX_VOLUME = 10.0
 
@@ -248,6 +249,14 @@ class SpeechBody(msgspec.Struct):
             description="Names for voices, to be used in `voice`, in turns and in markup. A value is a voice, a "
             "blend, or an object with a pace of its own. Letter case doesn't matter.",
             examples=[{"narrator": "af_bella(2)+af_sky", "old": {"voice": "am_michael", "rate": 0.8}}],
+        ),
+    ] = None
+    delimiters: Annotated[
+        Annotated[str, Meta(max_length=MOST_DELIMITERS)] | None,
+        no_effect_if(
+            _has_phonemes,
+            "Signs after which a segment ends besides the plan's own cuts; `--delimiters` without the field.",
+            examples=[";|"],
         ),
     ] = None
     normalization_options: Annotated[

@@ -69,6 +69,13 @@ class SentenceEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentEnd:
+    """A user's own cut mark: a segment ends here, after every word that begins before the place."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Entrance:
     """Place from which another performer speaks."""
 
@@ -85,7 +92,7 @@ class Bookmark:
     name: str
 
 
-Annotation = Pronunciation | Rate | Inflected | Pause | SentenceEnd | Entrance | Bookmark
+Annotation = Pronunciation | Rate | Inflected | Pause | SentenceEnd | SegmentEnd | Entrance | Bookmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,14 @@ class Marked:
     def plain(cls, text: str) -> Marked:
         """Sanitised text without annotations."""
         return cls(sanitize(text))
+
+    def ended_after(self, signs: str) -> Marked:
+        """This text, in which segments end after each of the signs, and after the last of several in a row."""
+        marks, text = frozenset(signs), self.text
+        ends = [
+            SegmentEnd(end) for end, sign in enumerate(text, 1) if sign in marks and text[end : end + 1] not in marks
+        ]
+        return replace(self, annotations=(*self.annotations, *ends)) if ends else self
 
     def parts(self) -> Iterator[tuple[Performer | None, Marked]]:
         """The parts that one performer each speaks, in order; a part ends with the white space before the next one."""
@@ -116,7 +131,7 @@ class Marked:
         found: list[Annotation] = []
         for each in self.annotations:
             match each:
-                case Pause() | SentenceEnd() if start < each.at <= end:
+                case Pause() | SentenceEnd() | SegmentEnd() if start < each.at <= end:
                     found.append(replace(each, at=each.at - start))
                 case Bookmark() if start <= each.at < end or each.at == end == len(self.text):
                     found.append(replace(each, at=each.at - start))

@@ -12,7 +12,7 @@ from functools import partial
 from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
-from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate
+from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, SegmentEnd
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from text.units.segmentation import pronounceable, units_of
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit
@@ -44,6 +44,8 @@ class Run:
     rate: float
     pause: float | None
     """Seconds of silence after the run."""
+    ends: bool = False
+    """True if a segment ends after the run."""
 
 
 class Pacing:
@@ -58,6 +60,7 @@ class Pacing:
         """Number of pauses that runs have taken already: a word over an engine's limit comes in parts, and the pause
         after it counts once.
         """
+        self._ends = [each.at for each in marked.annotations if isinstance(each, SegmentEnd)]
         self._text = marked.text
         self._next_word = 0
 
@@ -70,7 +73,7 @@ class Pacing:
         Args:
             origins: the span of the text that each word stands for, in rising order.
         """
-        if not self._rates and not self._pauses:
+        if not (self._rates or self._pauses or self._ends):
             yield Run(0, len(origins), 1.0, None)
             return
         start = 0
@@ -78,12 +81,12 @@ class Pacing:
             last = end == len(origins)
             if not last and origins[end] == origins[end - 1]:
                 continue
-            pause = self._pause_between(
-                origins[end - 1][0], self._word_after(origins[-1][1]) if last else origins[end][0]
-            )
+            former, following = origins[end - 1][0], self._word_after(origins[-1][1]) if last else origins[end][0]
+            pause = self._pause_between(former, following)
+            ends = bisect_right(self._ends, following) > bisect_right(self._ends, former)
             rate = self._rate_at(origins[start])
-            if last or pause is not None or self._rate_at(origins[end]) != rate:
-                yield Run(start, end, rate, pause)
+            if last or ends or pause is not None or self._rate_at(origins[end]) != rate:
+                yield Run(start, end, rate, pause, ends)
                 start = end
 
     def _word_after(self, end: int) -> int:
@@ -123,6 +126,7 @@ class _Stretch:
     end: int
     rate: float
     pause: float | None
+    ends: bool
 
 
 @dataclass(slots=True)
@@ -190,10 +194,11 @@ def paced_units(
     begin = 0
     for run in pacing.runs(sourced.origins):
         if any(pronounceable(word, notation) for word in words[run.start : run.end]):
-            stretches.append(_Stretch(begin, run.end, run.rate, run.pause))
+            stretches.append(_Stretch(begin, run.end, run.rate, run.pause, run.ends))
         elif stretches:
             stretches[-1].end = run.end
             stretches[-1].pause = _sum(stretches[-1].pause, run.pause)
+            stretches[-1].ends |= run.ends
         else:
             continue
         begin = run.end
@@ -212,6 +217,8 @@ def paced_units(
         units += part if stretch.rate == 1.0 else (replace(unit, rate=stretch.rate) for unit in part)
         if stretch.pause is not None:
             units[-1] = replace(units[-1], pause=stretch.pause)
+        if stretch.ends:
+            units[-1] = replace(units[-1], ends=True)
     return tuple(units)
 
 

@@ -66,6 +66,8 @@ class Unit:
     """Silence after the unit in seconds, set by markup in place of the cut's own pause; a segment ends here. None: the
     cut decides.
     """
+    ends: bool = False
+    """True if a segment ends here, at a cut mark of the user's own."""
     performer: Performer | None = None
     """Performer of the unit, if the text has several; None: the request's own. All of a segment has one performer."""
     sentence: SentenceStart | None = None
