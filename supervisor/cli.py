@@ -12,6 +12,7 @@ _COMMANDS = {
     "serve": "Start the speech server.",
     "say": "Speak a text to a file or a pipe.",
     "book": "Make an audiobook of a file.",
+    "read": "Show how a text is read, and why.",
     "play": "Play a text through the server's player.",
     "voices": "List the voices.",
     "mcp": "Give an agent tools to speak.",

@@ -13,7 +13,7 @@ from msgspec import Meta
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
-from frontend.serving.json_body import fields_of, json_response
+from frontend.serving.json_body import fields_of, json_response, read_query
 from frontend.serving.no_effect import another_name, no_effect_if
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.speech.asked import check_length, checked_text
@@ -23,6 +23,8 @@ from text.apart import apart
 from text.espeak.ipa import ALPHABET
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
+from text.normalization.reasons import Reasons, reasons
+from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline
 from text.sentences.sentences import lines_of_sentences
 from text.settings import Pronouncing
@@ -69,6 +71,12 @@ class PronouncedWord(msgspec.Struct):
     source: Annotated[str, Meta(description="lexicon, user, espeak, letters, or none.")]
 
 
+class PhonemizeQuery(msgspec.Struct):
+    """The query of a text's pronunciation."""
+
+    why: Annotated[bool, Meta(description="`true` or `1`: the answer says why the text is read so.")] = False
+
+
 class Phonemized(msgspec.Struct):
     """The pronunciation of a text."""
 
@@ -77,6 +85,10 @@ class Phonemized(msgspec.Struct):
     words: list[PronouncedWord]
     language: str
     unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]
+    why: Annotated[
+        list[Reasons] | msgspec.UnsetType,
+        Meta(description="Each sentence's tokens, the readings considered with their costs, and those chosen."),
+    ] = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,7 @@ ROUTES = Routes()
     json_answer("Word by word.", Phonemized),
     errors=WITH_BODY,
     body=PhonemizeBody,
+    query=PhonemizeQuery,
     example={"input": "Hello.", "lang": "en-us"},
 )
 async def phonemize(request: web.Request) -> web.Response:
@@ -114,6 +127,8 @@ async def phonemize(request: web.Request) -> web.Response:
     language = language_of_text(named, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering(text):
         found = await asyncio.to_thread(_phonemized, request.app[PHONEMIZER], fields, text, language, engine)
+        if read_query(request.query, PhonemizeQuery).why:
+            found.why = await asyncio.to_thread(lambda: list(reasons(sanitize(text), language, Normalization())))
     return json_response(found)
 
 

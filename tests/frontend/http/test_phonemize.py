@@ -213,3 +213,19 @@ def test_phonemes_that_the_engine_can_not_speak_are_refused() -> None:
     assert (refusal.value.status, refusal.value.param, refusal.value.code) == (400, "phonemes", "unknown_phoneme")
     with pytest.raises(ApiError, match=re.escape("Send `input`")):
         check_phonemes("a", Notation("text", frozenset(), 1000))
+
+
+async def test_why_says_tokens_readings_and_the_cover() -> None:
+    async with serving() as url, aiohttp.ClientSession() as session:
+        async with session.post(f"{url}?why=1", json={"input": "We won 3:1."}) as answer:
+            found = await answer.json()
+        async with session.post(url, json={"input": "We won 3:1."}) as answer:
+            assert "why" not in await answer.json()
+    (sentence,) = found["why"]
+    assert sentence["tokens"] == ["We", "won", "3", ":", "1", "."]
+    assert sentence["rewritten"] == [["3:1.", "three to one."]]
+    readings = {reading["kind"]: reading for reading in sentence["considered"]}
+    assert set(readings) == {"Score", "Ratio"}
+    assert readings["Score"]["chosen"]
+    assert not readings["Ratio"]["chosen"]
+    assert readings["Score"]["cost"] < readings["Ratio"]["cost"]

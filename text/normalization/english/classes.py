@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from functools import lru_cache
+from typing import NamedTuple
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table
-from text.normalization.classes.cover import Parser, candidates, cheapest
+from text.normalization.classes.cover import Classed, Parser, candidates, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
@@ -48,6 +50,19 @@ PARSERS: tuple[tuple[str, Parser], ...] = (
 """Parsers, each with the setting that turns it off."""
 
 
+class Covered(NamedTuple):
+    """Candidates of a sentence, and those of its cheapest cover."""
+
+    sentence: str
+    line: Tokens
+    found: list[Classed]
+    cover: list[Classed]
+
+
+COVERS: ContextVar[list[Covered] | None] = ContextVar("COVERS", default=None)
+"""List to which each covered sentence is added, for whoever asks for reasons."""
+
+
 @lru_cache(32)
 def _parsers(on: frozenset[str]) -> tuple[Parser, ...]:
     return tuple(parser for name, parser in PARSERS if name in on)
@@ -62,5 +77,8 @@ def classes(draft: Draft) -> None:
     ):
         return
     line = Tokens(draft.text)
-    cover = cheapest(candidates(line, _parsers(draft.on), draft.british), len(line.tokens))
+    found = list(candidates(line, _parsers(draft.on), draft.british))
+    cover = cheapest(found, len(line.tokens))
+    if (seen := COVERS.get()) is not None:
+        seen.append(Covered(draft.sentence, line, found, cover))
     draft.put(Edit(line[each.first].start, line[each.last - 1].end, said(each.fields, draft.british)) for each in cover)
