@@ -1,0 +1,311 @@
+"""Ends fronts while answers of every kind are being sent, and compares each answer with an undisturbed one.
+
+    python -m benchmarks.front_deaths [--ends 300] [--with-worker 50] [--twice 50] [--seed 1] [--may-cut] [--json F]
+
+Listeners ask again and again, each in its own way: six formats, server-sent events, a whole clip, the sockets of three
+services, and Wyoming. Fronts end by SIGKILL, SIGSEGV and SIGSTOP at random moments; `--with-worker` times the worker
+is killed too, `--twice` times the successor as well, as soon as there is one. The server has a spare front and the
+miniature model, and caches nothing. A *gap* is a moment at which a listener who began to play half a second after the
+first sound has nothing left to play. Exits 1 if an answer isn't that of the undisturbed run, is cut (unless
+`--may-cut`) or has a gap that the undisturbed answer hasn't. Answers that the server declines because it is busy are
+counted apart; with `--may-cut`, so are those that it refuses because two fronts died of their text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import contextlib
+import json
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import psutil
+from wyoming.client import AsyncTcpClient
+from wyoming.tts import Synthesize
+
+from tests.chaos.listeners import some_text
+from tests.chaos.loops import UNLIMITED
+from tests.system.oracle import miniature_arguments
+from tests.system.server import DEADLINE, Server, server
+
+FORMATS = ("pcm", "wav", "mp3", "flac", "aac", "opus")
+BYTES_PER_SECOND = 48_000
+"""Of PCM at the model's rate."""
+BUFFER = 0.5
+"""Seconds after the first sound at which a listener begins to play."""
+ENDS = (signal.SIGKILL, signal.SIGSEGV, signal.SIGSTOP)
+
+
+class Cut(Exception):
+    """The answer broke off, and its listener knows that."""
+
+
+class Refused(Exception):
+    """The server answered with an error."""
+
+
+Said = AsyncIterator[bytes]
+"""The sound of an answer as its listener unpacks it, in pieces as they come."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where listeners ask."""
+
+    session: aiohttp.ClientSession
+    host: str
+    wyoming: int
+
+
+async def _posted(asked: Asked, **body: object) -> Said:
+    async with asked.session.post(f"http://{asked.host}/v1/audio/speech", json=body) as response:
+        if response.status != 200:
+            raise Refused(f"{response.status} {(await response.text())[:200]}")
+        async for piece in response.content.iter_any():
+            yield piece
+
+
+def _speech(**fields: object) -> Callable[[Asked, str], Said]:
+    return lambda asked, text: _posted(asked, input=text, **fields)
+
+
+async def _events(asked: Asked, text: str) -> Said:
+    rest, ended = b"", False
+    async for piece in _posted(asked, input=text, response_format="pcm", stream_format="sse"):
+        *events, rest = (rest + piece).split(b"\n\n")
+        for event in events:
+            data = next(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
+            fields = json.loads(data)
+            ended |= fields["type"] == "speech.audio.done"
+            if fields["type"] == "speech.audio.delta":
+                yield base64.b64decode(fields["audio"])
+    if not ended:
+        raise Cut("no speech.audio.done")
+
+
+async def _socket(
+    asked: Asked, path: str, messages: list[dict[str, object]], read: Callable[[Any], tuple[bytes, bool]]
+) -> Said:
+    """`read` takes a message: its sound, and whether it is the last."""
+    async with asked.session.ws_connect(f"http://{asked.host}{path}") as socket:
+        for message in messages:
+            await socket.send_json(message)
+        async for said in socket:
+            if said.type is aiohttp.WSMsgType.BINARY:
+                yield said.data
+            elif said.type is aiohttp.WSMsgType.TEXT:
+                fields = said.json()
+                if "error" in str(fields.get("type", "")).lower() or fields.get("error"):
+                    raise Refused(said.data[:200])
+                sound, last = read(fields)
+                if sound:
+                    yield sound
+                if last:
+                    return
+    raise Cut(f"closed with {socket.close_code}")
+
+
+def _elevenlabs(asked: Asked, text: str) -> Said:
+    path = "/v1/text-to-speech/af_heart/stream-input?output_format=pcm_24000"
+    messages: list[dict[str, object]] = [{"text": " "}, {"text": text + " "}, {"text": ""}]
+    return _socket(
+        asked, path, messages, lambda said: (base64.b64decode(said.get("audio") or ""), bool(said.get("isFinal")))
+    )
+
+
+def _cartesia(asked: Asked, text: str) -> Said:
+    form = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24000}
+    message: dict[str, object] = {"model_id": "m", "voice": {"mode": "id", "id": "af_heart"}, "output_format": form}
+    return _socket(
+        asked,
+        "/tts/websocket",
+        [message | {"transcript": text, "context_id": "c"}],
+        lambda said: (base64.b64decode(said.get("data") or ""), said["type"] == "done"),
+    )
+
+
+def _deepgram(asked: Asked, text: str) -> Said:
+    messages: list[dict[str, object]] = [{"type": "Speak", "text": text}, {"type": "Flush"}]
+    path = "/v1/speak?encoding=linear16&sample_rate=24000"
+    return _socket(asked, path, messages, lambda said: (b"", said["type"] == "Flushed"))
+
+
+async def _wyoming(asked: Asked, text: str) -> Said:
+    async with AsyncTcpClient("127.0.0.1", asked.wyoming) as client:
+        await client.write_event(Synthesize(text).event())
+        while event := await client.read_event():
+            if event.type == "error":
+                raise Refused(event.data["code"])
+            if event.type == "audio-stop":
+                return
+            if event.payload:
+                yield event.payload
+    raise Cut("no audio-stop")
+
+
+KINDS: dict[str, Callable[[Asked, str], Said]] = {
+    **{name: _speech(response_format=name) for name in FORMATS},
+    "whole": _speech(response_format="mp3", stream=False),
+    "events": _events,
+    "elevenlabs": _elevenlabs,
+    "cartesia": _cartesia,
+    "deepgram": _deepgram,
+    "wyoming": _wyoming,
+}
+PLAYED = {"pcm", "events", "elevenlabs", "cartesia", "deepgram", "wyoming"}
+"""Kinds whose bytes are samples, so that it is known when they must have come."""
+
+
+@dataclass
+class Heard:
+    """One answer."""
+
+    kind: str
+    sound: bytearray = field(default_factory=bytearray)
+    fate: str = "complete"
+    detail: str = ""
+    gaps: int = 0
+
+    def take(self, sound: bytes, since: float) -> None:
+        """`since`: when the first sound came, in monotonic seconds."""
+        dry = since + BUFFER + len(self.sound) / BYTES_PER_SECOND
+        self.gaps += self.kind in PLAYED and time.monotonic() > dry
+        self.sound += sound
+
+
+async def hear(asked: Asked, kind: str, text: str) -> Heard:
+    """Ask, and hear it out whatever happens."""
+    heard = Heard(kind)
+    try:
+        async with asyncio.timeout(DEADLINE):
+            first = 0.0
+            async for sound in KINDS[kind](asked, text):
+                first = first or time.monotonic()
+                heard.take(sound, first)
+    except Refused as error:
+        heard.fate, heard.detail = "declined" if "overloaded" in str(error) else "refused", str(error)
+    except TimeoutError:
+        heard.fate = "unfinished"
+    except (Cut, aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
+        heard.fate, heard.detail = "cut", repr(error)
+    return heard
+
+
+class Crowd:
+    """One listener of each kind, with a few texts, whose undisturbed answers are known."""
+
+    def __init__(self, asked: Asked, seed: int) -> None:
+        self._asked = asked
+        rng = random.Random(seed)
+        self._texts = {kind: [some_text(rng, 8, 4) for _ in range(4)] for kind in KINDS}
+        self._expected: dict[tuple[str, str], Heard] = {}
+        self.heard: list[Heard] = []
+        self.going = True
+
+    async def listen_undisturbed(self) -> None:
+        """Note what all must hear."""
+        for kind, texts in self._texts.items():
+            for text in texts:
+                self._expected[kind, text] = heard = await hear(self._asked, kind, text)
+                assert heard.fate == "complete" and heard.sound, (kind, heard.fate, heard.detail)
+
+    async def listen(self, kind: str, seed: int) -> None:
+        rng = random.Random(f"{seed} {kind}")
+        while self.going:
+            text = rng.choice(self._texts[kind])
+            heard, due = await hear(self._asked, kind, text), self._expected[kind, text]
+            heard.gaps = max(heard.gaps - due.gaps, 0)
+            if (heard.fate == "complete" and heard.sound != due.sound) or (
+                heard.fate == "cut" and not due.sound.startswith(heard.sound)
+            ):
+                heard.fate = "wrong"
+            heard.sound.clear()
+            self.heard.append(heard)
+
+
+async def end_front(to: Server, rng: random.Random) -> int:
+    """End the front that serves; its process id."""
+    while not (fronts := to.children("front")):  # noqa: ASYNC110 - another process tells nobody
+        await asyncio.sleep(0.02)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        fronts[0].send_signal(rng.choice(ENDS))
+    return int(fronts[0].pid)
+
+
+async def strike(to: Server, rng: random.Random, *, worker: bool, twice: bool) -> None:
+    """End the front, and whatever else is to end with it; return when another one serves."""
+    ended = await end_front(to, rng)
+    if worker:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            to.children("worker[")[0].kill()
+    for _ in range(1 + twice):
+        while all(front.pid == ended for front in to.children("front")):  # noqa: ASYNC110 - the same
+            await asyncio.sleep(0.02)
+        if twice:
+            ended, twice = await end_front(to, rng), False
+
+
+async def run(options: argparse.Namespace, target: Server, wyoming: int) -> list[Heard]:
+    rng = random.Random(options.seed)
+    strikes = [(True, False)] * options.with_worker + [(False, True)] * options.twice
+    strikes += [(False, False)] * (options.ends - len(strikes))
+    rng.shuffle(strikes)
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector, read_bufsize=1 << 16) as session:
+        crowd = Crowd(Asked(session, f"127.0.0.1:{target.port}", wyoming), options.seed)
+        await crowd.listen_undisturbed()
+        async with asyncio.TaskGroup() as group:
+            for kind in KINDS:
+                group.create_task(crowd.listen(kind, options.seed))
+            for number, (worker, twice) in enumerate(strikes):
+                await asyncio.sleep(rng.uniform(0.1, 1.0))
+                await strike(target, rng, worker=worker, twice=twice)
+                if number % max(len(strikes) // 10, 1) == 0:
+                    print(f"{number} ends: {fates(crowd.heard)}", file=sys.stderr, flush=True)
+            crowd.going = False
+    return crowd.heard
+
+
+def fates(heard: list[Heard]) -> dict[str, int]:
+    return dict(Counter(each.fate for each in heard)) | {"gaps": sum(each.gaps for each in heard)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--ends", type=int, default=300, help="of fronts, those of the next two included")
+    parser.add_argument("--with-worker", type=int, default=50)
+    parser.add_argument("--twice", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--may-cut", action="store_true", help="a cut or refused answer and a gap break no promise")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        flags = (*miniature_arguments(Path(folder), cost=1), *UNLIMITED, "--standby", "imported", "--standby-front")
+        with server(*flags, "--wyoming-port", "0") as target:
+            wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
+            heard = asyncio.run(run(options, target, wyoming))
+    by_kind = {kind: fates([each for each in heard if each.kind == kind]) for kind in KINDS}
+    for kind, found in (by_kind | {"all": fates(heard)}).items():
+        print(f"{kind:12}" + "  ".join(f"{name} {count}" for name, count in found.items()))
+    if options.json:
+        options.json.write_text(json.dumps(by_kind, indent=2))
+    for each in heard:
+        if each.fate not in ("complete", "cut", "declined"):
+            print(f"{each.kind}: {each.fate} {each.detail}", file=sys.stderr)
+    allowed = {"complete", "declined"} | ({"cut", "refused", "gaps"} if options.may_cut else set())
+    return int(any(count and name not in allowed for name, count in fates(heard).items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
