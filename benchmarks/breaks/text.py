@@ -6,6 +6,27 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "classes-fold-case",
+        "text/normalization/classes/tokens.py",
+        "text, text.casefold(), start",
+        "text, text, start",
+        ("tests/text/normalization/test_forms.py",),
+    ),
+    Mutation(
+        "the-cheapest-cover",
+        "text/normalization/classes/cover.py",
+        "costs[candidate.first] + candidate.cost) < cost",
+        "costs[candidate.first] + candidate.cost) <= _LEFT_ALONE",
+        ("tests/text/normalization/test_forms.py",),
+    ),
+    Mutation(
+        "a-cue-decides-between-classes",
+        "text/normalization/classes/times.py",
+        "0.3 if cued else 0.6",
+        "0.1",
+        ("tests/supervisor/commands/test_read_command.py",),
+    ),
+    Mutation(
         "own-cut-marks-part",
         "frontend/planning/cuts.py",
         "        or unit.ends\n",

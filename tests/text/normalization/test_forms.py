@@ -20,6 +20,7 @@ SHARES = {"date": 0.96, "time": 1, "time span": 1, "duration": 1, "ratio": 1, "r
     "verse": 0.75,
     "identifier": 0.8,
     "label": 1,
+    "phone": 1,
     "roman": 1,
     "score": 1,
     "height": 1,
