@@ -1,0 +1,265 @@
+"""Records of connections, in shared memory: what a front must know to continue the answers of one that was killed.
+
+The supervisor reserves the memory once and gives it to each front. A connection has one slot, which only the front that
+has the connection writes:
+
+  slot n:  | entry, copy 0 | entry, copy 1 | cuts        | received    | written     |
+           | 2 KiB         | 2 KiB         | 8 bytes each| up to 1 MiB | up to 1 MiB |
+
+  copy:    | generation, 8 bytes | length, 4 | CRC-32, 4 | `ConnectionEntry` in MessagePack |
+
+An entry is written into the copy that holds the older one, and counts from the moment at which its CRC is right: a
+front that is killed at any instruction leaves the entry before. What an entry refers to is written before it:
+
+- `received`: the bytes of the request in hand, as they came;
+- `written`: the bytes that the kernel may not have taken yet. They are written here before they are sent. Once all of
+  them are taken, the next ones begin at the start again: the entry before needs none of those that they replace.
+- `cuts`: the segments of the text in hand (`SegmentCut`). Each is one store of 8 bytes.
+
+The memory is sparse: only pages that were written take any, and those of a closed connection are given back.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import struct
+import sys
+import zlib
+from typing import NamedTuple
+
+import msgspec
+
+SLOTS = 1024
+"""Connections that have a record at a time."""
+
+ROOM = 1 << 20
+"""Bytes of a request that are kept, and of an answer that the kernel hasn't taken."""
+
+_COPY = 2048
+_HEAD = struct.Struct("<QII")
+_CUT = struct.Struct("<H6s")
+_CUTS_AT, _RECEIVED_AT = 2 * _COPY, 1 << 16
+_WRITTEN_AT = _RECEIVED_AT + ROOM
+SLOT_BYTES = _WRITTEN_AT + ROOM
+
+MAX_CUTS = (_RECEIVED_AT - _CUTS_AT) // _CUT.size
+"""Segments of one text that are kept."""
+
+_KEPT = 1 << 16
+"""Bytes of a log that a finished request may leave allocated."""
+
+
+class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
+    """What is known of a connection and the request in hand."""
+
+    connection: int = -1
+    """The connection's number, which no other connection ever has; -1: none."""
+    serial: int = 0
+    """Monotonic nanoseconds at which the request's handler began; 0: none has begun."""
+    received: int = 0
+    """Bytes of `received`."""
+    sent: int = 0
+    """Bytes that were written to the connection since it was accepted."""
+    kept_from: int = 0
+    """The first of them that `written` holds."""
+    request_id: str = ""
+    repeatable: bool = True
+    """False if the request may have had its effect, and must not be handled again."""
+    begun: bool = False
+    """True once a part of the answer was written."""
+    done: bool = False
+    """True once the answer was written whole."""
+    closes: bool = False
+    """True if the connection ends with the answer."""
+    lost: bool = False
+    """True if the answer can't be continued: it or its request had no room, or its place isn't known."""
+    deaths: int = 0
+    """Fronts that died in a row without having continued the answer."""
+    place: bytes = b""
+    """How far the answer is, in the terms of its sender; empty: unknown."""
+
+
+class SegmentCut(NamedTuple):
+    """One segment of a text: the number of its units, and the beginning of its key."""
+
+    units: int
+    key: bytes
+
+
+def reserve_records() -> int:
+    """Reserve the memory of all slots; returns its descriptor, which children don't inherit unless it is passed on.
+
+    Raises:
+        OSError: the system has no such memory.
+    """
+    if not hasattr(os, "memfd_create"):  # and no other kernel has been shown to count what it has taken
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    fd: int = os.memfd_create("kokoro-live-records")
+    try:
+        os.ftruncate(fd, SLOTS * SLOT_BYTES)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+class Records:
+    """Mapping of all slots."""
+
+    def __init__(self, fd: int) -> None:
+        self._memory = mmap.mmap(fd, SLOTS * SLOT_BYTES)
+
+    def begin(self, slot: int, connection: int) -> Slot | None:
+        """The slot for a connection that was just accepted; None if there is none of that number."""
+        if not 0 <= slot < SLOTS:
+            return None
+        begun = Slot(self._memory, slot * SLOT_BYTES)
+        begun.clear(connection)
+        return begun
+
+    def find(self, slot: int, connection: int) -> Slot | None:
+        """The slot that a killed front has left for a connection; None if it has none."""
+        if not 0 <= slot < SLOTS:
+            return None
+        found = Slot(self._memory, slot * SLOT_BYTES)
+        return found if found.entry.connection == connection else None
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(ConnectionEntry).decode
+
+
+class Slot:
+    """One connection's slot."""
+
+    def __init__(self, memory: mmap.mmap | bytearray, at: int) -> None:
+        """`at`: the slot's first byte in the memory."""
+        self._memory = memory
+        self._at = at
+        self._generation, self.entry = self._read()
+        self._cuts = 0
+        """Cuts that may be left of the request in hand."""
+
+    # -- the entry
+
+    def _read(self) -> tuple[int, ConnectionEntry]:
+        found = (0, ConnectionEntry())
+        for copy in range(2):
+            at = self._at + copy * _COPY
+            generation, length, crc = _HEAD.unpack_from(self._memory, at)
+            payload = bytes(self._memory[at + _HEAD.size : at + _HEAD.size + min(length, _COPY)])
+            if length and zlib.crc32(payload, generation & 0xFFFFFFFF) == crc and generation > found[0]:
+                found = generation, _decode(payload)
+        return found
+
+    def commit(self, entry: ConnectionEntry) -> None:
+        """Replace the entry. What it refers to has been written before."""
+        payload = _encode(entry)
+        if _HEAD.size + len(payload) > _COPY:
+            entry = msgspec.structs.replace(entry, place=b"", lost=True)
+            payload = _encode(entry)
+        self.entry = entry
+        self._generation += 1
+        at = (self._generation % 2) * _COPY
+        head = _HEAD.pack(self._generation, len(payload), zlib.crc32(payload, self._generation & 0xFFFFFFFF))
+        self._store(at, head + payload)
+
+    def clear(self, connection: int = -1) -> None:
+        """Forget all that the slot holds, and give its memory back."""
+        self._generation, self.entry = self._read()
+        self.commit(ConnectionEntry(connection))
+        self._give_back(_CUTS_AT, SLOT_BYTES)
+        self._cuts = 0
+
+    def next_request(self) -> None:
+        """Forget the request in hand, whose answer is whole."""
+        for index in range(self._cuts):
+            self._store(_CUTS_AT + index * _CUT.size, bytes(_CUT.size))
+        self._cuts = 0
+        long = self.entry.received > _KEPT
+        self.commit(ConnectionEntry(self.entry.connection, sent=self.entry.sent, kept_from=self.entry.sent))
+        if long:
+            self._give_back(_RECEIVED_AT + _KEPT, _WRITTEN_AT)
+
+    # -- the request
+
+    def receive(self, data: bytes) -> None:
+        """Keep more of the request."""
+        entry = self.entry
+        if entry.lost:
+            return
+        if entry.received + len(data) > ROOM:
+            self.commit(msgspec.structs.replace(entry, lost=True))
+            return
+        self._store(_RECEIVED_AT + entry.received, data)
+        self.commit(msgspec.structs.replace(entry, received=entry.received + len(data)))
+
+    @property
+    def received(self) -> bytes:
+        """All that came of the request in hand."""
+        at = self._at + _RECEIVED_AT
+        return bytes(self._memory[at : at + self.entry.received])
+
+    # -- the answer
+
+    def send(self, data: bytes, entry: ConnectionEntry, *, all_taken: bool) -> None:
+        """Keep bytes that are sent next, and replace the entry by one in which they are counted.
+
+        Args:
+            entry: the new entry, whose `sent` and `kept_from` are set here.
+            all_taken: the kernel has taken all earlier bytes.
+        """
+        before = self.entry
+        kept_from = before.sent if all_taken else before.kept_from
+        sent = before.sent + len(data)
+        if sent - kept_from > ROOM:
+            self.commit(msgspec.structs.replace(entry, sent=sent, kept_from=sent, lost=True))
+            return
+        self._store(_WRITTEN_AT + before.sent - kept_from, data)
+        self.commit(msgspec.structs.replace(entry, sent=sent, kept_from=kept_from))
+
+    def unsent(self, taken: int) -> bytes | None:
+        """The written bytes that the kernel hasn't taken; None if the slot doesn't hold all of them.
+
+        Args:
+            taken: bytes that the kernel has taken of all that was written to the connection.
+        """
+        entry = self.entry
+        if not entry.kept_from <= taken <= entry.sent:
+            return b"" if taken == entry.sent else None
+        at = self._at + _WRITTEN_AT
+        return bytes(self._memory[at + taken - entry.kept_from : at + entry.sent - entry.kept_from])
+
+    # -- the text's segments
+
+    def cut(self, index: int, cut: SegmentCut) -> bool:
+        """Keep the text's segment of that index; returns False if there is no room for it."""
+        if index >= MAX_CUTS or cut.units > 0xFFFF:
+            return False
+        self._store(_CUTS_AT + index * _CUT.size, _CUT.pack(cut.units, cut.key[:6]))
+        self._cuts = max(self._cuts, index + 1)
+        return True
+
+    @property
+    def cuts(self) -> list[SegmentCut]:
+        """The segments that are kept, from the text's first one on."""
+        found: list[SegmentCut] = []
+        for at in range(self._at + _CUTS_AT, self._at + _RECEIVED_AT, _CUT.size):
+            units, key = _CUT.unpack_from(self._memory, at)
+            if not units:
+                break
+            found.append(SegmentCut(units, key))
+        self._cuts = len(found)
+        return found
+
+    def _store(self, at: int, data: bytes) -> None:
+        self._memory[self._at + at : self._at + at + len(data)] = data
+
+    def _give_back(self, start: int, end: int) -> None:
+        if sys.platform == "linux" and isinstance(self._memory, mmap.mmap):
+            self._memory.madvise(mmap.MADV_REMOVE, self._at + start, end - start)

@@ -1,0 +1,141 @@
+"""A connection's record: a front that is killed at any store leaves what held before the step, or what holds after."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from shm.records import ROOM, SLOT_BYTES, ConnectionEntry, Records, SegmentCut, Slot, reserve_records
+
+
+class Known(NamedTuple):
+    """What a successor reads."""
+
+    entry: ConnectionEntry
+    received: bytes
+    unsent: bytes | None
+    cuts: tuple[SegmentCut, ...]
+
+
+def known(slot: Slot, taken: int) -> Known:
+    return Known(slot.entry, slot.received, slot.unsent(taken), tuple(slot.cuts))
+
+
+class RecordedSlot(Slot):
+    """A slot that notes its stores before it makes them."""
+
+    def __init__(self) -> None:
+        self.stores: list[tuple[int, bytes]] = []
+        self.bytes = bytearray(SLOT_BYTES)
+        super().__init__(self.bytes, 0)
+
+    def _store(self, at: int, data: bytes) -> None:
+        self.stores.append((at, bytes(data)))
+        super()._store(at, data)
+
+
+def left_by_kills(before: bytearray, stores: list[tuple[int, bytes]], draw: random.Random) -> list[bytearray]:
+    """The memory after a kill before each store, in the middle of each, and after the last."""
+    memory, found = bytearray(before), []
+    for at, data in stores:
+        found.append(bytearray(memory))
+        half = draw.randrange(len(data) + 1)
+        memory[at : at + half] = data[:half]
+        found.append(bytearray(memory))
+        memory[at : at + len(data)] = data
+    return [*found, memory]
+
+
+class Front:
+    """Makes random steps of a connection, and knows how many bytes its kernel has taken."""
+
+    def __init__(self, slot: Slot, draw: random.Random) -> None:
+        self.slot, self.draw, self.taken = slot, draw, 0
+
+    def step(self) -> Callable[[], object]:
+        entry, draw = self.slot.entry, self.draw
+        data = draw.randbytes(draw.choice((1, 30, 700)))
+        index = draw.randrange(4)
+        steps: list[Callable[[], object]] = [
+            lambda: self.slot.receive(data),
+            lambda: self.slot.send(
+                data,
+                msgspec.structs.replace(entry, begun=True, place=draw.randbytes(20)),
+                all_taken=self.taken == entry.sent,
+            ),
+            lambda: self.slot.cut(index, SegmentCut(draw.randrange(1, 9), draw.randbytes(6))),
+        ]
+        if self.taken == entry.sent:
+            steps.append(self.slot.next_request)
+        return draw.choice(steps)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_kill_at_any_store_leaves_the_state_before_the_step_or_after_it(seed: int) -> None:
+    draw = random.Random(seed)
+    slot = RecordedSlot()
+    slot.commit(ConnectionEntry(7))
+    front = Front(slot, draw)
+    for _ in range(60):
+        front.taken = draw.choice((front.taken, slot.entry.sent))
+        before, bytes_before = known(slot, front.taken), bytearray(slot.bytes)
+        slot.stores.clear()
+        front.step()()
+        after = known(slot, front.taken)
+        for memory in left_by_kills(bytes_before, slot.stores, draw):
+            left = known(Slot(memory, 0), front.taken)
+            assert left.entry in (before.entry, after.entry)
+            one = before if left.entry == before.entry else after
+            assert (left.received, left.unsent) == (one.received, one.unsent)
+            if before.entry == after.entry:  # a segment's cut, or bytes for which there was no room
+                torn = zip(left.cuts, before.cuts, strict=False)
+                assert sum(cut != earlier for cut, earlier in torn) <= 1
+
+
+def test_bytes_that_the_kernel_has_taken_in_part_are_given_from_there() -> None:
+    slot = RecordedSlot()
+    slot.send(b"one", ConnectionEntry(7), all_taken=True)
+    slot.send(b"three", slot.entry, all_taken=False)
+    assert [slot.unsent(taken) for taken in (0, 2, 3, 8)] == [b"onethree", b"ethree", b"three", b""]
+    slot.send(b"six", slot.entry, all_taken=True)
+    assert [slot.unsent(taken) for taken in (7, 8, 10, 11)] == [None, b"six", b"x", b""]
+
+
+def test_what_has_no_room_is_lost_and_says_so() -> None:
+    slot = RecordedSlot()
+    slot.receive(bytes(ROOM))
+    assert not slot.entry.lost
+    slot.receive(b"x")
+    assert slot.entry.lost
+    slot.next_request()
+    assert not slot.entry.lost
+    slot.send(bytes(ROOM + 1), slot.entry, all_taken=True)
+    assert slot.entry.lost
+    assert slot.entry.sent == ROOM + 1
+    assert slot.cut(1 << 20, SegmentCut(1, b"")) is False
+
+
+def test_a_slot_belongs_to_its_connection_and_an_idle_one_takes_two_pages() -> None:
+    fd = reserve_records()
+    records = Records(fd)
+    try:
+        slot = records.begin(3, 70)
+        assert slot
+        slot.receive(b"GET")
+        assert records.find(3, 71) is None
+        found = Records(fd).find(3, 70)
+        assert found
+        assert found.received == b"GET"
+        slot.receive(bytes(ROOM // 2))
+        slot.clear()
+        assert os.fstat(fd).st_blocks * 512 <= 8192
+        assert records.begin(-1, 8) is None
+        assert records.begin(1 << 20, 8) is None
+    finally:
+        records.close()
+        os.close(fd)
