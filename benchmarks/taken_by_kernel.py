@@ -12,18 +12,15 @@ included, and compares all that comes with the answer. Exits 1 if a byte was dou
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import random
 import select
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import threading
 import time
 from collections import Counter
@@ -32,11 +29,7 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-_TCP_INFO = 11
-"""Linux's option; Python's `socket` names it on Linux only."""
-
-_BYTES_ACKED = 120
-"""Offset of tcpi_bytes_acked in struct tcp_info (linux/tcp.h)."""
+from frontend.serving.record import taken
 
 _LONGEST = 60_000
 """Bytes of the longest single send."""
@@ -72,24 +65,6 @@ backend origin
 """,
 }
 COMMANDS = {"nginx": ("nginx", "-c"), "haproxy": ("haproxy", "-db", "-f")}
-
-
-def acknowledged(connection: socket.socket) -> int:
-    """Bytes that the peer has acknowledged."""
-    information = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
-    return int(struct.unpack_from("Q", information, _BYTES_ACKED)[0])
-
-
-def taken(connection: socket.socket) -> int:
-    """Bytes that the kernel has taken of what was written to a connection that this host accepted.
-
-    An acknowledgement between the two readings would be counted twice or not at all, so both are read until none came.
-    """
-    while True:
-        before = acknowledged(connection)
-        queued: int = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
-        if acknowledged(connection) == before:
-            return before + queued
 
 
 def chunked(body: bytes, draw: random.Random) -> bytes:

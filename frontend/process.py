@@ -51,6 +51,7 @@ from shm.listeners import Listeners
 from shm.messages import (
     ChildProgress,
     Connect,
+    ConnectionRecords,
     ControlMessage,
     Disconnect,
     Drain,
@@ -62,6 +63,7 @@ from shm.messages import (
     TextBoard,
 )
 from shm.metric_files import MetricFiles
+from shm.records import Records
 from shm.situation import Situation
 from text.apart import apart
 from text.espeak import espeak
@@ -143,6 +145,8 @@ class Front:
         """Set once the supervisor has sent the first situation; the supervisor's next connections wait
         until then."""
         self._in_flight = InFlight(self._tell)
+        self._records: Records | None = None
+        """The records of all connections, once the supervisor has given them."""
         self._player = PlayerLine(self._tell, reachable(listeners.http))
         self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
         self._end = asyncio.Event()
@@ -166,9 +170,9 @@ class Front:
         self._metrics.watch("connections", lambda: len(connections))
         wyoming = self._make_wyoming(services)
         protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
-        acceptor = Acceptor(self._handover, connections, protocols)
         self._tell(Started())
         await self._oriented.wait()
+        acceptor = Acceptor(self._handover, connections, protocols, self._records, self._scheduler.speaks)
         acceptor.start()
         if wyoming:
             wyoming.start()
@@ -315,6 +319,10 @@ class Front:
                 if not self._oriented.is_set():
                     setproctitle("kokoro-live: front")
                 self._oriented.set()
+            case ConnectionRecords():
+                (memory,) = fds
+                self._records = Records(memory)
+                os.close(memory)  # the mapping stays
             case TextBoard():
                 (memory,) = fds
                 self._in_flight.record_on(Board(memory))

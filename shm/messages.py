@@ -272,6 +272,11 @@ class StandBy(msgspec.Struct, frozen=True, tag="stand_by"):
     """True if the engine in use takes phonemes, so that English is to be loaded."""
 
 
+class ConnectionRecords(msgspec.Struct, frozen=True, tag="connection_records"):
+    """Supervisor -> front, before its first connection, with one file descriptor: what the fronts note of each
+    connection (`shm.records`)."""
+
+
 class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     """Supervisor -> front: texts that were being answered when fronts died, as digests (`shm.in_flight`)."""
 
@@ -342,6 +347,7 @@ ControlMessage = (
     | Situation
     | TextBoard
     | StandBy
+    | ConnectionRecords
     | Suspects
     | Cleared
     | PlayerWanted

@@ -238,7 +238,7 @@ BREAKS = (
     ),
     Mutation(
         "late-body-lingers",
-        "frontend/serving/connections.py",
+        "frontend/serving/attendance.py",
         "        request.content.feed_eof()\n",
         "        pass\n",
         ("tests/frontend/http/test_malformed_requests.py",),

@@ -57,7 +57,7 @@ BREAKS = (
     Mutation(
         "a-drain-s-end-and-a-deaf-reader-cut",
         "frontend/serving/connections.py",
-        'if reason in ("write_timeout", "drain"):',
+        'if reason in ("write_timeout", "drain", "takeover"):',
         "if False:",
         ("tests/frontend/http/test_cut_streams.py",),
     ),
@@ -71,9 +71,37 @@ BREAKS = (
     Mutation(
         "no-silence-before-a-refusal",
         "frontend/speech/answer.py",
-        "if primed and await stream.accepted():",
+        "if primed and (continued or await stream.accepted()):",
         "if primed:",
         ("tests/frontend/http/test_sessions_over_http.py",),
+    ),
+    Mutation(
+        "a-continued-answer-leaves-out-what-was-sent",
+        "frontend/speech/sender.py",
+        "if later := audio[had:]:",
+        "if later := audio:",
+        ("tests/frontend/test_continued_answers.py",),
+    ),
+    Mutation(
+        "a-continued-answer-has-one-head",
+        "frontend/serving/record.py",
+        'data = data.partition(b"\\r\\n\\r\\n")[2]',
+        "pass",
+        ("tests/frontend/test_continued_answers.py",),
+    ),
+    Mutation(
+        "an-answer-of-three-deaths-is-ended",
+        "frontend/serving/takeover.py",
+        "if entry.deaths + 1 >= DEATHS:",
+        "if False:",
+        ("tests/frontend/test_continued_answers.py",),
+    ),
+    Mutation(
+        "bytes-are-kept-until-they-are-taken",
+        "shm/records.py",
+        "kept_from = before.sent if all_taken else before.kept_from",
+        "kept_from = before.sent",
+        ("tests/shm/test_records.py",),
     ),
     Mutation(
         "nothing-piles-up-at-a-deaf-reader",

@@ -20,11 +20,12 @@ class AvEncoder:
     """One stream through one codec context, so that it has no seam.
 
     Args:
+        number: of the stream, in a container that has one (`Codec.numbered`).
         whole: `finish` gives all of it, and what a container says of lengths is exact (FLAC's sample count and MD5,
             MP3's gapless tag); otherwise each packet is given out as soon as the codec has made it.
     """
 
-    def __init__(self, codec: Codec, sample_rate: int, *, whole: bool) -> None:
+    def __init__(self, codec: Codec, sample_rate: int, *, whole: bool, number: int = 0) -> None:
         # Memory that a server of WAV and PCM never needs (`python -m benchmarks.late_loading`).
         import av
 
@@ -34,11 +35,12 @@ class AvEncoder:
         self._samples = 0
         self._whole = io.BytesIO() if whole else None
         self._ready = _Ready()
+        numbering = {"serial_offset": str(number)} if codec.numbered else {}
         self._container = av.open(
             self._whole or self._ready,
             "w",
             format=codec.container,
-            container_options={**codec.container_options, "flush_packets": "1"},
+            container_options={**codec.container_options, **numbering, "flush_packets": "1"},
         )
         stream = self._container.add_stream(
             codec.encoder, rate=sample_rate, options=dict(codec.options), layout="mono", format=codec.sample_format

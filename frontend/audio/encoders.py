@@ -185,19 +185,20 @@ class ResamplingEncoder:
 _SAMPLES = {"int16": int16_bytes, "int16be": network_bytes, "float32": float_bytes}
 
 
-def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoder:
+def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int = 0) -> Encoder:
     """An encoder of an engine's samples.
 
     Args:
         engine_rate: samples per second of the engine.
         whole: made to be sent at once, with exact lengths, instead of while it grows.
+        number: of the stream, where its container has one: 0 to 2**31 - 1.
     """
     codec, rate = output.format.codec, output.sample_rate
     made: Encoder
     if codec is not None:
         if output.bit_rate is not None and codec.bit_rate is not None:
             codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
-        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony)
+        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony, number=number)
     elif output.format.samples == "wav":
         made = WavEncoder(rate, whole=whole)
     else:

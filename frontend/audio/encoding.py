@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from secrets import randbits
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,9 @@ from frontend.audio.encoders import Encoder, make_encoder
 from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
 from shm.audio import SAMPLE_RATE, Pcm
+
+NUMBER_BITS = 31
+"""Bits of a stream's number."""
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
 """Encoding threads of all streams together; a single one encodes faster than many listeners hear."""
@@ -44,9 +48,16 @@ class Encoders:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
 
-    def open(self, output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool) -> Encoding:
-        """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments."""
-        make = partial(make_encoder, output, engine_rate, whole=whole)
+    def open(
+        self, output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int | None = None
+    ) -> Encoding:
+        """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments.
+
+        Args:
+            number: None: any.
+        """
+        number = randbits(NUMBER_BITS) if number is None else number
+        make = partial(make_encoder, output, engine_rate, whole=whole, number=number)
         if output.needs_thread(engine_rate):
             return ThreadEncoding(self._threads, make, output.bytes_per_second)
         return LoopEncoding(make(), output.bytes_per_second)

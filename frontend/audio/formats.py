@@ -29,6 +29,8 @@ class Codec:
     """Bit rate above 24 kHz, where the sound has twice the band."""
     options: Mapping[str, str] = field(default_factory=dict)
     container_options: Mapping[str, str] = field(default_factory=dict)
+    numbered: bool = False
+    """Its container has a number of its own in each of its pages, so that files can be chained."""
     packets_held: int = 0
     """Packets that the muxer keeps until the next one comes."""
 
@@ -95,7 +97,9 @@ _ROWS = (
             "libopus",
             "s16",
             bit_rate=64_000,
-            container_options={"page_duration": "20000"},
+            # Without `bitexact` the muxer draws the stream's number itself.
+            container_options={"page_duration": "20000", "fflags": "+bitexact"},
+            numbered=True,
             packets_held=1,
         ),
         rates=(8_000, 12_000, 16_000, 24_000, 48_000),

@@ -37,15 +37,18 @@ class InFlight:
         """The supervisor says which texts are under suspicion."""
         self._suspects = suspects
 
-    def enter(self, text: str) -> TextInFlight:
+    def enter(self, text: str, *, again: bool = False) -> TextInFlight:
         """Record the text until `TextInFlight.leave`.
+
+        Args:
+            again: it is the text of an answer that is continued, whose record counts the fronts that died of it.
 
         Raises:
             ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
         """
         digest = digest_of(text)
         left = self._suspects.refused.get(digest, 0.0) - time.monotonic()
-        if left > 0:
+        if left > 0 and not again:
             message = (
                 "This text has ended the server's process each time that it was tried. "
                 f"It is not tried again for {math.ceil(left / 60)} minutes."
@@ -61,13 +64,16 @@ class InFlight:
             self._tell(Cleared(digest))
 
     @contextmanager
-    def answering(self, text: str) -> Iterator[None]:
+    def answering(self, text: str, *, again: bool = False) -> Iterator[None]:
         """Around the handling of a request with that text, from its first look at the text to the answer's end.
+
+        Args:
+            again: as for `enter`.
 
         Raises:
             ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
         """
-        entry = self.enter(text)
+        entry = self.enter(text, again=again)
         token = current.set(entry)
         try:
             yield

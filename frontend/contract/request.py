@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from frontend.contract.growing_text import GrowingText
+from frontend.contract.progress import Progress
 from shm.inflection import PLAIN, Inflection
 from shm.messages import Voice
 from text.markup.marked import MarkupKind
@@ -110,6 +111,8 @@ class SpeechRequest:
     """How all of the text is to be said; markup adds to it."""
     growing: GrowingText | None = field(default=None, compare=False)
     """The text where it is still being written; `text` is then its first part."""
+    progress: Progress = field(default_factory=Progress, compare=False)
+    """How far the request is, for a successor of this front."""
     stages: Stages = field(default_factory=Stages, compare=False)
     """Times at which the request's first audio passed each stage, for the log."""
 

@@ -22,6 +22,19 @@ class Alignments:
         self._words: deque[WordTiming] = deque()
         self._covered_ms = 0
 
+    def __len__(self) -> int:
+        """Words of which no message has told."""
+        return len(self._words)
+
+    @property
+    def covered_ms(self) -> int:
+        """Milliseconds of audio that the alignments so far cover."""
+        return self._covered_ms
+
+    def resume(self, covered_ms: int) -> None:
+        """Continue after the alignments of a front that was killed, before any word is added."""
+        self._covered_ms = covered_ms
+
     def add(self, words: Sequence[WordTiming]) -> None:
         """Take words that begin in audio to come."""
         self._words += words

@@ -66,6 +66,7 @@ class Post:
             self.body,
             self.example,
             query=self.query,
+            repeatable=True,
             error_form=error,
         )
 

@@ -256,6 +256,18 @@ class TimedLines(Framing):
         super().__init__("application/json")
         self._alignments, self._began = Alignments(), 0.0
 
+    @property
+    def held(self) -> tuple[int, int]:
+        return len(self._alignments), 0
+
+    @property
+    def place(self) -> list[float]:
+        return [self._began, self._alignments.covered_ms]
+
+    def resume(self, place: list[float]) -> None:
+        self._began = place[0]
+        self._alignments.resume(int(place[1]))
+
     def words(self, words: Sequence[WordTiming]) -> bytes:
         self._alignments.add(words)
         return b""

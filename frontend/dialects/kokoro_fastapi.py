@@ -54,6 +54,7 @@ ROUTES = Routes()
     example={"voice": "af_heart", "input": "Hello.", "stream": False},
     errors=(*WITH_BODY, 409, 500),
     request_headers=REQUEST_HEADERS,
+    repeatable=True,
 )
 async def captioned_speech(request: web.Request) -> web.StreamResponse:
     """Speak a text, and say when each word sounds.

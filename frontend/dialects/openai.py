@@ -65,7 +65,11 @@ REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)
 
 LAST_EVENT = "Last-Event-ID"
 
-SPEAKS: Mapping[str, Any] = {"errors": (*WITH_BODY, 406, 409, 500), "request_headers": (*REQUEST_HEADERS, LAST_EVENT)}
+SPEAKS: Mapping[str, Any] = {
+    "errors": (*WITH_BODY, 406, 409, 500),
+    "request_headers": (*REQUEST_HEADERS, LAST_EVENT),
+    "repeatable": True,
+}
 """Fields of all routes that take a body and answer with its speech."""
 
 ROUTES = Routes()

@@ -26,7 +26,8 @@ from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.playing.desk import PlayDesk
 from frontend.serving.access.gate import Gate
-from frontend.serving.connections import announce_end, attend
+from frontend.serving.attendance import announce_end, attend, write_whole
+from frontend.serving.connections import record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
 from frontend.serving.route import Route, error_form_of, mount, route_of
@@ -88,7 +89,7 @@ def make_app(
     gate = Gate(settings, services.bodies, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
-        middlewares=[_observe(metrics), errors_in_form(error_form_of), attend, gate.admit],
+        middlewares=[write_whole, _observe(metrics), errors_in_form(error_form_of), attend, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
     app.on_response_prepare.append(warn)
@@ -137,7 +138,9 @@ def _observe(metrics: Metrics) -> Middleware:
 
     @web.middleware
     async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
-        request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
+        record = record_of(request)
+        offered = (record.replayed_id if record else None) or request.headers.get(request_id.HEADER)
+        request_id.current.set(request_id.choose(offered))
         resource = request.match_info.route.resource
         started = request[STARTED] = time.monotonic()
         status, code = 500, ""

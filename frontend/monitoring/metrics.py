@@ -46,6 +46,7 @@ COUNTERS = (
         "Responses that broke after their first byte: the engine failed, the client read nothing for too long, the "
         "drain timeout ended, or the front died. A client that left, or interrupted itself, isn't counted.",
     ),
+    MetricRow("answers_continued_total", "Answers that another front continued after theirs was killed."),
     MetricRow("segments_resubmitted_total", "Segments that a worker died on and another was given."),
     MetricRow(
         "stream_underruns_total",
@@ -72,7 +73,7 @@ COUNTERS = (
     MetricRow(
         "connections_closed_total",
         "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused, drain "
-        "(its stream didn't end within the drain timeout).",
+        "(its stream didn't end within the drain timeout), takeover (its front died, and another can't continue it).",
         ("reason",),
     ),
     MetricRow("cache_hits_total", "Segments that were repeated from the cache."),
@@ -157,6 +158,8 @@ class Event(StrEnum):
     REFUSED = "requests_refused_total"
     """A request was refused for lack of room."""
     CUT = "streams_cut_total"
+    CONTINUED = "answers_continued_total"
+    """An answer of a front that was killed goes on."""
     RESUBMITTED = "segments_resubmitted_total"
     UNDERRUN = "stream_underruns_total"
     """A listener heard a gap."""

@@ -153,6 +153,28 @@ def replan(
     return list(_Planner(SentenceSource(sentences), profile, speed, notation, limits).known(slack))
 
 
+def recut(segments: Iterator[Segment], cuts: Sequence[int]) -> Iterator[Segment]:
+    """The same units in segments of these numbers of units first, then in the plan's own ones.
+
+    A stream whose front was killed is cut as it was, where it was planned again for a listener about to run dry.
+    """
+    units: list[Unit] = []
+    for wanted in cuts:
+        while len(units) < wanted and (planned := next(segments, None)):
+            if not units and len(planned.units) == wanted:
+                yield planned
+                break
+            units += planned.units
+        else:
+            if not units:
+                return
+            yield _segment(units[:wanted])
+            del units[:wanted]
+    if units:
+        yield _segment(units)
+    yield from segments
+
+
 class _Planner:
     def __init__(
         self, source: SentenceSource, profile: CostProfile, speed: float, notation: Notation, limits: Limits

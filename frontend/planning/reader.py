@@ -9,7 +9,7 @@ from dataclasses import replace
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
 from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, WrittenText, plan, plan_growing
+from frontend.planning.planner import Limits, WrittenText, plan, plan_growing, recut
 from frontend.planning.profile import CostProfile
 from shm.engine_info import EngineInfo
 from text.apart import apart
@@ -83,7 +83,10 @@ class Reader:
             sentences = self._sentences(request, turns, engine)
         if request.sentences:
             sentences = numbered_sentences(sentences, request.from_sentence)
-        yield from plan(clock.timed(sentences), profile, request.speed, notation, self._limits)
+        yield from recut(
+            plan(clock.timed(sentences), profile, request.speed, notation, self._limits),
+            [cut.units for cut in request.progress.cuts],
+        )
 
     def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
         turn = DialogueTurn(part.text, request.performer)

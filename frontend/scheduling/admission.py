@@ -120,13 +120,16 @@ class Admission:
         self._shared = shared
 
     def make_room(self, request: SpeechRequest) -> None:
-        """Let a request in if it is one of at most `--max-streams`. Idle streams don't count for a listener, and end
-        when one comes.
+        """Let a request in if it is one of at most `--max-streams`, or had its place before a front was killed.
+
+        Idle streams don't count for a listener, and end when one comes.
 
         Raises:
             Overloaded: too many streams are open.
             ListenersFirst: the request is idle, and a listener's stream is open or too many idle ones are.
         """
+        if request.progress.left:
+            return
         streams = self._shared.streams.values()
         idle = request.urgency is Urgency.IDLE
         held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams)
@@ -162,7 +165,8 @@ class Admission:
         measured = self._shared.ledger.of(stream.engine).measured
         # A sounding stream already has a cached beginning: a gap is better than a stream that is cut after that
         # beginning.
-        if measured and request.urgency is not Urgency.IDLE and not timing.sounds:
+        had_a_place = timing.sounds or request.progress.left
+        if measured and request.urgency is not Urgency.IDLE and not had_a_place:
             wish = self._wish(stream, first, now)
             timing.promised = wish.dry_at
             others = [self._demand(other, now) for other in self._shared.streams.values() if other.timing.admitted]

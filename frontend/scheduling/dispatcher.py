@@ -98,7 +98,9 @@ class Dispatcher:
             if change := plan_again(stream, time.monotonic(), costs, engine.concurrency, self._limits):
                 replaced, segments = change
                 plans = [stream_segment(stream, segment, self._shared.ledger) for segment in segments]
+                first = replaced[0].index
                 stream.segments.replace(replaced, plans)
+                stream.note_plan(first)
                 self._shared.metrics.count(Event.REPLANNED)
 
     def _refuse_quarantined(self, due: Sequence[tuple[Stream, StreamSegment]]) -> None:

@@ -9,13 +9,14 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 
-from frontend.contract.errors import Fault, NothingToSpeak, Overloaded, SpeechError, Unavailable
+from frontend.contract.errors import Broken, Fault, NothingToSpeak, Overloaded, SpeechError, Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import engine_in_use
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status_handler import Snapshot
 from frontend.planning.costs import CostModel, Ledger
+from frontend.planning.profile import CostProfile
 from frontend.planning.reader import Reader
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, stream_segment
@@ -101,7 +102,7 @@ class Scheduler:
     def open(self, request: SpeechRequest) -> Stream:
         engine = engine_in_use(self)
         self._admission.make_room(request)
-        profile = self._shared.ledger.profile_for(engine, request)
+        profile = self._profile(engine, request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request, self._patient)
         stream = Stream(
@@ -118,6 +119,15 @@ class Scheduler:
         self._shared.streams[stream.number] = stream
         self._standing.look()
         return stream
+
+    def _profile(self, engine: EngineInfo, request: SpeechRequest) -> CostProfile:
+        """The profile for the request's plan; that of its first plan, if a front was killed in the middle of it."""
+        progress = request.progress
+        if progress.profile:
+            return CostProfile(*progress.profile)
+        profile = self._shared.ledger.profile_for(engine, request)
+        progress.profile = [*profile.as_dict().values()]
+        return profile
 
     async def _fill(self, stream: Stream) -> None:
         """Read the stream's text to its end; the stream fails if the text can't be read or gets no place."""
@@ -157,6 +167,8 @@ class Scheduler:
     async def _add(self, stream: Stream, segment: Segment) -> None:
         stream.request.stages.reach("planned")
         planned = stream_segment(stream, segment, self._shared.ledger)
+        if not stream.request.progress.agrees(stream.segments.numbered, planned.key):
+            raise Broken("the text is read otherwise than before the server's front was killed")
         known = await self._recall(stream, planned)  # meanwhile earlier segments may be planned again
         if known is not None:
             planned.recalled(known)
@@ -168,6 +180,7 @@ class Scheduler:
                 self._admission.admit(stream, planned)
         stream.text.tokens += segment.tokens
         stream.segments.add(planned)
+        stream.note_plan(planned.index)
         stream.text.mind(stream.segments)
         self._dispatcher.wake()
         stream.progress()
@@ -235,6 +248,10 @@ class Scheduler:
         except SpeechError as error:
             log.warning("a phrase can't be spoken ahead: %s", error)
         return True
+
+    async def speaks(self) -> None:
+        """Wait until an engine can speak."""
+        await self._standing.speaks.wait()
 
     async def idle(self) -> None:
         """Wait until an engine can speak and no stream is open."""

@@ -33,6 +33,8 @@ class EngineStanding:
         """The last message to the supervisor; None before the first."""
         self.idle = asyncio.Event()
         """Event that is set while an engine can speak and no stream is open."""
+        self.speaks = asyncio.Event()
+        """Event that is set while an engine can speak."""
 
     @property
     def engine(self) -> EngineInfo | None:
@@ -75,7 +77,9 @@ class EngineStanding:
 
     def look(self) -> None:
         """Set or clear `idle`. Call it after a stream or a link is added or removed."""
-        if self._shared.links.current and self.engine and not self._shared.streams:
+        speaks = bool(self._shared.links.current and self.engine)
+        (self.speaks.set if speaks else self.speaks.clear)()
+        if speaks and not self._shared.streams:
             self.idle.set()
             if self._shared.settings.idle_unload and not self._countdown.running:
                 self._countdown.start(self._shared.settings.idle_unload)

@@ -12,15 +12,18 @@ import struct
 import sys
 import termios
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 
 import psutil
 
 from frontend.serving.connections import Connection, Connections, end
+from frontend.serving.record import Record, is_counted
+from frontend.serving.takeover import take_over
 from shm.frames import BrokenChannel
 from shm.handover import Accepted, Handover, Port, Report, Said
 from shm.open_files import allowed_files
+from shm.records import Records, Slot
 
 AT_ONCE = 8
 """Connections taken before the event loop serves the present ones."""
@@ -33,6 +36,9 @@ are refused, or are accepted while another is being closed for them; 16 for what
 needed.
 """
 
+ENGINE_PATIENCE = 10.0
+"""Seconds for which the answers of a front that died wait for an engine."""
+
 log = logging.getLogger(__name__)
 
 ProtocolFactory = Callable[[], asyncio.Protocol]
@@ -42,9 +48,21 @@ class Acceptor:
     """Takes connections from `start` to `stop`, and reports ends for as long as the front lives."""
 
     def __init__(
-        self, handover: Handover, connections: Connections, protocols: Mapping[Port, ProtocolFactory | None]
+        self,
+        handover: Handover,
+        connections: Connections,
+        protocols: Mapping[Port, ProtocolFactory | None],
+        records: Records | None = None,
+        speaks: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """`protocols`: the protocol of each port's connections; None is HTTP."""
+        """
+        Args:
+            protocols: the protocol of each port's connections; None is HTTP.
+            records: those of all connections; None: no answer of a front that dies is continued.
+            speaks: waits until an engine speaks.
+        """
+        self._records = records
+        self._speaks = speaks
         self._handover = handover
         self._connections = connections
         self._protocols = protocols
@@ -95,22 +113,41 @@ class Acceptor:
                 self._admit(accepted, client)
 
     def _inherit(self, accepted: Accepted, client: socket.socket) -> None:
-        """Go on with a connection whose front has died: serve it if that front had read nothing of it, close it
-        otherwise."""
-        if _untouched(client):
+        """Go on with a connection whose front has died. One without a record is served if that front had read nothing
+        of it, and closed otherwise."""
+        slot = self._records.find(accepted.slot, accepted.number) if self._records else None
+        if slot is not None:
+            self._start(self._take_over(client, slot))
+        elif _untouched(client):
             self._admit(accepted, client)
         else:
             self._close(accepted.number, client)
 
     def _admit(self, accepted: Accepted, client: socket.socket) -> None:
-        connection = self._connections.admit(self._protocols[accepted.port])
+        record = None
+        if self._records and accepted.port is Port.HTTP and is_counted(client):
+            slot = self._records.begin(accepted.slot, accepted.number)
+            record = Record(slot) if slot else None
+        connection = self._connections.admit(self._protocols[accepted.port], record)
         if connection is None:
             self._close(accepted.number, client)
             return
         connection.number = accepted.number
-        task = self._loop.create_task(self._join(client, connection))
+        self._start(self._join(client, connection))
+
+    def _start(self, joining: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(joining)
         self._joining.add(task)
         task.add_done_callback(self._joining.discard)
+
+    async def _take_over(self, client: socket.socket, slot: Slot) -> None:
+        number = slot.entry.connection
+        if slot.entry.serial and not slot.entry.done and self._speaks:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ENGINE_PATIENCE):
+                    await self._speaks()
+        if await take_over(self._connections, slot, client) is None:
+            self._close(number, client)
 
     async def _join(self, client: socket.socket, connection: Connection) -> None:
         try:

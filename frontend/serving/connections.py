@@ -20,13 +20,13 @@ from collections.abc import Awaitable, Callable
 from itertools import islice
 from typing import TypeVar
 
-from aiohttp import hdrs, web
-from aiohttp.typedefs import Handler
+from aiohttp import StreamReader, web
 
 from frontend.contract.countdown import Countdown
-from frontend.contract.errors import Unavailable
 from frontend.monitoring.metrics import Event, Metrics
+from frontend.serving.record import Record
 from frontend.settings.front import FrontSettings
+from shm import request_id
 
 SURPLUS = 8
 """Connections beyond the limit that are answered with 503 rather than closed at once."""
@@ -36,10 +36,6 @@ SETTLED = 1.0
 
 _LOOKED_AT = 16
 """Silent connections that are looked at for one newcomer: each look is a system call."""
-
-_LINGERING = 0.5
-"""Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
-reset, and the reset can overtake the answer; aiohttp's own ten seconds are for clients that send a long body first."""
 
 Message = TypeVar("Message")
 
@@ -58,8 +54,15 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(
-        self, protocol: asyncio.Protocol, settings: FrontSettings, register: Connections, surplus: bool = False
+        self,
+        protocol: asyncio.Protocol,
+        settings: FrontSettings,
+        register: Connections,
+        surplus: bool = False,
+        record: Record | None = None,
     ) -> None:
+        """`record`: the connection's; None: its answers can't be continued."""
+        self.record = record
         self.surplus = surplus
         """True if there were too many connections already: the client is told so, or gets one answer, and is
         disconnected."""
@@ -77,6 +80,8 @@ class Connection(asyncio.Protocol):
         """True while the handler waits for its client."""
         self._answering = False
         """True once the present request's response has begun."""
+        self._body: StreamReader | None = None
+        """The present request's body."""
         self._lost = False
         self.number = 0
         """The number that the supervisor gave it."""
@@ -85,14 +90,20 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
+        if self.record:
+            transport = self.record.attach(transport)
         self._transport = transport
         # With these limits writing pauses exactly while the kernel takes no more bytes for this client.
         transport.set_write_buffer_limits(high=0)
         self._expect_head()
         self._protocol.connection_made(transport)
+        if self.record and (received := self.record.continued()):
+            self._protocol.data_received(received)
 
     def data_received(self, data: bytes) -> None:
         self._register.heard(self)
+        if self.record:
+            self.record.received(data, late=self._handling and self._body is not None and self._body.is_eof())
         self._expect_head()
         self._protocol.data_received(data)
 
@@ -116,6 +127,8 @@ class Connection(asyncio.Protocol):
         self._head.stop()
         self._stall.stop()
         self._lost = True
+        if self.record:
+            self.record.close()
         self.writable.set()
         self._register.lost(self)
         if self._transport is not None and (client := self._transport.get_extra_info("socket")):
@@ -125,8 +138,16 @@ class Connection(asyncio.Protocol):
 
     # -- called around the handlers of its requests
 
-    def began(self) -> None:
-        """Note that a request's head is whole and its handler begins."""
+    def began(self, request: web.Request | None = None, *, repeatable: bool = False) -> None:
+        """Note that a request's head is whole and its handler begins.
+
+        Args:
+            request: it, if the client speaks HTTP.
+            repeatable: it may be handled again after this front was killed.
+        """
+        self._body = request.content if request is not None else None
+        if self.record:
+            self.record.began(request_id.current.get(), repeatable=repeatable)
         self._handling = True
         self._answering = False
         self._head.stop()
@@ -135,6 +156,8 @@ class Connection(asyncio.Protocol):
     def answers(self) -> None:
         """Note that the request's response has begun."""
         self._answering = True
+        if self.record:
+            self.record.answers()
 
     def cancelled(self) -> None:
         """Note that the handler was cancelled: by the client's end, or because the server stops (a drain's end)."""
@@ -163,6 +186,11 @@ class Connection(asyncio.Protocol):
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket"), select.POLLIN)
         return not poll.poll(0)
+
+    def break_off(self) -> None:
+        """Close the connection in the middle of an answer that a killed front has begun and none can continue."""
+        self._overdue("takeover")
+        self.close()
 
     def close(self) -> None:
         """Close the connection in order: written data is still sent."""
@@ -209,6 +237,8 @@ class Connections:
         self._settings = settings
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
+        self.suspects = asyncio.Lock()
+        """Held while an answer is continued that fronts may have died of: one at a time shows which one it is."""
         self._open: set[Connection] = set()
         self._waiting: dict[Connection, float] = {}
         """Connections that wait for their client, with the time since when; the longest-waiting first."""
@@ -220,17 +250,20 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def admit(self, make_protocol: Callable[[], asyncio.Protocol] | None = None) -> Connection | None:
+    def admit(
+        self, make_protocol: Callable[[], asyncio.Protocol] | None = None, record: Record | None = None
+    ) -> Connection | None:
         """A newcomer's protocol; None if the newcomer must be closed at once.
 
         Args:
             make_protocol: the protocol behind the connection, if the newcomer doesn't speak HTTP.
+            record: the connection's; None: its answers can't be continued.
         """
         surplus = len(self._open) >= self.limit and not self.make_room()
         if surplus and len(self._open) >= self.limit + SURPLUS:
             self._metrics.connection_closed("refused")
             return None
-        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus)
+        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus, record)
         self._open.add(connection)
         self._unheard[connection] = None
         return connection
@@ -279,7 +312,8 @@ class Connections:
     def overdue(self, reason: str) -> None:
         """Note that a connection was closed before its time: for being too slow, or because the server stops."""
         self._metrics.connection_closed(reason)
-        if reason in ("write_timeout", "drain"):  # in the middle of a response, at least a part of which was taken
+        # Each of these is in the middle of a response, at least a part of which was taken.
+        if reason in ("write_timeout", "drain", "takeover"):
             self._metrics.count(Event.CUT)
 
     def lost(self, connection: Connection) -> None:
@@ -303,56 +337,17 @@ def connection_of(request: web.Request) -> Connection | None:
     return protocol if isinstance(protocol, Connection) else None
 
 
+def record_of(request: web.Request) -> Record | None:
+    """The record of the request's connection; None: its answer can't be continued."""
+    connection = connection_of(request)
+    return connection.record if connection is not None else None
+
+
 class ClientLeft(asyncio.CancelledError):
     """A read or a write noticed the client's end before aiohttp could cancel the handler: the same event, the same end.
 
     The connection doesn't know of its loss yet, and would take a plain cancellation for the end of a drain.
     """
-
-
-@web.middleware
-async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
-
-    Raises:
-        Unavailable: there are too many connections.
-    """
-    connection = connection_of(request)
-    if connection is None:
-        return await handler(request)
-    connection.began()
-    try:
-        if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
-            raise Unavailable("too many connections are open already")
-        return await handler(request)
-    except ClientLeft:
-        raise
-    except asyncio.CancelledError:
-        connection.cancelled()
-        raise
-    finally:
-        connection.ended()
-
-
-async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
-    """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
-    body."""
-    connection = connection_of(request)
-    if connection is not None:
-        connection.answers()
-    late = response.status == web.HTTPRequestTimeout.status_code
-    if late or (connection is not None and connection.surplus):
-        response.force_close()
-        response.headers[hdrs.CONNECTION] = "close"
-    if late:
-        asyncio.get_running_loop().call_later(_LINGERING, _stop_reading, request)
-
-
-def _stop_reading(request: web.Request) -> None:
-    """End the request's body, so that aiohttp closes the connection."""
-    if isinstance(request.transport, asyncio.Transport) and not request.content.is_eof():
-        request.transport.pause_reading()
-        request.content.feed_eof()
 
 
 class InterruptibleWait:

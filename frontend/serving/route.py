@@ -83,6 +83,9 @@ class Route:
     """The regular expression of the ids that stand for `{id}` in the path."""
     opens_socket: bool = False
     """True if the GET is the beginning of a WebSocket."""
+    repeatable: bool = False
+    """True if a request may be handled again after its front was killed: it has no effect but its answer. A GET has
+    none."""
     streams_body: bool = False
     """True if the handler reads the body itself, piece by piece, with limits of its own."""
     error_form: type[ErrorAnswer] = Error
@@ -149,6 +152,12 @@ def mount(app: web.Application, routes: Iterable[Route]) -> None:
 def route_of(request: web.Request) -> Route | None:
     """The request's route; None where there is none."""
     return request.app.get(MOUNTED, {}).get(request.match_info.route)
+
+
+def is_repeatable(request: web.Request) -> bool:
+    """True if the request may be handled again after its front was killed."""
+    route = route_of(request)
+    return route is None or route.method == "get" or route.repeatable
 
 
 def error_form_of(request: web.Request) -> type[ErrorAnswer]:

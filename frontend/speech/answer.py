@@ -9,20 +9,22 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from secrets import randbits
 
 from aiohttp import hdrs, web
 
 from frontend.audio.encoders import chunks
-from frontend.audio.encoding import Encoding
+from frontend.audio.encoding import NUMBER_BITS, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
+from frontend.contract.progress import Place, Progress, decode_place
 from frontend.contract.request import SpeechRequest, Stages
 from frontend.contract.speaker import SpeechStream, engine_in_use
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
-from frontend.serving.connections import ClientLeft
+from frontend.serving.connections import ClientLeft, record_of
 from frontend.serving.errors import failure
 from frontend.serving.sending import cut, left, reset_on_close
 from frontend.speech import downloads
@@ -98,9 +100,10 @@ class Answers:
         """
         log.debug("the text is %r", text)
         turn = self._sessions.turn(session, on_busy)
-        with self._services.in_flight.answering(text):
+        progress = _progress_of(request)
+        with self._services.in_flight.answering(text, again=progress.left is not None):
             async with turn:
-                asked = asked_of(engine_in_use(self._services.speaker))
+                asked = replace(asked_of(engine_in_use(self._services.speaker)), progress=progress)
                 request[STAGES] = asked.stages
                 asked.stages.facts |= {
                     "voice": asked.performer.name,
@@ -108,7 +111,7 @@ class Answers:
                     "characters": len(text),
                 }
                 async with self._opened(request, asked, delivery, turn) as answer:
-                    return await (answer.sent_whole() if answer.whole else answer.streamed())
+                    return await (answer.sent_whole() if answer.begun.whole else answer.streamed())
 
     @asynccontextmanager
     async def _opened(
@@ -118,27 +121,42 @@ class Answers:
         with closing(services.speaker.open(asked)) as stream:
             # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
             sized = delivery.framing.bare and output.format is FORMATS["wav"]
-            whole = not delivery.streamed or (sized and await stream.all_cached())
+            left = asked.progress.left
+            whole = left.whole if left else not delivery.streamed or (sized and await stream.all_cached())
+            begun = Place(whole, left.number if left else randbits(NUMBER_BITS), left.primed if left else 0.0)
             rate = stream.engine.sample_rate
             asked.stages.facts["engine"] = stream.engine.name
             with (
-                closing(self._encoding(delivery, rate, whole)) as encoding,
+                closing(self._encoding(delivery, rate, begun, left)) as encoding,
                 services.metrics.speaking(),
             ):
-                heard = delivery.heard and not delivery.after
+                heard = delivery.heard and not delivery.after and not left
+                if left:
+                    services.metrics.count(Event.CONTINUED)
                 listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=heard)
                 delivery.framing.begin(asked, stream.engine)
-                yield _Answer(services, request, delivery, stream, encoding, listening, turn, whole)
+                yield _Answer(services, request, delivery, stream, encoding, listening, turn, begun, asked.progress)
 
-    def _encoding(self, delivery: Delivery, engine_rate: int, whole: bool) -> Encoding | Recording:
+    def _encoding(self, delivery: Delivery, engine_rate: int, begun: Place, left: Place | None) -> Encoding | Recording:
         output = delivery.output
-        encoding = self._services.encoders.open(output, engine_rate, whole=whole)
+        encoding = self._services.encoders.open(output, engine_rate, whole=begun.whole, number=begun.number)
         if delivery.download is None:
             return encoding
-        return self.downloads.begin(encoding, delivery.download, output.sample_rate, engine_rate)
+        return self.downloads.begin(
+            encoding, delivery.download, output.sample_rate, engine_rate, left.download if left else ""
+        )
 
 
 ANSWERS: web.AppKey[Answers] = web.AppKey("ANSWERS", Answers)
+
+
+def _progress_of(request: web.Request) -> Progress:
+    """The progress of the request's text, from the place at which a killed front has left its answer."""
+    record = record_of(request)
+    if record is None:
+        return Progress()
+    left = record.left
+    return Progress(record.keep_cut, decode_place(left) if left else None, record.cuts)
 
 
 @dataclass(frozen=True)
@@ -152,19 +170,38 @@ class _Answer:
     encoding: Encoding | Recording
     listening: Listening
     turn: Turn
-    whole: bool
+    begun: Place
+    """What was decided for the answer."""
+    progress: Progress
+
+    def _sender(self, response: AudioResponse) -> Sender:
+        encoding, settings = self.encoding, self.services.settings
+        if isinstance(encoding, Recording):
+            self.begun.download = encoding.name
+        return Sender(
+            self.request,
+            response,
+            encoding,
+            self.listening,
+            settings.chunk_ms,
+            self.delivery.framing,
+            self.stream.engine.sample_rate,
+            self.delivery.after,
+            self.progress,
+            self.begun,
+        )
 
     async def streamed(self) -> web.StreamResponse:
         """Send the audio while it is being made; cut the connection if it can't be completed."""
         request, stream, framing, settings = self.request, self.stream, self.delivery.framing, self.services.settings
         response = AudioResponse(headers=self._headers(framing.content_type))
-        rate, after = stream.engine.sample_rate, self.delivery.after
-        sender = Sender(request, response, self.encoding, self.listening, settings.chunk_ms, framing, rate, after)
+        continued = self.progress.left
+        sender = self._sender(response)
         try:
             with self.turn.interruptible():
-                primed = settings.prime_silence
+                primed = continued.primed if continued else settings.prime_silence
                 # Silence has the status 200: a rejected request gets its own status, and no silence.
-                if primed and await stream.accepted():
+                if primed and (continued or await stream.accepted()):
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await sender.prime(primed)
                 pieces = Pieces(stream, self.delivery.volume)
@@ -178,7 +215,7 @@ class _Answer:
         except Exception as error:
             if left(request):
                 raise ClientLeft from error
-            if not response.prepared:
+            if not (response.prepared or continued):
                 raise
             await self._cut(error, sender)
         else:
@@ -202,7 +239,7 @@ class _Answer:
         finally:
             cut(self.request)
 
-    async def sent_whole(self) -> web.Response:
+    async def sent_whole(self) -> web.StreamResponse:
         """Send all of the audio at once; any failure has its own status.
 
         Raises:
@@ -229,7 +266,9 @@ class _Answer:
         body = framing.whole(b"".join(parts), without_overlaps(words), seconds)
         headers = self._headers(framing.content_type)
         self._label(headers, pieces)
-        return web.Response(body=body, headers=headers)
+        response = AudioResponse(headers=headers)
+        await self._sender(response).send_whole(body)
+        return response
 
     def _headers(self, content_type: str) -> dict[str, str]:
         headers = {

@@ -54,10 +54,19 @@ class Downloads:
         self._kept: OrderedDict[str, Download] = OrderedDict()
 
     def begin(
-        self, encoding: Encoding, audio_format: AudioFormat, sample_rate: int, engine_rate: int = SAMPLE_RATE
+        self,
+        encoding: Encoding,
+        audio_format: AudioFormat,
+        sample_rate: int,
+        engine_rate: int = SAMPLE_RATE,
+        name: str = "",
     ) -> Recording:
-        """A stream's encoding that also encodes a whole file, in that format, for a download afterwards."""
-        name = f"{secrets.token_urlsafe(16)}.{audio_format}"
+        """A stream's encoding that also encodes a whole file, in that format, for a download afterwards.
+
+        Args:
+            name: the file's name, which a front that was killed has told the client; empty: a new one.
+        """
+        name = name or f"{secrets.token_urlsafe(16)}.{audio_format}"
         output = OutputFormat(audio_format, sample_rate)
         whole = self._encoders.open(output, engine_rate, whole=True)
         return Recording(
@@ -114,6 +123,7 @@ class Recording:
         max_samples: float,
         keep: Callable[[bytes], None],
     ) -> None:
+        self.name = name
         self.path = f"/download/{name}"
         """Path as Kokoro-FastAPI gives it: its clients put it after the API's address, which may end in /v1."""
         self.bytes_per_second = encoding.bytes_per_second

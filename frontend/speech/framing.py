@@ -91,6 +91,19 @@ class Framing:
     def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
         """Learn whose speech it is, before all other calls."""
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """Words and sentences that were given, and wait for the next piece of audio."""
+        return 0, 0
+
+    @property
+    def place(self) -> list[float]:
+        """What the framing counts, for `resume`."""
+        return []
+
+    def resume(self, place: list[float]) -> None:
+        """Continue a body that a killed front has begun, after `begin`. What that one sent isn't given again."""
+
     def audio(self, audio: bytes, seconds: float) -> bytes:
         """Frame a piece of audio. `seconds`: duration of all audio so far, this piece included."""
         return audio
@@ -125,6 +138,13 @@ class Events(Framing):
         """`after`: samples at 24 kHz that the client has already."""
         super().__init__(sse.CONTENT_TYPE)
         self._at = after
+
+    @property
+    def place(self) -> list[float]:
+        return [self._at]
+
+    def resume(self, place: list[float]) -> None:
+        self._at = int(place[0])
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
         self._at = round(seconds * SAMPLE_RATE)
@@ -161,6 +181,10 @@ class Captions(Framing):
         self._voice = ""
         self._words: list[CaptionedWord] = []
         self._marks: list[TimedMark] = []
+
+    @property
+    def held(self) -> tuple[int, int]:
+        return len(self._words), 0
 
     def begin(self, asked: SpeechRequest, engine: EngineInfo) -> None:
         self._voice = asked.performer.name if self._names_voices else ""

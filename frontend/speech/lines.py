@@ -100,6 +100,18 @@ class NumberedLines(Framing):
         voice = asked.performer.name
         self._start = [SpeechStart(asked.request_id, engine.name, voice, str(output.format), output.sample_rate)]
 
+    @property
+    def held(self) -> tuple[int, int]:
+        return len(self._words), len(self._sentences)
+
+    @property
+    def place(self) -> list[float]:
+        return [self._seq, self._samples, self._seconds]
+
+    def resume(self, place: list[float]) -> None:
+        self._start = []
+        self._seq, self._samples, self._seconds = int(place[0]), int(place[1]), place[2]
+
     def audio(self, audio: bytes, seconds: float) -> bytes:
         self._seconds = seconds
         before, self._samples = self._samples, round(seconds * self._output.sample_rate)

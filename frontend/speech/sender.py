@@ -1,8 +1,13 @@
-"""Sends a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once."""
+"""Sends a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once.
+
+The place that an answer has reached is kept before each of its parts leaves (`frontend/serving/record.py`). If the
+front is killed, its successor makes the answer again from the beginning, leaves out what was sent, and continues.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +16,19 @@ from aiohttp import web
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import Encoding
 from frontend.contract import in_flight
+from frontend.contract.progress import Place, Progress, encode_place
 from frontend.monitoring.listening import Listening
+from frontend.serving.connections import record_of
 from frontend.serving.errors import ErrorDetail
+from frontend.serving.record import CONTINUES
 from frontend.serving.sending import FRAMED, bound_send_buffer, reset_on_close, taken
 from frontend.speech.framing import Framing
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
 from shm.timing import SentenceTiming, WordTiming
+
+WHOLE_PIECE = 1 << 16
+"""Bytes of an answer with a known length that are sent at a time."""
 
 
 class AudioResponse(web.StreamResponse):
@@ -39,11 +50,15 @@ class Sender:
         framing: Framing,
         engine_rate: int,
         after: int = 0,
+        progress: Progress | None = None,
+        begun: Place | None = None,
     ) -> None:
         """
         Args:
             engine_rate: samples per second of the pieces.
             after: samples at 24 kHz that aren't sent, because the client has them.
+            progress: of the text; None: the answer can't be continued.
+            begun: what was decided for the answer.
         """
         self._rate = engine_rate
         self._request = request
@@ -56,11 +71,23 @@ class Sender:
         self._after = after
         self._to_leave_out = round(after * engine_rate / SAMPLE_RATE)
         self._left_out = 0.0
+        self._record = record_of(request) if progress is not None and begun is not None else None
+        self._progress = progress or Progress()
+        self._begun = begun or Place()
+        self._had = self._progress.left or Place()
+        """What the client had from a front that was killed."""
+        self._audio = self._words = self._sentences = 0
+        """Bytes, words and sentences that were made, sent or not."""
+        self._ended = False
+        if self._progress.left:
+            response[CONTINUES] = True
+            framing.resume(self._had.framing)
 
     async def prime(self, seconds: float) -> None:
         """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
         silence = np.zeros(round(seconds * self._rate), np.int16)
         self._primed = len(silence) / self._rate
+        self._begun.primed = seconds
         await self.send_piece(silence)
 
     async def send_piece(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
@@ -70,8 +97,7 @@ class Sender:
         """
         # The client had the words that begin in the audio that it has: an event with words precedes their audio.
         later = [word.later(self._primed) for word in words]
-        if later := [word for word in later if round(word.start * SAMPLE_RATE) >= self._after]:
-            await self._write(self._framing.words(later))
+        await self._tell_words([word for word in later if round(word.start * SAMPLE_RATE) >= self._after])
         had = min(self._to_leave_out, len(piece))
         self._to_leave_out -= had
         self._left_out += had / self._rate
@@ -85,7 +111,9 @@ class Sender:
             start = sentence.start / self._rate + self._primed
             later = replace(sentence, start=round(start * SAMPLE_RATE))
             if later.start >= self._after:
-                await self._write(self._framing.sentence(later, real_time_factor))
+                self._sentences += 1
+                if self._sentences > self._had.sentences:
+                    await self._write(self._framing.sentence(later, real_time_factor))
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole.
@@ -93,33 +121,70 @@ class Sender:
         Args:
             speakable: the text has sound; the silence that stands for another text isn't counted as usage.
         """
-        if words:
-            await self._write(self._framing.words([word.later(self._primed) for word in words]))
+        await self._tell_words([word.later(self._primed) for word in words])
         await self._give(await self._encoding.finish())
         samples = round((self._listening.seconds + self._left_out) * SAMPLE_RATE) if speakable else 0
-        await self._write(self._framing.done(input_tokens, samples))
+        self._ended = True
+        if not self._had.ended:
+            await self._write(self._framing.done(input_tokens, samples))
 
     async def fail(self, detail: ErrorDetail) -> None:
         """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
         whole."""
         await self._write(self._framing.error(detail))
 
+    async def send_whole(self, body: bytes) -> None:
+        """Send a body whose length is known."""
+        self._response.content_length = len(body)
+        for at in range(self._had.audio, len(body), WHOLE_PIECE):
+            piece = body[at : at + WHOLE_PIECE]
+            self._audio = at + len(piece)
+            await self._write(piece)
+
+    async def _tell_words(self, words: Sequence[WordTiming]) -> None:
+        had = min(max(self._had.words - self._words, 0), len(words))
+        self._words += len(words)
+        if later := words[had:]:
+            await self._write(self._framing.words(later))
+
     async def _give(self, audio: bytes) -> None:
-        if audio:
-            await self._write(self._framing.audio(audio, self._left_out + self._encoding.given_out))
+        had = min(max(self._had.audio - self._audio, 0), len(audio))
+        self._audio += len(audio)
+        if later := audio[had:]:
+            await self._write(self._framing.audio(later, self._left_out + self._encoding.given_out))
             killpoint("chunk")
+        if audio:
             self._listening.given(self._encoding.given_out)
 
     async def _write(self, data: bytes) -> None:
         if not data:
             return
-        if not self._response.prepared:
-            killpoint("before-headers")
-            await self._response.prepare(self._request)
-            reset_on_close(self._request, True)
-            in_flight.current.get().audio_left()
-            bound_send_buffer(self._request, self._encoding.bytes_per_second * FRAMED)
-            killpoint("after-headers")
-            self._listening.begun()
-        await self._response.write(data)
+        with self._record.unit(self._place()) if self._record else nullcontext():
+            if not self._response.prepared:
+                await self._begin()
+            await self._response.write(data)
         await taken(self._request)
+
+    async def _begin(self) -> None:
+        killpoint("before-headers")
+        await self._response.prepare(self._request)
+        if self._response.content_length is None:
+            reset_on_close(self._request, True)
+            bound_send_buffer(self._request, self._encoding.bytes_per_second * FRAMED)
+        if self._record is None:
+            in_flight.current.get().audio_left()
+        killpoint("after-headers")
+        self._listening.begun()
+
+    def _place(self) -> bytes:
+        """The place at which the answer is once what is being written was sent; empty: it can't be continued."""
+        progress, place = self._progress, self._begun
+        if progress.lost:
+            return b""
+        words, sentences = self._framing.held
+        place.audio, place.ended = self._audio, self._ended
+        place.words, place.sentences = self._words - words, self._sentences - sentences
+        place.framing, place.heard, place.profile = self._framing.place, progress.heard, progress.profile
+        if clock := progress.clock:
+            place.samples, place.since = clock.position, clock.since or 0.0
+        return encode_place(place)

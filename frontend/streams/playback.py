@@ -22,6 +22,8 @@ class Playback(Joiner):
         self.since: float | None = None
         """Monotonic seconds at which the first sample was heard, moved by each stop of the clock; None before the first
         sample."""
+        self._had = 0
+        """Samples that the listener was given by a front that was killed: they are made again, and not heard again."""
         self.held_back = False
         """True while a piece is given and the listener hasn't asked for the next one."""
 
@@ -29,9 +31,16 @@ class Playback(Joiner):
     def begun(self) -> bool:
         return self.since is not None
 
+    def resume(self, samples: int, since: float) -> None:
+        """Continue the clock of a front that was killed. `samples`: those that its listener was given."""
+        self._had, self.since = samples, since or None
+
     def give(self, pieces: Iterable[Pcm]) -> Iterator[Pcm]:
         """Yield the pieces and run the clock, which stops while the listener doesn't ask for the next piece."""
         for samples in pieces:
+            if self.position < self._had:
+                yield samples
+                continue
             self.since = self.since or time.monotonic()
             self.held_back = True
             yield samples
@@ -49,7 +58,7 @@ class Playback(Joiner):
 
         The clock stopped during such a gap, and is moved by its length.
         """
-        if self.since is None or (now := self._begun_to_have_heard()) <= self.since:
+        if self.since is None or self.position < self._had or (now := self._begun_to_have_heard()) <= self.since:
             return False
         self.since = now
         return True

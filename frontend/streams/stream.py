@@ -67,6 +67,9 @@ class Stream:
         self.tokens = 0
         self.segments = SegmentQueue()
         self.playback = Playback(engine.sample_rate)
+        request.progress.clock = self.playback
+        if left := request.progress.left:
+            self.playback.resume(left.samples, left.since)
         self.timing = Timing(request, self.segments, self.playback)
         self._words: list[WordTiming] = []
         self._worded = -1
@@ -107,6 +110,12 @@ class Stream:
             await self._changed.wait()
         return not self._failure
 
+    def note_plan(self, first: int = 0) -> None:
+        """Keep the planned segments from that index on, for a successor of this front."""
+        for planned in self.segments:
+            if planned.index >= first:
+                self.request.progress.planned(planned.index, len(planned.segment.units), planned.key)
+
     def progress(self) -> None:
         """Wake the tasks that wait for news: the text was read further, a block was sealed, or a segment ended."""
         self._changed.set()
@@ -144,6 +153,7 @@ class Stream:
 
     def _take_block(self, head: StreamSegment) -> Iterator[Pcm]:
         block, segment = head.blocks.popleft(), head.segment
+        self.request.progress.heard = head.index + 1
         pause = pause_after(segment.cut, head.speed, segment.pause)
         for piece in block.pieces:
             head.taken += len(piece)

@@ -27,7 +27,8 @@ from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
-from shm.messages import ControlMessage, TextBoard
+from shm.messages import ConnectionRecords, ControlMessage, TextBoard
+from shm.records import reserve_records
 from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.connections import ClientConnections
 from supervisor.processes.exit_codes import ExitCode
@@ -191,7 +192,13 @@ class ChildProcess(Incarnation):
         control: ControlSocket,
         lifeline: Connection,
         handover: Handover | None = None,
+        records: int | None = None,
     ) -> None:
+        """
+        Args:
+            handover: a front's channel for connections.
+            records: the memory of a front's records of connections (`shm.records`).
+        """
         super().__init__(role, generation, process.pid)
         self.control = control
         self.handover = handover
@@ -199,6 +206,8 @@ class ChildProcess(Incarnation):
         self.status = 0
         """The exit status, once it was reaped."""
         self._board = self._give_board() if role == "front" else None
+        if records is not None:
+            self.send(ConnectionRecords(), (records,))
         self._process = process
         self._lifeline = lifeline
 
@@ -265,6 +274,8 @@ class ProcessSpawner:
         """The settings of children that are started from now on."""
         self._listeners = listeners
         self._metrics = metrics
+        self._records: int | None = None
+        """The memory of all fronts' records of connections, from the first front on."""
         self._context = multiprocess.get_context("spawn")
 
     def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
@@ -291,4 +302,13 @@ class ProcessSpawner:
         lifeline_end.close()
         if handover_end:
             handover_end.close()
-        return ChildProcess(role, generation, process, control, lifeline, handover)
+        records = self._reserved_records() if role == "front" else None
+        return ChildProcess(role, generation, process, control, lifeline, handover, records)
+
+    def _reserved_records(self) -> int | None:
+        if self._records is None and sys.platform == "linux":
+            try:
+                self._records = reserve_records()
+            except OSError as error:
+                log.error("the answers of a front that dies will be cut: %s", error.strerror)
+        return self._records

@@ -30,10 +30,10 @@ class Change:
                 while os.path.exists({hold!r}):
                     time.sleep(0.01)
                 return load(code)
-            def told(self, text):
+            def told(self, text, **more):
                 if os.path.exists({hold!r}):
                     say("answering")
-                return answering(self, text)
+                return answering(self, text, **more)
             def reading(self, sentence, language):
                 if os.path.exists({hold!r}):
                     say("reading")

@@ -1,8 +1,7 @@
-"""A text that kills the front whenever it is read: it is refused the third time, and everybody else is served."""
+"""A text that kills the front whenever it is read: the third front refuses it, and everybody else is served."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import signal
@@ -28,11 +27,8 @@ def started(common: CommonServer) -> Server:
 
 
 @pytest.mark.parametrize("end", ["SIGKILL", pytest.param("SIGSEGV", marks=pytest.mark.slow)])
-def test_a_text_that_kills_the_front_is_refused_the_third_time(started: Server, end: str) -> None:
+def test_a_text_that_has_killed_two_fronts_is_refused(started: Server, end: str) -> None:
     before = front_restarts(started)
-    for _ in range(2):
-        with pytest.raises((ConnectionError, http.client.HTTPException)):
-            started.speak(input=POISONS[end], response_format="pcm").read()
     for _ in range(5):
         refused = started.speak(input=POISONS[end], response_format="pcm")
         error = json.loads(refused.read())["error"]
@@ -49,19 +45,16 @@ def test_kills_while_a_language_loads_are_held_against_no_text(started: Server, 
     common.hold.touch()
     try:
         started.child("front").kill()  # it may have loaded the language
+        start = len(started.log)
+        connection = started.connect()
+        connection.request("POST", "/v1/audio/speech", body=json.dumps({"input": "Again.", "response_format": "pcm"}))
         for _ in range(2):
-            start = len(started.log)
-            connection = started.connect()
-            connection.request(
-                "POST", "/v1/audio/speech", body=json.dumps({"input": "Again.", "response_format": "pcm"})
-            )
-            # The listening socket outlives a front: a request that the killed one had not read would wait for the next.
+            # The request is handled again by each next front.
             front = int(started.logs(r"answering in (\d+)", start)[1])
             started.logs(f"loading a language in {front}")
             started.logs(f"reading in {front}")  # the thread that reads texts waits for the language
+            start = len(started.log)
             os.kill(front, signal.SIGKILL)
-            with pytest.raises((ConnectionError, http.client.HTTPException)):
-                connection.getresponse().read()
     finally:
         common.hold.unlink()
     heard = started.hear(input="Again.", response_format="pcm")

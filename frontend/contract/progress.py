@@ -1,0 +1,87 @@
+"""How far an answer is, in its own terms: kept by its front, and read by the successor that continues it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from shm.records import SegmentCut
+
+
+class Place(msgspec.Struct, array_like=True):
+    """What a successor needs to make the rest of an answer: what was decided at its beginning, and what was sent."""
+
+    whole: bool = False
+    """The audio was encoded as a finished file."""
+    number: int = 0
+    """The number of the encoded stream, where its container has one."""
+    primed: float = 0.0
+    """Seconds of silence that were sent ahead of the audio."""
+    download: str = ""
+    """The name under which the whole audio is kept."""
+    audio: int = 0
+    """Bytes of encoded audio, or of the whole body, that were sent."""
+    words: int = 0
+    sentences: int = 0
+    framing: list[float] = []
+    """What the framing counts (`Framing.place`)."""
+    ended: bool = False
+    """The framing's last line or event was sent."""
+    heard: int = 0
+    """Segments of which samples were joined."""
+    samples: int = 0
+    """Samples that were given to the encoder, or are about to be."""
+    since: float = 0.0
+    """Monotonic seconds at which the listener heard the first sample (`Playback.since`)."""
+    profile: list[float] = []
+    """The cost profile that the text was planned with."""
+
+
+encode_place = msgspec.msgpack.Encoder().encode
+decode_place = msgspec.msgpack.Decoder(Place).decode
+
+
+class ListenersClock(Protocol):
+    """The listener's clock (`frontend.streams.playback.Playback`)."""
+
+    position: int
+    since: float | None
+
+
+class Progress:
+    """One text's way through the front. Without `keep` nothing is kept, and the answer can't be continued."""
+
+    def __init__(
+        self,
+        keep: Callable[[int, SegmentCut], bool] | None = None,
+        left: Place | None = None,
+        cuts: Sequence[SegmentCut] = (),
+    ) -> None:
+        """
+        Args:
+            keep: keeps the segment of an index; returns False if there is no room.
+            left: the place at which the front before was killed; None: the answer begins.
+            cuts: the segments that it kept.
+        """
+        self.left = left
+        self.cuts = cuts
+        self.lost = keep is None
+        """True if the answer can't be continued."""
+        self.heard = 0
+        """Segments of which samples were joined."""
+        self.profile: list[float] = left.profile if left else []
+        self.clock: ListenersClock | None = None
+        self._keep = keep
+
+    def planned(self, index: int, units: int, key: bytes) -> None:
+        """Note a segment of the text, in place of an earlier one of that index, if there was any."""
+        if self._keep is not None and not (units and self._keep(index, SegmentCut(units, key))):
+            self.lost = True
+
+    def agrees(self, index: int, key: bytes) -> bool:
+        """False if another segment has been heard in this one's place: the text, or the engine, isn't the same."""
+        if self.left is None or index >= self.left.heard:
+            return True
+        return index < len(self.cuts) and self.cuts[index].key == key[:6]

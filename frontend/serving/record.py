@@ -1,0 +1,269 @@
+"""A connection's record, as its front writes it: each byte that leaves is counted before it leaves.
+
+The kernel knows how many bytes of a connection it has taken (`taken`). What a front writes goes through `Recorded`,
+which first keeps the bytes, and how far the answer is after them, in the connection's slot (`shm/records.py`). So a
+successor finds the bytes that were to leave and didn't, and the place at which the answer goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import socket
+import struct
+import sys
+import termios
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from time import monotonic_ns
+from typing import Any
+
+from aiohttp import web
+from msgspec.structs import replace
+
+from shm.killpoint import killpoint
+from shm.records import SegmentCut, Slot
+
+CONTINUES = web.ResponseKey("CONTINUES", bool)
+"""Set on a response that continues the one of a killed front: its head isn't sent again."""
+
+DEATHS = 3
+"""Fronts that die of an answer, or while they take it over, one after another, until it is ended."""
+
+_TCP_INFO = 11
+"""Linux's option; Python's `socket` names it on Linux only."""
+
+_BYTES_ACKED = 120
+"""Offset of tcpi_bytes_acked in struct tcp_info (linux/tcp.h)."""
+
+
+def acknowledged(connection: socket.socket) -> int:
+    """Bytes that the peer has acknowledged."""
+    information = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
+    return int(struct.unpack_from("Q", information, _BYTES_ACKED)[0])
+
+
+def taken(connection: socket.socket) -> int:
+    """Bytes that the kernel has taken of what was written to a connection that this host accepted.
+
+    An acknowledgement between the two readings would be counted twice or not at all, so both are read until none came.
+    docs/decisions/place-of-an-answer.md has the measurement.
+    """
+    while True:
+        before = acknowledged(connection)
+        queued: int = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
+        if acknowledged(connection) == before:
+            return before + queued
+
+
+def is_counted(connection: socket.socket) -> bool:
+    """True if the kernel counts the connection's bytes: Linux does, over TCP."""
+    return sys.platform == "linux" and connection.family in (socket.AF_INET, socket.AF_INET6)
+
+
+class Record:
+    """The record of one connection."""
+
+    def __init__(self, slot: Slot, unsent: bytes | None = None) -> None:
+        """`unsent`: bytes that a killed front has left; None: the connection is new."""
+        self._slot = slot
+        self._unsent = unsent
+        self.progressed = asyncio.Event()
+        """Set once something was written, or the connection is closed: the front hasn't died of the answer so far."""
+        self._transport: asyncio.Transport | None = None
+        self._unit: list[bytes] | None = None
+        """What is written in the unit at hand."""
+        self._answering = False
+        """True once the response in hand has begun."""
+        entry = slot.entry
+        self._is_replay = unsent is not None and bool(entry.serial) and not entry.done
+        """True until the request of a killed front is handled again."""
+        self.midway = self._is_replay and entry.begun
+        """True until the answer of a killed front goes on: its head isn't written again."""
+
+    @property
+    def replayed_id(self) -> str | None:
+        """The id of the request that is handled again."""
+        return self._slot.entry.request_id if self._is_replay else None
+
+    @property
+    def left(self) -> bytes:
+        """The place at which a killed front has left the answer; empty: its beginning."""
+        return self._slot.entry.place if self.midway else b""
+
+    @property
+    def cuts(self) -> list[SegmentCut]:
+        """The segments of the text that a killed front has kept."""
+        return self._slot.cuts if self.midway else []
+
+    def keep_cut(self, index: int, cut: SegmentCut) -> bool:
+        """Keep a segment of the text in hand, for a successor."""
+        return self._slot.cut(index, cut)
+
+    # -- called by the connection
+
+    def attach(self, transport: asyncio.Transport) -> Recorded:
+        """The transport through which the connection writes."""
+        self._transport = transport
+        return Recorded(transport, self)
+
+    def continued(self) -> bytes:
+        """Send what a killed front has left; returns what it had received of the request in hand."""
+        if self._unsent is None or self._transport is None:
+            return b""
+        unsent, self._unsent = self._unsent, None
+        if unsent:
+            self._transport.write(unsent)
+        entry = self._slot.entry
+        if entry.done and entry.closes:
+            self._transport.close()
+        return b"" if entry.done else self._slot.received
+
+    def received(self, data: bytes, *, late: bool) -> None:
+        """Keep what came. `late`: it follows a whole request whose answer isn't whole yet."""
+        entry = self._slot.entry
+        if entry.done and not late and self._has_all_taken:
+            self._answering = False
+            self._slot.next_request()
+        elif entry.done or late:
+            self._slot.commit(replace(entry, lost=True))
+        self._slot.receive(data)
+
+    def began(self, request_id: str, *, repeatable: bool) -> None:
+        """Note that the request's head is whole, and its handler begins.
+
+        Args:
+            repeatable: the request may be handled again.
+        """
+        entry = self._slot.entry
+        if self._is_replay:
+            self._is_replay = False
+            return
+        # A second request in the bytes of the first one is handled, and not continued.
+        self._slot.commit(
+            replace(
+                entry,
+                serial=monotonic_ns(),
+                request_id=request_id,
+                repeatable=repeatable,
+                begun=False,
+                done=False,
+                lost=entry.lost or entry.done,
+            )
+        )
+
+    def answers(self) -> None:
+        """Note that the response begins."""
+        self._answering = True
+
+    def close(self) -> None:
+        """Forget all: the connection is closed."""
+        self.progressed.set()
+        self._slot.clear()
+
+    # -- called by the answers
+
+    @contextmanager
+    def unit(self, place: bytes = b"") -> Iterator[None]:
+        """What is written within the block leaves at once, or not at all; afterwards the answer is at that place."""
+        with self._collected() as parts:
+            yield
+        if parts:
+            self._leave(b"".join(parts), begun=True, place=place, lost=not place or self._slot.entry.lost)
+            killpoint("unit-sent")
+
+    async def finish(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Write the rest of a response, at which its answer is whole."""
+        with self._collected() as parts:
+            await response.prepare(request)
+            await response.write_eof()
+        self._leave(b"".join(parts), begun=True, place=b"", done=True, closes=not response.keep_alive)
+        killpoint("answer-sent")
+
+    @contextmanager
+    def _collected(self) -> Iterator[list[bytes]]:
+        parts = self._unit = []
+        try:
+            yield parts
+        finally:
+            self._unit = None
+
+    def write(self, data: bytes) -> None:
+        """Write what the connection's protocol has written."""
+        if self._unit is not None:
+            self._unit.append(data)
+        elif not self.midway:  # else it precedes the answer, and was sent before
+            self._leave(data, begun=self._answering or self._slot.entry.begun, place=b"")
+
+    def _leave(self, data: bytes, **changes: Any) -> None:
+        assert self._transport is not None
+        if self.midway:
+            self.midway = False
+            data = data.partition(b"\r\n\r\n")[2]
+        entry = replace(self._slot.entry, deaths=0, **changes)
+        self._slot.send(data, entry, all_taken=self._has_all_taken)
+        self.progressed.set()
+        killpoint("unit-kept")
+        if data:
+            self._transport.write(data)
+
+    @property
+    def _has_all_taken(self) -> bool:
+        return self._transport is not None and not self._transport.get_write_buffer_size()
+
+
+class Recorded(asyncio.Transport):
+    """A transport whose written bytes are recorded; in all else it is the one behind it."""
+
+    def __init__(self, inner: asyncio.Transport, record: Record) -> None:
+        super().__init__()
+        self._inner = inner
+        self._record = record
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._record.write(bytes(data))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self._record.write(b"".join(list_of_data))
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._inner.get_extra_info(name, default)
+
+    def is_closing(self) -> bool:
+        return self._inner.is_closing()
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def abort(self) -> None:
+        self._inner.abort()
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._inner.set_protocol(protocol)
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self._inner.get_protocol()
+
+    def is_reading(self) -> bool:
+        return self._inner.is_reading()
+
+    def pause_reading(self) -> None:
+        self._inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._inner.resume_reading()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._inner.set_write_buffer_limits(high, low)
+
+    def get_write_buffer_size(self) -> int:
+        return self._inner.get_write_buffer_size()
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return self._inner.get_write_buffer_limits()
+
+    def can_write_eof(self) -> bool:
+        return self._inner.can_write_eof()
+
+    def write_eof(self) -> None:
+        self._inner.write_eof()
