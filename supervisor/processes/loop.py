@@ -82,6 +82,10 @@ class Loop:
         wakeups = [wakeup for wakeup in (lifecycle.next_wakeup(), self.timers.next) if wakeup is not None]
         timeout = max(min(wakeups) - time.monotonic(), 0) if wakeups else None
         ready = self._selector.select(timeout)
+        if timeout != 0 and [key.data for key, _ in ready] == [self.connections]:
+            # The lifecycle has nothing to decide, and a client waits: reconciling takes a millisecond.
+            self.connections.turn()
+            return
         # A front that saw a worker's death may be read together with that worker's earlier messages: the worker goes
         # first.
         for key, _ in sorted(ready, key=lambda event: getattr(event[0].data, "role", "") == "front"):

@@ -7,13 +7,16 @@ import logging
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from unittest.mock import Mock
 
 import pytest
 
 from shm.handover import Accepted, Handover, Port, Report, Said, handover_pair
 from shm.listeners import Listeners
 from supervisor.processes.connections import RETRY, ClientConnections
+from supervisor.processes.loop import Loop, ProcessSpawner
 from supervisor.processes.timers import Timers
+from supervisor.settings.composition import Settings
 
 
 @dataclass
@@ -301,3 +304,20 @@ def test_connections_leave_descriptors_for_new_processes(house: House, monkeypat
     for _ in range(2):
         house.connections.turn()
     assert len(front.take_all()) == 1 and len(house.connections) == few
+
+
+def test_a_connection_leaves_the_lifecycle_nothing_to_decide() -> None:
+    """Reconciling takes a millisecond, and a client waits."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listeners = Listeners(listener)
+        loop = Loop(ProcessSpawner(Settings(), listeners), listeners)
+        ours, theirs = handover_pair()
+        loop.connections.joined(ours)
+        loop.connections.serves(ours)
+        lifecycle = Mock(next_wakeup=lambda: None)
+        with socket.create_connection(listener.getsockname()):
+            loop._turn(lifecycle)
+        assert len(loop.connections) == 1 and not lifecycle.tick.called
+        loop.connections.close()
+        ours.close()
+        theirs.close()
