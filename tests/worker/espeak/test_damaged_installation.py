@@ -13,7 +13,7 @@ import pytest
 from shm.espeak.installation import cure
 from shm.espeak.messages import PRONOUNCING
 from shm.expendable import Expendable
-from tests.espeak_copies import DATA, PARTS, copied, damage, damages
+from tests.espeak_copies import DATA, LIBRARY, PARTS, copied, damage, damages
 from text.espeak import espeak
 from text.g2p import G2P
 from text.words.word import PhonemeSource
@@ -45,7 +45,8 @@ def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) ->
         engine.warm_up()
     except EngineUnavailable as error:
         assert cure() in str(error) and "\n" not in str(error)
-        assert how == "noise" or part.rpartition("/")[2] in str(error)
+        # the end of a halved library may be found when the system loads it: SIGBUS names no file
+        assert how == "noise" or part.rpartition("/")[2] in str(error) or (part == LIBRARY and "SIGBUS" in str(error))
         return
     assert part in _LIKELY_HARMLESS
     blocks = engine.begin(Utterance("Good morning.", "en-us", (("af_heart", 1.0),), 1.0))
