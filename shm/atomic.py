@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -31,9 +31,11 @@ def replacing(path: Path) -> Iterator[Path]:
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(path)
-        sync_folder(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+    except BaseException:
+        with suppress(OSError):  # the first error is the one to be told
+            draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -55,5 +57,6 @@ def write_shared(path: Path, data: bytes) -> None:
             draft.write(data)
         Path(name).replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(name).unlink(missing_ok=True)
         raise

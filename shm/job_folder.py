@@ -122,12 +122,19 @@ class JobFolder:
         """Make an uploaded file a job.
 
         Raises:
-            OSError: the disk is full or can't be written.
+            OSError: the disk is full or can't be written, and the file is no job.
         """
         source.flush()
         os.fsync(source.fileno())
-        write_whole(self.of(order.id) / ORDER, msgspec.json.encode(order))
         sync_folder(self.path)
+        path = self.of(order.id) / ORDER
+        try:
+            write_whole(path, msgspec.json.encode(order))
+        except OSError:
+            # The order may have its name already: a refused upload that is made all the same comes twice.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
 
     def note(self, job: str, journal: JobJournal) -> None:
         """Replace a job's journal.

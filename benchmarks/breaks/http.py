@@ -202,6 +202,13 @@ BREAKS = (
         ("tests/frontend/http/test_jobs_over_http.py",),
     ),
     Mutation(
+        "refused-upload-is-a-job",
+        "shm/job_folder.py",
+        "                path.unlink(missing_ok=True)\n            raise\n",
+        "                pass\n            raise\n",
+        ("tests/frontend/http/test_jobs_over_http.py", "-k", "whichever_sync"),
+    ),
+    Mutation(
         "jobs-upload-not-fsynced",
         "shm/job_folder.py",
         "        os.fsync(source.fileno())\n",

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -83,9 +84,12 @@ class PartFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if error is not None and self.size == 0:
-            self.path.unlink(missing_ok=True)
-        os.close(self._descriptor)
+        try:
+            if error is not None and self.size == 0:
+                with suppress(OSError):  # the first error is the one to be told
+                    self.path.unlink(missing_ok=True)
+        finally:
+            os.close(self._descriptor)
 
     def write(self, data: bytes) -> None:
         """Append `data`."""
@@ -103,7 +107,8 @@ class PartFile:
 
     def require_room(self, total: int) -> None:
         """Check that the file system has room for the rest of a file of `total` bytes."""
-        free = shutil.disk_usage(self.path.parent).free
+        with self._refused("can't be looked at"):
+            free = shutil.disk_usage(self.path.parent).free
         if total - self.size > free:
             raise FetchError(
                 f"{self.path.parent} has {free:,} bytes free, {total - self.size:,} are needed: make room, or choose"
@@ -112,21 +117,28 @@ class PartFile:
 
     def empty(self) -> None:
         """Truncate the part to no bytes, for a new start."""
-        os.ftruncate(self._descriptor, 0)
-        self.size = os.lseek(self._descriptor, 0, os.SEEK_SET)
+        with self._refused("can't be emptied"):
+            os.ftruncate(self._descriptor, 0)
+            self.size = os.lseek(self._descriptor, 0, os.SEEK_SET)
 
     def discard(self) -> None:
-        self.path.unlink()
+        with self._refused("can't be removed"):
+            self.path.unlink()
 
     def commit(self, target: Path) -> None:
         """Rename the part to `target`, durably: any process that finds `target` finds it complete, even after a power
         cut."""
-        try:
+        with self._refused(f"can't become {target}"):
             os.fsync(self._descriptor)
             self.path.replace(target)
             sync_folder(target.parent)
+
+    @contextmanager
+    def _refused(self, what: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            raise FetchError(f"{self.path} can't become {target}: {error.strerror}.") from error
+            raise FetchError(f"{self.path} {what}: {error.strerror}.") from error
 
 
 def complete(

@@ -145,7 +145,10 @@ class _Fetch:
         while True:
             if part.size != self._file.size:
                 tell = lambda note: self._report(part.size, note)  # noqa: E731
-                asyncio.run(download(self._url, part, self._file.size, tell, self._delays))
+                try:
+                    asyncio.run(download(self._url, part, self._file.size, tell, self._delays))
+                except OSError as error:  # no descriptor for an event loop, say
+                    raise FetchError(f"{shown} can't be fetched: {error.strerror or error}.") from error
             try:
                 check(part.path, self._file)
                 return shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import threading
 from pathlib import Path
@@ -296,4 +297,43 @@ def test_what_makes_an_upload_a_job_is_on_the_disk_before_it_is_one(
         order = JobOrder(id=job, file_name="b.md", file_bytes=len(BOOK), created=1.0)
         folder.publish(order, source)
     place = f"jobs/{job}"
-    assert synced == [f"{place}/source", f"{place}/.order.json.part", place, "jobs"]
+    assert synced == [f"{place}/source", "jobs", f"{place}/.order.json.part", place]
+
+
+@pytest.mark.parametrize("nth", range(1, 5))
+async def test_a_refused_upload_is_no_job_whichever_sync_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    sync, calls = os.fsync, [0]
+
+    def failing(file: int) -> None:
+        calls[0] += 1
+        if calls[0] == nth:
+            raise OSError(errno.EIO, "Input/output error")
+        sync(file)
+
+    async with desk(tmp_path / "jobs") as at:
+        monkeypatch.setattr(os, "fsync", failing)
+        status, answer = await at.upload()
+        assert (status, calls[0]) == (503, nth), answer
+        assert not at.desk.folder.jobs() and not at.kept
+        assert (await at.upload())[0] == 202
+
+
+async def test_an_upload_that_is_a_job_is_not_refused_because_the_others_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        read, publish = JobFolder.jobs, JobFolder.publish
+
+        def unreadable(_: JobFolder) -> list[Job]:
+            raise OSError(errno.EIO, "Input/output error")
+
+        def then_unreadable(folder: JobFolder, order: JobOrder, source: IO[bytes]) -> None:
+            publish(folder, order, source)
+            monkeypatch.setattr(JobFolder, "jobs", unreadable)
+
+        monkeypatch.setattr(JobFolder, "publish", then_unreadable)
+        status, job = await at.upload()
+        monkeypatch.setattr(JobFolder, "jobs", read)
+        assert status == 202 and [each.order.id for each in at.desk.folder.jobs()] == [job["id"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -301,3 +302,25 @@ def test_what_is_committed_has_its_name_alone(tmp_path: Path) -> None:
         part.write(b"new")
         part.commit(tmp_path / "final")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("final", b"new")]
+
+
+@pytest.mark.parametrize(
+    ("call", "act"),
+    [
+        ("ftruncate", lambda part, _: part.empty()),
+        ("fsync", lambda part, target: part.commit(target)),
+        ("unlink", lambda part, _: part.discard()),
+    ],
+)
+def test_a_disk_that_refuses_is_told_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, act: Callable[[PartFile, Path], None]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(FetchError, match="Input/output error"):
+        part = PartFile.lock(tmp_path / "part")
+        assert part
+        with part, monkeypatch.context() as disk:
+            disk.setattr(Path if call == "unlink" else os, call, refuse)
+            act(part, tmp_path / "target")

@@ -1,0 +1,137 @@
+"""Every system call fails once, in each of the ways that it can: nothing is lost, wrong or silent, and nothing hangs.
+
+    python -m benchmarks.faults [--scenario NAME]... [--kind NAME]... [--short SECONDS] [--json FILE]
+
+The calls of an undisturbed run of each scenario are counted. Then each call fails in turn, in a process of its own,
+once in each way (`shim.KINDS`), and the same is tried again without a failure. Exits 1 if an outcome is bad.
+Linux only; needs a C compiler (`cc`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.faults.shim import CONTROL, KINDS, Kind, Shim, buildable, run_again
+
+if TYPE_CHECKING:
+    from benchmarks.faults.trials import Trial, Trials
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
+    parser.add_argument("--kind", action="append", default=[], help="only kinds whose name begins so")
+    parser.add_argument(
+        "--short", type=float, default=0.0, metavar="SECONDS", help="a random part of all trials, for so long"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nth", type=int, default=0, help="only this call")
+    parser.add_argument("--json", type=Path, help="write every trial")
+    options = parser.parse_args()
+    if why := buildable():
+        print(f"not run: {why}", file=sys.stderr)
+        return 0
+    if CONTROL not in os.environ:
+        with tempfile.TemporaryDirectory() as folder:
+            child = os.fork()
+            if not child:
+                run_again(Path(folder), "benchmarks.faults", sys.argv[1:])
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from benchmarks.faults.scenarios import SCENARIOS
+    from benchmarks.faults.trials import BAD, OUTCOMES, Trials
+
+    shim = Shim(Path(os.environ[CONTROL]).parent)
+    kinds = [kind for kind in KINDS if not options.kind or kind.name.startswith(tuple(options.kind))]
+    found: list[Trial] = []
+    with tempfile.TemporaryDirectory() as work, _published(Path(work)):
+        series = {
+            each.name: Trials(each, shim, Path(work))
+            for each in SCENARIOS
+            if not options.scenario or each.name in options.scenario
+        }
+        due = [
+            (name, kind, nth)
+            for name, trials in series.items()
+            for kind in kinds
+            for nth in range(1, trials.counts[kind.group] + 1)
+            if options.nth in (0, nth)
+        ]
+        if options.short:
+            random.Random(options.seed).shuffle(due)
+        began = time.monotonic()
+        for name, kind, nth in due:
+            if options.short and time.monotonic() - began > options.short:
+                break
+            trial = series[name].trial(kind, nth)
+            found.append(trial)
+            if trial.outcome in BAD:
+                print(
+                    f"{trial.outcome.upper()}: {name}, {kind.name}, call {nth} ({trial.failed}): {trial.told}",
+                    flush=True,
+                )
+    if options.json:
+        options.json.write_text(json.dumps([asdict(trial) for trial in found], indent=1))
+    _show(found, len(due), time.monotonic() - began, series, kinds)
+    bad = [trial for trial in found if trial.outcome in BAD]
+    print(f"\n{len(bad)} of {len(found)} are bad")
+    for outcome in sorted({trial.outcome for trial in found}):
+        print(f"  {outcome}: {OUTCOMES[outcome]}")
+    return int(bool(bad))
+
+
+def _show(
+    found: Sequence[Trial], due: int, seconds: float, series: Mapping[str, Trials], kinds: Sequence[Kind]
+) -> None:
+    print(f"{len(found)} of {due} trials in {seconds:.0f} s\n")
+    print("| scenario | kind | calls | outcomes |\n|---|---|---|---|")
+    for name, trials in series.items():
+        for kind in kinds:
+            outcomes = Counter(trial.outcome for trial in found if (trial.scenario, trial.kind) == (name, kind.name))
+            if outcomes:
+                counted = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+                print(f"| {name} | {kind.name} | {trials.counts[kind.group]} | {counted} |")
+
+
+@contextmanager
+def _published(work: Path) -> Iterator[None]:
+    """A model on a file server, which is a process of its own: a process with threads can't be forked."""
+    from tests.file_server import file_server
+    from tests.system.published_model import publish
+
+    ready, tell = os.pipe()
+    server = os.fork()
+    if not server:
+        with file_server() as files:
+            publish(files, work / "published")
+            os.write(tell, b"1")
+            signal.pause()
+    os.read(ready, 1)
+    os.environ["KOKORO_LIVE_FAULTS_MANIFEST"] = str(work / "published" / "manifest.json")
+    try:
+        yield
+    finally:
+        os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

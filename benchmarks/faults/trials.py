@@ -1,0 +1,183 @@
+"""One attempt in a forked process while a call fails, the next attempt, and the judgement of both."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.faults.scenarios import Refused, Scenario
+from benchmarks.faults.shim import Group, Kind, Shim
+
+PATIENCE = 60.0
+"""Seconds after which an attempt hangs."""
+
+GOOD = ("unharmed", "told", "refused")
+BAD = ("wrong", "silent", "unclear", "lost", "hang", "crash")
+OUTCOMES: Mapping[str, str] = {
+    "unharmed": "as without the failure",
+    "told": "the same result, and a line in the log",
+    "refused": "refused with a line, and the next attempt gave the result",
+    "wrong": "another result than without the failure, or a wrong state on the disk",
+    "silent": "refused without a word",
+    "unclear": "a traceback instead of a line",
+    "lost": "the next attempt didn't give the result",
+    "hang": f"not done after {PATIENCE:g} s",
+    "crash": "the process died of a signal",
+}
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What a forked process came to."""
+
+    result: str | None = None
+    """None if it was refused."""
+    lines: list[str] = field(default_factory=list)
+    """What the user was told: standard error and warnings of the log."""
+    traces: str = ""
+    """A traceback that was shown, or an exception that wasn't caught."""
+    ended: str = ""
+    """`hang` or `crash`."""
+    counts: dict[Group, int] = field(default_factory=dict)
+    failed: str = ""
+    """The call that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    scenario: str
+    kind: str
+    nth: int
+    outcome: str
+    failed: str
+    told: str
+
+
+class Trials:
+    """All trials of one scenario, each in a folder of its own below `work`."""
+
+    def __init__(self, scenario: Scenario, shim: Shim, work: Path) -> None:
+        self._scenario = scenario
+        self._shim = shim
+        self._work = work
+        self._number = 0
+        first = self._attempt(self._folder(), None, 0)
+        assert first.result is not None, (scenario.name, first)
+        self.result = first.result
+        self.counts = first.counts
+
+    def trial(self, kind: Kind, nth: int) -> Trial:
+        folder = self._folder()
+        first = self._attempt(folder, kind, nth)
+        outcome, told = self._judged(first, folder)
+        if outcome in GOOD:
+            again = self._attempt(folder, None, 0)
+            if again.result != self.result:
+                outcome, told = "lost", f"{told} / then {again}"
+        shutil.rmtree(folder)
+        return Trial(self._scenario.name, kind.name, nth, outcome, first.failed, told)
+
+    def _folder(self) -> Path:
+        self._number += 1
+        folder = self._work / f"{self._scenario.name}-{self._number}"
+        folder.mkdir()
+        self._scenario.prepare(folder)
+        return folder
+
+    def _judged(self, first: Attempt, folder: Path) -> tuple[str, str]:
+        if first.ended:
+            return first.ended, first.traces
+        told = "; ".join(first.lines)
+        if first.traces:
+            return "unclear", first.traces
+        if first.result not in (None, self.result):
+            return "wrong", f"{first.result} instead of {self.result}"
+        if first.result is None:
+            if trouble := self._scenario.trouble(folder):
+                return "wrong", trouble
+            return ("refused" if told else "silent"), told
+        return ("told" if told else "unharmed"), told
+
+    def _attempt(self, folder: Path, kind: Kind | None, nth: int) -> Attempt:
+        """Fork, and do it there."""
+        said, answer = folder.with_suffix(".err"), folder.with_suffix(".json")
+        pid = os.fork()
+        if not pid:
+            try:
+                self._do(folder, kind, nth, said, answer)
+            finally:
+                os._exit(70)
+        attempt = Attempt()
+        if (status := _status(pid)) != 0:
+            attempt.ended = "hang" if status is None else "crash"
+            attempt.traces = f"status {status}: {said.read_text(errors='replace')[-2000:] if said.exists() else ''}"
+        else:
+            found = json.loads(answer.read_text())
+            attempt.result, attempt.traces = found["result"], found["traces"]
+            attempt.lines = [*found["lines"], *filter(None, said.read_text(errors="replace").splitlines())]
+            if "Traceback" in "\n".join(attempt.lines):
+                attempt.traces += "\n".join(attempt.lines)
+        attempt.counts, attempt.failed = self._shim.counts, self._shim.failed
+        said.unlink(missing_ok=True)
+        answer.unlink(missing_ok=True)
+        return attempt
+
+    def _do(self, folder: Path, kind: Kind | None, nth: int, said: Path, answer: Path) -> None:
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        homes = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HOME")
+        os.environ |= dict.fromkeys(homes, str(folder))
+        log = _Warnings()
+        logging.basicConfig(handlers=[log], level=logging.WARNING, force=True)
+        result, traces = None, ""
+        self._shim.mean_this_process()
+        with self._shim.armed(folder, *((kind, nth) if kind else ())):
+            try:
+                result = self._scenario.attempt(folder, self._shim)
+            except Refused as error:
+                log.lines += filter(None, (str(error),))
+            except SystemExit:
+                pass
+            except BaseException:
+                traces = traceback.format_exc()
+        self._shim.mean_this_process(False)
+        sys.stderr.flush()
+        found = {"result": result, "lines": log.lines, "traces": traces + log.traces}
+        answer.write_text(json.dumps(found))
+        os._exit(0)
+
+
+def _status(pid: int) -> int | None:
+    """Exit status of a child; None if it hangs, and is killed."""
+    give_up = time.monotonic() + PATIENCE
+    pause = 0.001
+    while time.monotonic() < give_up:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return None
+
+
+class _Warnings(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+        self.traces = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+        if record.exc_info and record.exc_info[0]:
+            self.traces += "".join(traceback.format_exception(*record.exc_info))
