@@ -31,6 +31,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from shm.decoding import msgpack_decoder
+
 SLOTS = 1024
 """Connections that have a record at a time."""
 
@@ -131,7 +133,7 @@ class Records:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(ConnectionEntry).decode
+_decode = msgpack_decoder(ConnectionEntry)
 
 
 class Slot:

@@ -20,6 +20,7 @@ LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
     "shm/espeak/library.py": "the library's copy is a temporary file",
+    "frontend/monitoring/work.py": "no energy is told",
     "worker/machine/placement.py": "processors stay in the order of their numbers",
     "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
 }

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from shm.decoding import msgpack_decoder
 from shm.records import SegmentCut
 
 
@@ -40,7 +41,7 @@ class Place(msgspec.Struct, array_like=True):
 
 
 encode_place = msgspec.msgpack.Encoder().encode
-decode_place = msgspec.msgpack.Decoder(Place).decode
+decode_place = msgpack_decoder(Place)
 
 
 class ListenersClock(Protocol):

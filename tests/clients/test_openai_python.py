@@ -228,10 +228,12 @@ async def test_async_errors_and_many_at_once(limited: Server) -> None:
 
 def test_a_stream_that_breaks_is_an_error_of_the_sdk(client: OpenAI, espeak: Server) -> None:
     streaming = client.audio.speech.with_streaming_response
-    with streaming.create(model="kokoro", voice="af_heart", input=sentences(150)) as response:
+    mine = {"user": "one", "on_busy": "interrupt"}
+    with streaming.create(model="kokoro", voice="af_heart", input=sentences(150), extra_body=mine) as response:
         chunks = response.iter_bytes()
         assert next(chunks)
-        threading.Thread(target=espeak.child("front").kill).start()
+        later = {"input": "Stop.", "response_format": "pcm", **mine}
+        threading.Thread(target=espeak.post, args=("/v1/audio/speech", later)).start()
         with pytest.raises(Exception, match=r"(?i)peer closed connection|incomplete|reset"):
             for _ in chunks:
                 pass

@@ -17,6 +17,7 @@ from frontend.serving.record import DEATHS
 from tests.frontend.killable_fronts import Answer, Client, Fronts, fronts
 
 TEXT = " ".join(f"Sentence number {number} has a few words more, and then it comes to its end." for number in range(12))
+PLACES = ("unit-sent", "answer-sent", "before-headers", "after-headers", "chunk")
 FORMATS = ("pcm", "wav", "mp3", "flac", "aac", "opus")
 
 
@@ -45,7 +46,11 @@ def killed(made: Fronts, asked: bytes, whole: int, kills: int = 3, seed: int = 0
     return client.read_all()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+SLOW = pytest.mark.slow
+"""Each test starts several fronts, a second of a core each: make test has one of each kind."""
+
+
+@pytest.mark.parametrize("name", ["mp3", *(pytest.param(name, marks=SLOW) for name in FORMATS if name != "mp3")])
 def test_a_file_is_the_same_after_kills_in_its_middle(made: Fronts, name: str) -> None:
     asked = request(response_format=name)
     whole = undisturbed(made, asked)
@@ -63,6 +68,7 @@ def _content(name: str, audio: bytes) -> bytes:
     return b"OggS".join(page[:10] + page[22:] for page in pages)
 
 
+@SLOW
 def test_an_answer_is_continued_in_a_stream_that_nobody_has_recut(made: Fronts) -> None:
     """HTTP/1.0 has no chunks: the connection's end is the answer's."""
     asked = request("1.0", response_format="mp3")
@@ -70,7 +76,7 @@ def test_an_answer_is_continued_in_a_stream_that_nobody_has_recut(made: Fronts) 
     assert killed(made, asked, len(whole.wire), seed=1).body == whole.body
 
 
-@pytest.mark.parametrize("name", ["wav", "mp3", "flac"])
+@pytest.mark.parametrize("name", ["wav", pytest.param("mp3", marks=SLOW), pytest.param("flac", marks=SLOW)])
 def test_a_whole_answer_keeps_its_length(made: Fronts, name: str) -> None:
     asked = request(response_format=name, stream=False)
     whole = undisturbed(made, asked)
@@ -79,6 +85,7 @@ def test_a_whole_answer_keeps_its_length(made: Fronts, name: str) -> None:
     assert answer.body == whole.body
 
 
+@SLOW
 def test_a_silence_ahead_is_sent_once() -> None:
     with fronts(cache_bytes=0, adapt_plans=False, prime_silence=0.5) as primed:
         asked = request(response_format="pcm")
@@ -110,12 +117,16 @@ def _events(body: bytes) -> dict[str, Any]:
     ("path", "fields"),
     [
         ("/v1/audio/speech", {"stream_format": "sse", "timestamps": "sentence"}),
-        ("/v1/audio/speech", {"stream_format": "sse", "response_format": "mp3"}),
-        ("/v1/audio/speech", {"stream_format": "jsonl", "timestamps": "sentence", "response_format": "opus"}),
-        ("/v1/audio/speech", {"stream_format": "jsonl", "timestamps": "word"}),
-        ("/dev/captioned_speech", {"response_format": "mp3", "stream": True}),
-        ("/dev/captioned_speech", {"response_format": "flac", "stream": False}),
-        ("/v1/audio/speech", {"response_format": "wav", "stream": False, "timestamps": "word"}),
+        pytest.param("/v1/audio/speech", {"stream_format": "sse", "response_format": "mp3"}, marks=SLOW),
+        pytest.param(
+            "/v1/audio/speech",
+            {"stream_format": "jsonl", "timestamps": "sentence", "response_format": "opus"},
+            marks=SLOW,
+        ),
+        pytest.param("/v1/audio/speech", {"stream_format": "jsonl", "timestamps": "word"}, marks=SLOW),
+        pytest.param("/dev/captioned_speech", {"response_format": "mp3", "stream": True}, marks=SLOW),
+        pytest.param("/dev/captioned_speech", {"response_format": "flac", "stream": False}, marks=SLOW),
+        pytest.param("/v1/audio/speech", {"response_format": "wav", "stream": False, "timestamps": "word"}, marks=SLOW),
     ],
 )
 def test_nothing_is_told_twice(made: Fronts, path: str, fields: dict[str, Any]) -> None:
@@ -127,6 +138,7 @@ def test_nothing_is_told_twice(made: Fronts, path: str, fields: dict[str, Any]) 
     assert told == once
 
 
+@SLOW
 def test_a_line_with_characters_is_told_once(made: Fronts) -> None:
     path = "/v1/text-to-speech/af_heart/stream/with-timestamps?output_format=pcm_24000"
     asked = request(path=path, text=TEXT)
@@ -165,6 +177,7 @@ def test_a_connection_that_waits_is_served_by_the_next_front(made: Fronts) -> No
     assert client.heard.count(b"HTTP/1.1 200") == 3
 
 
+@SLOW
 def test_an_answer_that_three_fronts_die_of_is_ended_and_no_other(tmp_path: Path) -> None:
     order = tmp_path / "MainProcess.deadly"
     other = request(response_format="pcm", speed=1.5)
@@ -183,8 +196,8 @@ def test_an_answer_that_three_fronts_die_of_is_ended_and_no_other(tmp_path: Path
         assert [innocent.read_all().body == whole.body for innocent in innocents] == [True, True]
 
 
-@pytest.mark.parametrize("place", ["unit-kept", "unit-sent", "answer-sent", "before-headers", "after-headers", "chunk"])
-@pytest.mark.parametrize("name", ["mp3", "wav"])
+@pytest.mark.parametrize("place", ["unit-kept", *(pytest.param(place, marks=SLOW) for place in PLACES)])
+@pytest.mark.parametrize("name", ["mp3", pytest.param("wav", marks=SLOW)])
 def test_a_kill_at_each_place_of_a_write_costs_nothing(tmp_path: Path, place: str, name: str) -> None:
     asked = request(response_format=name)
     with fronts(tmp_path, cache_bytes=0, adapt_plans=False) as mortal:

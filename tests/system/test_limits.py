@@ -106,7 +106,7 @@ def test_thousands_of_idle_connections_keep_nobody_out_and_cost_a_stream_nothing
     assert is_intact(started)
     assert started.child("front") == front
     _, metrics = started.get("/metrics")
-    assert 'kokoro_live_connections_closed_total{reason="refused"}' in metrics
+    assert 'kokoro_live_connections_closed_total{reason="room"}' in metrics
 
 
 @platforms.linux_only("only Linux changes another process's limits")
