@@ -191,7 +191,12 @@ def comparable(kind: str, sound: bytearray) -> bytes:
         return bytes(sound)
     pages = bytes(sound).split(b"OggS")
     first = pages[1][10:14] if len(pages) > 1 else b""
-    return b"OggS".join(page[:10] + (b"same" if page[10:14] == first else b"else") + page[22:] for page in pages)
+    return b"OggS".join(page[:10] + _number(page[10:14], first) + page[22:] for page in pages)
+
+
+def _number(found: bytes, first: bytes) -> bytes:
+    """What stands for a serial number, or for the part of it at which an answer was cut."""
+    return (b"same" if first.startswith(found) else b"else")[: len(found)]
 
 
 async def hear(asked: Asked, kind: str, text: str) -> Heard:
