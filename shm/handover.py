@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from shm.frames import BrokenChannel
 
+_BUFFER_BYTES = 1 << 15
+"""Room for connections that a front hasn't taken yet: macOS gives socket pairs 8 KiB."""
+
 _RECORD = struct.Struct("!QBI")
 """Number, port or report, slot."""
 
@@ -158,4 +161,7 @@ class Handover:
 def handover_pair() -> tuple[Handover, socket.socket]:
     """The supervisor's end, and the front's end, to be passed to the front."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    for end in (ours, theirs):
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
     return Handover(ours), theirs

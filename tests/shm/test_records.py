@@ -11,6 +11,9 @@ import msgspec
 import pytest
 
 from shm.records import ROOM, SLOT_BYTES, ConnectionEntry, Records, SegmentCut, Slot, reserve_records
+from tests import platforms
+
+pytestmark = platforms.linux_only("the records' memory is memfd_create's")
 
 
 class Known(NamedTuple):

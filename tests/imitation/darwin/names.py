@@ -46,6 +46,8 @@ QOS_DEFAULT = 0x15
 
 
 def imitate() -> None:
+    from darwin import kqueue
+
     for name, lacking in LACKING.items():
         module = importlib.import_module(name)
         here = vars(module)
@@ -55,6 +57,7 @@ def imitate() -> None:
                 here.pop(gone, None)
         if "__all__" in here:
             here["__all__"] = [name for name in here["__all__"] if name in here]
+    kqueue.imitate()
     import ctypes
     import threading
 

@@ -23,6 +23,7 @@ from supervisor.startup.launchd import Launchd
 from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.manager import Definition
 from supervisor.startup.systemd import Systemd, command_line
+from tests import platforms
 from tests.supervisor.clean_environment import clean_environment
 
 ODD = ["/a b/100% h%n", 'quo"te', "it's", "back\\slash", "$HOME ${HOME} $$", "", ";", "@-:+!", "ünï — 声", "a=b", "#c"]
@@ -315,6 +316,7 @@ def test_without_a_user_bus_the_cure_is_said(tools: Path, home: Path, monkeypatc
 
 
 @needs_systemd
+@platforms.linux_only("systemd is Linux's")
 def test_the_procfile_under_honcho_starts_at_login(home: Path) -> None:
     run_well("install-service", "--with-procfile")
     as_systemd_reads(home, unit(home))
