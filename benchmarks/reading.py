@@ -35,7 +35,6 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "dash": lambda text: f"so—{text}",
 }
 _FRAMES = {"sentence's end": "We read: {}", "dash": "so {}"}
-_TYPED = re.compile(r"\bthe (\w+) of ([A-Z][a-z]+)")
 
 
 def words(said: str) -> str:

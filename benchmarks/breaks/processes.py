@@ -6,6 +6,13 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "unread-connections-go-back",
+        "frontend/serving/acceptor.py",
+        "            connection.give_back()\n",
+        "            continue\n",
+        ("tests/frontend/http/test_handed_over.py",),
+    ),
+    Mutation(
         "cancel-when-the-client-leaves",
         "frontend/process.py",
         "handler_cancellation=True",

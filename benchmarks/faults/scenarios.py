@@ -1,4 +1,4 @@
-"""What is done while a call fails, in a forked process: a book, a job, an upload, a cache, a download, settings.
+"""Work during which a call fails, in a forked process: a book, a job, an upload, a cache, a download, settings.
 
 Each scenario goes the way that the product goes, from the command or the request down to the disk, and ends in what its
 user has: files or bytes, or a refusal in words.
@@ -59,7 +59,7 @@ class Scenario:
         SystemExit: the same, from a command whose line is on standard error.
     """
     trouble: Callable[[Path], str] = lambda folder: ""
-    """What is wrong on the disk after an attempt that was refused; empty if nothing is."""
+    """Names the fault on the disk after a refused attempt; empty if there is none."""
     prepare: Callable[[Path], None] = lambda folder: None
     """Put there what is there before the first attempt."""
 

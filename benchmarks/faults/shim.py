@@ -19,7 +19,6 @@ from typing import NoReturn
 SOURCE = Path(__file__).with_name("shim.c")
 _LINUX = sys.platform == "linux"
 CONTROL = "KOKORO_LIVE_FAULTS"
-ACTIVE = "KOKORO_LIVE_FAULTS_ACTIVE"
 
 
 class Group(IntEnum):

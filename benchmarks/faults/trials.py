@@ -37,12 +37,12 @@ OUTCOMES: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class Attempt:
-    """What a forked process came to."""
+    """Outcome of one forked process."""
 
     result: str | None = None
     """None if it was refused."""
     lines: list[str] = field(default_factory=list)
-    """What the user was told: standard error and warnings of the log."""
+    """Lines that the user saw: standard error and warnings of the log."""
     traces: str = ""
     """A traceback that was shown, or an exception that wasn't caught."""
     ended: str = ""

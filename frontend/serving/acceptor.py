@@ -77,8 +77,8 @@ class Acceptor:
         self._loop.add_reader(self._handover.fileno(), self._take)
 
     async def stop(self) -> None:
-        """Take no more connections; those that were taken have their protocol. The supervisor gets back what it gave
-        and nobody took."""
+        """Take no more connections. The supervisor gets back those that nobody took, or of which nothing was read: they
+        would be closed with the front, though a request may be on its way."""
         self._loop.remove_reader(self._handover.fileno())
         while taken := self._next():
             accepted, client = taken
@@ -86,6 +86,9 @@ class Acceptor:
                 client.close()
             self._report(Report(accepted.number, Said.RETURNED))
         await asyncio.gather(*self._joining)
+        for connection in self._connections.unheard:
+            connection.give_back()
+            self._report(Report(connection.number, Said.RETURNED))
 
     def _next(self) -> tuple[Accepted, socket.socket | None] | None:
         try:

@@ -82,7 +82,7 @@ class Connection(asyncio.Protocol):
         """True once the present request's response has begun."""
         self._body: StreamReader | None = None
         """The present request's body."""
-        self._lost = False
+        self._lost = self._given_back = False
         self.number = 0
         """The number that the supervisor gave it."""
 
@@ -131,6 +131,9 @@ class Connection(asyncio.Protocol):
             self.record.close()
         self.writable.set()
         self._register.lost(self)
+        if self._given_back:
+            self._protocol.connection_lost(exc)
+            return
         if self._transport is not None and (client := self._transport.get_extra_info("socket")):
             end(client)
         self._register.closed(self.number)
@@ -191,6 +194,12 @@ class Connection(asyncio.Protocol):
         """Close the connection in the middle of an answer that a killed front has begun and none can continue."""
         self._overdue("takeover")
         self.close()
+
+    def give_back(self) -> None:
+        """Let go of the connection without an end, so that another front can serve it: nothing was read of it."""
+        self._given_back = True
+        if self._transport is not None:
+            self._transport.abort()
 
     def close(self) -> None:
         """Close the connection in order: written data is still sent."""
@@ -294,6 +303,11 @@ class Connections:
         if not (silent := connection.silent):
             self.heard(connection)
         return silent
+
+    @property
+    def unheard(self) -> tuple[Connection, ...]:
+        """The connections of which no byte has been read."""
+        return tuple(self._unheard)
 
     def heard(self, connection: Connection) -> None:
         """Note that the client has sent something."""

@@ -43,8 +43,10 @@ class HandedOver:
         self.connections.left(self._channels[-2], died=True)
 
     async def nothing_kept(self) -> None:
-        """Wait until the supervisor has closed its copy of each connection, as it must once the front has closed its
-        own."""
+        """Wait until the supervisor, whose server ends, has closed its copy of each connection, as it must once the
+        front has closed its own or given it back."""
+        self.connections.stop_listening()
+        self.connections.serves(None)
         async with asyncio.timeout(DEFAULT_TIMEOUT):
             while len(self.connections):
                 await turn()

@@ -116,6 +116,19 @@ async def test_what_a_draining_front_has_not_taken_goes_back(monkeypatch: pytest
         writer.close()
 
 
+async def test_a_connection_of_which_a_draining_front_has_read_nothing_goes_back() -> None:
+    async with guarded(FakeSpeaker()) as server:
+        reader, writer = await server.connect()
+        await until(server, 1)
+        successor = server.given.front()
+        await server.acceptor.stop()
+        await until(server, 0)
+        writer.write(HEALTH)
+        server.take_over(successor)
+        assert (await answer(reader))[::2] == (200, ALIVE)
+        writer.close()
+
+
 async def test_a_front_without_a_free_descriptor_gives_the_connection_back(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
