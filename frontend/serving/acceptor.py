@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import logging
 import os
 import socket
-import struct
-import sys
-import termios
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
@@ -18,8 +14,9 @@ from contextlib import suppress
 import psutil
 
 from frontend.serving.connections import Connection, Connections, end
-from frontend.serving.record import Record, is_counted
+from frontend.serving.record import Record
 from frontend.serving.takeover import take_over
+from frontend.serving.tcp_counts import is_counted, is_untouched
 from shm.frames import BrokenChannel
 from shm.handover import Accepted, Handover, Port, Report, Said
 from shm.open_files import allowed_files
@@ -121,7 +118,7 @@ class Acceptor:
         slot = self._records.find(accepted.slot, accepted.number) if self._records else None
         if slot is not None:
             self._start(self._take_over(client, slot))
-        elif _untouched(client):
+        elif is_untouched(client):
             self._admit(accepted, client)
         else:
             self._close(accepted.number, client)
@@ -211,24 +208,3 @@ def room_for(wanted: int) -> int:
     room = max(soft - kept, min(wanted, (soft - used) // 4), 1)
     log.warning("%d open files are allowed: %d connections instead of %d (see ulimit -n)", soft, room, wanted)
     return room
-
-
-_BYTES_RECEIVED = struct.Struct("=128xQ")
-"""`tcpi_bytes_received` of Linux's `struct tcp_info` (4.1 and newer)."""
-
-_TCP_INFO = 11
-"""Linux's option; macOS has another one."""
-
-_COUNTED = sys.platform == "linux"
-"""True where the system has that count."""
-
-
-def _untouched(client: socket.socket) -> bool:
-    """True if nothing was ever read from the connection; False if that isn't known."""
-    if not _COUNTED:
-        return False
-    with suppress(OSError, struct.error):
-        info = client.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, _BYTES_RECEIVED.size)
-        (unread,) = struct.unpack("i", fcntl.ioctl(client, termios.FIONREAD, bytes(4)))
-        return bool(_BYTES_RECEIVED.unpack(info)[0] == unread)
-    return False

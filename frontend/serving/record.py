@@ -1,18 +1,14 @@
 """A connection's record, as its front writes it: each byte that leaves is counted before it leaves.
 
-The kernel knows how many bytes of a connection it has taken (`taken`). What a front writes goes through `Recorded`,
-which first keeps the bytes, and how far the answer is after them, in the connection's slot (`shm/records.py`). So a
-successor finds the bytes that were to leave and didn't, and the place at which the answer goes on.
+The kernel knows how many bytes of a connection it has taken (`frontend/serving/tcp_counts.py`). What a front writes goes
+through `Recorded`, which first keeps the bytes, and how far the answer is after them, in the connection's slot
+(`shm/records.py`). So a successor finds the bytes that were to leave and didn't, and the place at which the answer goes
+on.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import socket
-import struct
-import sys
-import termios
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic_ns
@@ -29,36 +25,6 @@ CONTINUES = web.ResponseKey("CONTINUES", bool)
 
 DEATHS = 3
 """Fronts that die of an answer, or while they take it over, one after another, until it is ended."""
-
-_TCP_INFO = 11
-"""Linux's option; Python's `socket` names it on Linux only."""
-
-_BYTES_ACKED = 120
-"""Offset of tcpi_bytes_acked in struct tcp_info (linux/tcp.h)."""
-
-
-def acknowledged(connection: socket.socket) -> int:
-    """Bytes that the peer has acknowledged."""
-    information = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
-    return int(struct.unpack_from("Q", information, _BYTES_ACKED)[0])
-
-
-def taken(connection: socket.socket) -> int:
-    """Bytes that the kernel has taken of what was written to a connection that this host accepted.
-
-    An acknowledgement between the two readings would be counted twice or not at all, so both are read until none came.
-    docs/decisions/place-of-an-answer.md has the measurement.
-    """
-    while True:
-        before = acknowledged(connection)
-        queued: int = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
-        if acknowledged(connection) == before:
-            return before + queued
-
-
-def is_counted(connection: socket.socket) -> bool:
-    """True if the kernel counts the connection's bytes: Linux does, over TCP."""
-    return sys.platform == "linux" and connection.family in (socket.AF_INET, socket.AF_INET6)
 
 
 class Record:

@@ -18,7 +18,8 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from frontend.serving.connections import Connection, Connections
-from frontend.serving.record import DEATHS, Record, is_counted, taken
+from frontend.serving.record import DEATHS, Record
+from frontend.serving.tcp_counts import is_counted, taken
 from shm.records import Slot
 
 ALONE = 2.0
