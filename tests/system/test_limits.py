@@ -85,6 +85,7 @@ def is_intact(to: Server) -> bool:
 def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: Path) -> None:
     arguments = ("--max-connections", str(CROWD + 100), "--header-timeout", "600")
     with platforms.many_files(CROWD + 1000), server(*miniature_arguments(tmp_path), *arguments) as crowded:
+        assert is_intact(crowded)
         front = crowded.child("front")
         with crowd(crowded, CROWD):
             assert is_intact(crowded)
