@@ -9,10 +9,12 @@ import threading
 import wave
 import zlib
 
+import msgspec
 import numpy as np
 from aiohttp import web
 
 from books.book import SAMPLE_RATE
+from frontend.speech.framing import TimedSpeech, TimedWord
 
 LETTERS_PER_SECOND = 15.0
 """Characters that Kokoro speaks in a second, about."""
@@ -77,7 +79,10 @@ class StandIn:
         self.audio_seconds += samples / SAMPLE_RATE
         words, place, per_letter = [], 0, 1 / LETTERS_PER_SECOND
         for word in text.split():
-            words.append({"word": word, "start": place * per_letter, "end": (place + len(word)) * per_letter})
+            words.append(TimedWord(word, word, place * per_letter, (place + len(word)) * per_letter))
             place += len(word) + 1
         audio = base64.b64encode(file.getvalue()).decode()
-        return web.json_response({"audio": audio, "words": words}, headers={"X-Engine": "stand-in"})
+        answer = TimedSpeech(audio, "wav", SAMPLE_RATE, samples / SAMPLE_RATE, words)
+        return web.Response(
+            body=msgspec.json.encode(answer), content_type="application/json", headers={"X-Engine": "stand-in"}
+        )
