@@ -27,16 +27,16 @@ from typing import IO
 
 import msgspec
 
+from shm import kept
 from shm.atomic import sync_folder, write_whole
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState, is_job_id
-from shm.decoding import json_decoder
 
 log = logging.getLogger(__name__)
 
 SOURCE, ORDER, JOURNAL, WORK = "source", "order.json", "journal.json", "work"
 
-_decode_order = json_decoder(JobOrder)
-_decode_journal = json_decoder(JobJournal)
+_decode_order = kept.JOB.decoder(JobOrder)
+_decode_journal = kept.JOB.decoder(JobJournal)
 
 
 class JobFolder:
@@ -74,6 +74,8 @@ class JobFolder:
             return Job(order, _decode_journal((folder / JOURNAL).read_bytes()))
         except FileNotFoundError:
             return Job(order, JobJournal())
+        except kept.LaterVersion as error:
+            return _unreadable(order, error)
         except msgspec.DecodeError as error:
             log.error("the journal of %s is damaged and begins again: %s", job, error)
             return Job(order, JobJournal())
@@ -129,7 +131,7 @@ class JobFolder:
         sync_folder(self.path)
         path = self.of(order.id) / ORDER
         try:
-            write_whole(path, msgspec.json.encode(order))
+            write_whole(path, kept.JOB.encode(order))
         except OSError:
             # The order may have its name already: a refused upload that is made all the same comes twice.
             with contextlib.suppress(OSError):
@@ -142,7 +144,7 @@ class JobFolder:
         Raises:
             OSError: the disk is full or can't be written; FileNotFoundError: the job was removed.
         """
-        write_whole(self.of(job) / JOURNAL, msgspec.json.encode(journal))
+        write_whole(self.of(job) / JOURNAL, kept.JOB.encode(journal))
 
     def remove(self, job: str) -> None:
         """Remove a job with everything that was made for it.

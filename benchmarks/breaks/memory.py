@@ -62,6 +62,20 @@ BREAKS = (
         ("tests/supervisor/processes/test_connections.py", "-k", "sense"),
     ),
     Mutation(
+        "later-journal-begins-again",
+        "shm/job_folder.py",
+        "except kept.LaterVersion as error:\n            return _unreadable(order, error)",
+        "except kept.LaterVersion as error:\n            return Job(order, JobJournal())",
+        ("tests/state/test_kept_files.py", "-k", "later_journal"),
+    ),
+    Mutation(
+        "later-version-is-read",
+        "shm/kept.py",
+        "if version > self.version:",
+        "if False:",
+        ("tests/state/test_kept_files.py", "-k", "later"),
+    ),
+    Mutation(
         "another-jobs-order",
         "shm/job_folder.py",
         "if order.id != job:",

@@ -17,10 +17,10 @@ from benchmarks.measuring.hearing.opinion import Opinion
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
+from shm import kept
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
 from worker.models.checksums import cached_sha256_of
-from worker.split.prepared import FORMAT
 from worker.split.rewrites.choice import DEFAULT
 from worker.split.segments.statistics import SHIPPED
 
@@ -95,7 +95,7 @@ def _form(way: Way) -> str:
     graph and, in windows, the shipped predictor."""
     with as_file(files("worker.split.segments") / SHIPPED) as predictor:
         windows = cached_sha256_of(predictor)[:16] if way.vocoder == "windowed" else ""
-    return " ".join([cached_sha256_of(way.model), str(FORMAT), *sorted(DEFAULT), windows]).strip()
+    return " ".join([cached_sha256_of(way.model), str(kept.STAGES.version), *sorted(DEFAULT), windows]).strip()
 
 
 def write_wav(path: Path, samples: Pcm) -> None:

@@ -19,8 +19,8 @@ import numpy as np
 from books.book import SAMPLE_RATE, BookWord, Chapter, SpokenBlock, SpokenChapter, SpokenSentence
 from books.making.passages import Passage, PassageSpeech, PassageTiming
 from books.writing.chapter_audio import QUIETEST, BookAudioFormat, Pcm, levelled, measure
+from shm import kept
 from shm.atomic import sync_folder, write_whole
-from shm.decoding import json_decoder
 
 Made = TypeVar("Made")
 
@@ -32,7 +32,7 @@ class _Facts(msgspec.Struct):
     words: list[tuple[str, int, int]]
 
 
-_decode = json_decoder(_Facts)
+_decode = kept.PASSAGE.decoder(_Facts)
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class SpeechJournal:
             OSError: the disk is full or can't be written.
         """
         words = [[word.text, word.start, word.end] for word in speech.words]
-        line = json.dumps({"samples": len(speech.pcm), "words": words}, ensure_ascii=False).encode()
+        line = kept.PASSAGE.encode({"samples": len(speech.pcm), "words": words})
         path = self._path(key)
         if not path.parent.exists():
             path.parent.mkdir(parents=True, exist_ok=True)

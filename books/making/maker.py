@@ -15,7 +15,7 @@ import msgspec
 
 from books.book import SAMPLE_RATE, Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, SpeechJournal, audio_of, timed
-from books.making.outputs import BookOutput, FinishedChapter, decode_chapter, write_output
+from books.making.outputs import BookOutput, FinishedChapter, decode_chapter, encoded_chapter, write_output
 from books.making.passages import Passage, PassageRefused, PassageSpeaker, Postponed, passages_of
 from books.making.progress import BookProgress, Meter
 from books.making.settings import BookSettings
@@ -132,7 +132,7 @@ class BookMaker:
         spoken = timed(planned, self._journal)
         audio.parent.mkdir(parents=True, exist_ok=True)
         encode_chapter(audio, audio_of(planned, self._journal, loudness), form)
-        write_whole(text, msgspec.json.encode(spoken))
+        write_whole(text, encoded_chapter(spoken))
         return FinishedChapter(spoken.title, spoken.seconds, audio, text)
 
     async def _speak(self, planned: PlannedChapter) -> None:

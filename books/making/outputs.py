@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pysubs2
@@ -15,11 +15,17 @@ from books.book import SAMPLE_RATE, Book, BookWord, SpokenChapter, SpokenSentenc
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.chapter_audio import BookAudioFormat, audio_format
 from books.writing.read_along import ReadAlongChapter, write_read_along
+from shm import kept
 from shm.atomic import replacing, write_whole
-from shm.decoding import json_decoder
 
-decode_chapter = json_decoder(SpokenChapter)
+decode_chapter = kept.CHAPTER.decoder(SpokenChapter)
 """Decode the text in time of a finished chapter; raises `msgspec.DecodeError`."""
+
+
+def encoded_chapter(spoken: SpokenChapter) -> bytes:
+    """The inverse of `decode_chapter`."""
+    return kept.CHAPTER.encode(asdict(spoken))
+
 
 LONGEST_LINE = 42
 """Characters of a caption's line, as broadcasters keep it; a caption has two lines."""

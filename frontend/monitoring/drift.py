@@ -21,8 +21,8 @@ from msgspec import UNSET
 
 from frontend.monitoring import report
 from frontend.monitoring.readings import Reading
+from shm import kept
 from shm.atomic import write_whole
-from shm.decoding import json_decoder
 from shm.engine_info import EngineInfo
 
 log = logging.getLogger(__name__)
@@ -149,7 +149,7 @@ class DriftMonitor:
             return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._file, msgspec.json.encode(self._baselines))
+            write_whole(self._file, kept.SPEEDS.encode(self._baselines))
         except OSError as error:
             log.error("going on without storing what is normal here: %s", error)
             self._file = None
@@ -167,9 +167,14 @@ def identity(engine: EngineInfo) -> str:
 
 def _read(file: Path) -> dict[str, float]:
     try:
-        return json_decoder(dict[str, float])(file.read_bytes())
+        found = _decode(file.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
         log.error("what was normal here is forgotten, because %s can't be read: %s", file, error)
         return {}
+    found.pop(kept.FIELD, None)
+    return found
+
+
+_decode = kept.SPEEDS.decoder(dict[str, float])

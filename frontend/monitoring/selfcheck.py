@@ -21,8 +21,8 @@ from frontend.contract.speaker import Speaker
 from frontend.monitoring import report
 from frontend.monitoring.drift import Comparison, identity
 from frontend.monitoring.readings import Reading
+from shm import kept
 from shm.atomic import write_whole
-from shm.decoding import json_decoder
 from text.words.language import language_of
 from text.words.voice_spec import parse_voice
 
@@ -54,7 +54,7 @@ class Check(msgspec.Struct, frozen=True):
     first_audio_seconds: float
 
 
-_decode = json_decoder(Check)
+_decode = kept.SELFCHECK.decoder(Check)
 
 
 class History:
@@ -81,7 +81,7 @@ class History:
         self.checks = [*self.checks, check][-KEPT:]
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._file, b"".join(msgspec.json.encode(known) + b"\n" for known in self.checks))
+            write_whole(self._file, b"".join(kept.SELFCHECK.encode(known) + b"\n" for known in self.checks))
         except OSError as error:
             log.error("the self-check's result is not kept: %s", error)
 

@@ -17,6 +17,7 @@ import diskcache
 import msgspec
 import numpy as np
 
+from shm import kept
 from shm.audio import Pcm
 from shm.decoding import msgpack_decoder
 from shm.marks import Mark
@@ -136,6 +137,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
     crc32: int
     pcm: bytes
     marks: tuple[Mark, ...]
+    version: int = 1
 
 
 _decode = msgpack_decoder(_Stored)
@@ -144,7 +146,7 @@ _decode = msgpack_decoder(_Stored)
 def to_bytes(segment: CachedSegment) -> bytes:
     """The segment as a record for a disk, with a CRC of its samples."""
     pcm = segment.samples.tobytes()
-    return msgspec.msgpack.encode(_Stored(zlib.crc32(pcm), pcm, segment.marks))
+    return msgspec.msgpack.encode(_Stored(zlib.crc32(pcm), pcm, segment.marks, kept.SEGMENT.version))
 
 
 def from_bytes(data: bytes) -> CachedSegment:
@@ -155,6 +157,7 @@ def from_bytes(data: bytes) -> CachedSegment:
     """
     try:
         stored = _decode(data)
+        kept.SEGMENT.check(stored.version)
     except msgspec.DecodeError as error:
         raise ValueError(f"no cached segment: {error}") from error
     if zlib.crc32(stored.pcm) != stored.crc32 or len(stored.pcm) % 2:

@@ -13,6 +13,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from shm import kept
 from shm.atomic import write_shared
 from shm.decoding import json_decoder
 from shm.situation import TuningState
@@ -22,9 +23,6 @@ from worker.machine.machine import machine_name
 from worker.models.checksums import cached_sha256_of
 from worker.models.choice import find_model
 from worker.select import asked_rows
-
-FORMAT = 2
-"""Incremented whenever a field's meaning changes."""
 
 _MEASURED_WITH = (
     "provider",
@@ -50,7 +48,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Packages that contain onnxruntime, with versions."""
     model_sha256: str
     settings: dict[str, str]
-    format: int = FORMAT
+    format: int = kept.PROFILE.version
 
     @classmethod
     def of(cls, settings: Settings) -> Case:

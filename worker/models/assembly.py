@@ -15,8 +15,8 @@ from types import TracebackType
 
 import msgspec
 
+from shm import kept
 from shm.atomic import sync_folder, write_whole
-from shm.decoding import json_decoder
 from worker.models.checksums import cached_sha256_of, remember_sha256_of
 from worker.models.sources import KnownFile, Packaged, bad_packages, find_packaged, part_of
 
@@ -258,14 +258,14 @@ class _StoredOrigin(msgspec.Struct, frozen=True):
     """Modification time of the recorded file, in nanoseconds: a file that replaced it since has another one."""
 
 
-_decode = json_decoder(_StoredOrigin)
+_decode = kept.ORIGIN.decoder(_StoredOrigin)
 
 
 def _record_origin(path: Path, origin: str) -> None:
     """An unwritable directory causes only a warning, because the model itself is there."""
     stat = path.stat()
     try:
-        write_whole(_record_of(path), msgspec.json.encode(_StoredOrigin(origin, stat.st_size, stat.st_mtime_ns)))
+        write_whole(_record_of(path), kept.ORIGIN.encode(_StoredOrigin(origin, stat.st_size, stat.st_mtime_ns)))
     except OSError as error:
         log.warning("where %s came from (%s) can't be recorded: %s", path, origin, error)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from shm import kept
 from shm.atomic import write_shared
-from shm.decoding import json_decoder
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ class _Known(msgspec.Struct, frozen=True):
     sha256: str
 
 
-_decode = json_decoder(dict[str, _Known])
+_decode = kept.CHECKSUMS.decoder(dict[str, _Known | int])
 
 
 def default_cache() -> Path:
@@ -63,14 +63,15 @@ def remember_sha256_of(path: Path, sha256: str, cache: Path | None = None) -> No
         stat = path.stat()
         found = _Known(stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256)
         cache.parent.mkdir(parents=True, exist_ok=True)
-        write_shared(cache, msgspec.json.encode(_load(cache) | {str(path): found}))
+        write_shared(cache, kept.CHECKSUMS.encode(_load(cache) | {str(path): found}))
     except OSError as error:
         log.warning("the checksums can't be kept in %s, so files are hashed at each start: %s", cache, error)
 
 
 def _load(cache: Path) -> dict[str, _Known]:
     try:
-        return _decode(cache.read_bytes())
+        found = _decode(cache.read_bytes())
+        return {path: known for path, known in found.items() if isinstance(known, _Known)}
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:

@@ -15,18 +15,15 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
+from shm import kept
 from shm.atomic import write_shared
 from shm.decoding import msgpack_decoder
 from shm.messages import clipped
 from worker.machine.machine import machine_name
 from worker.settings import WorkerSettings
-from worker.split.prepared import FORMAT as STAGES_FORMAT
 from worker.targets import Assignment, StageTarget
 
 log = logging.getLogger(__name__)
-
-FORMAT = 2
-"""Version of the verdicts, to be raised when they are reached or stored in another way."""
 
 _FOLDER = "verdicts"
 
@@ -50,8 +47,8 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     them.
     """
 
-    format: int = FORMAT
-    stages_format: int = STAGES_FORMAT
+    format: int = kept.VERDICT.version
+    stages_format: int = kept.STAGES.version
     machine: str
     onnxruntime: str
     model: str

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
+from shm import kept
 from shm.decoding import json_decoder
 from worker.machine.machine import cpu_flags, processor
 from worker.models.checksums import cached_sha256_of, sha256_of
@@ -23,9 +24,6 @@ from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.segment import Noise
 
 log = logging.getLogger(__name__)
-
-FORMAT = 9
-"""Version of the stages' files: increased whenever this code would make other files of the same model."""
 
 _MANIFEST = "manifest.json"
 _UNFINISHED = "unfinished-"
@@ -78,7 +76,7 @@ def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -
         sha256 = cached_sha256_of(model)
     except OSError as error:
         raise Unprepared(f"{model} can't be read: {error.strerror}") from error
-    folder = cache / "split" / "-".join([sha256[:32], str(FORMAT), *sorted(rewrites)])
+    folder = cache / "split" / "-".join([sha256[:32], str(kept.STAGES.version), *sorted(rewrites)])
     try:
         manifest = _sound(folder)
         if manifest is None:
@@ -206,7 +204,7 @@ def _put_away_earlier(folder: Path) -> None:
     model = folder.name.split("-")[0]
     for other in folder.parent.glob(f"{model}-*"):
         layout = other.name.split("-")[1]
-        if layout.isdecimal() and int(layout) < FORMAT:
+        if layout.isdecimal() and int(layout) < kept.STAGES.version:
             _put_away(other)
 
 

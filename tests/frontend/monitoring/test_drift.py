@@ -30,7 +30,7 @@ def test_what_is_normal_is_stored_and_found_again_by_the_next_front(tmp_path: Pa
     makes(first, 0.4, WINDOW - 1)
     assert first.report() is None and not file.exists(), "too few to say"
     makes(first, 0.4, 1)
-    assert json.loads(file.read_text()) == {identity(ENGINE): pytest.approx(0.4)}
+    assert json.loads(file.read_text()) == {"version": 1, identity(ENGINE): pytest.approx(0.4)}
     assert first.ratio == pytest.approx(1)
     again = DriftMonitor(file)
     assert again.report() is None, "this one has measured nothing"
