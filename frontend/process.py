@@ -56,6 +56,7 @@ from shm.messages import (
     Disconnect,
     Drain,
     Heartbeat,
+    KeptSounds,
     PlayerLink,
     StandBy,
     Started,
@@ -133,13 +134,13 @@ class Front:
         espeak.start(partial(self._metrics.helper_restarted, "g2p"))
         apart.start(partial(self._metrics.helper_restarted, "reader"))
         self._g2p = G2P(pronounced=self._metrics.pronounced)
-        cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
+        self._cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(), text.max_pause_seconds, self._metrics.segment_read, text.delimiters)
-        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache, configured.voices)
+        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, self._cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """Set once the supervisor has sent the first situation; the supervisor's next connections wait
@@ -318,10 +319,15 @@ class Front:
                     self._load_english()
                 if not self._oriented.is_set():
                     setproctitle("kokoro-live: front")
+                    self._cache.take_over()
                 self._oriented.set()
             case ConnectionRecords():
                 (memory,) = fds
                 self._records = Records(memory)
+                os.close(memory)  # the mapping stays
+            case KeptSounds():
+                (memory,) = fds
+                self._cache.share(memory)
                 os.close(memory)  # the mapping stays
             case TextBoard():
                 (memory,) = fds

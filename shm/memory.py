@@ -40,6 +40,19 @@ def reserve(size: int) -> int:
     return fd
 
 
+def sparse(name: str) -> int:
+    """Shared memory without size, whose pages take memory once they are written: it outlives each process that maps it.
+    Returns its descriptor, which children don't inherit unless it is passed on.
+
+    Raises:
+        OSError: the system has no such memory.
+    """
+    if not hasattr(os, "memfd_create"):  # and no other kernel has been shown to count what it has taken
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    fd: int = os.memfd_create(f"kokoro-live-{name}")
+    return fd
+
+
 def available() -> int:
     """Number of bytes that can be taken without another process being killed for them, by the machine's and the
     cgroup's limits."""

@@ -277,6 +277,11 @@ class ConnectionRecords(msgspec.Struct, frozen=True, tag="connection_records"):
     connection (`shm.records`)."""
 
 
+class KeptSounds(msgspec.Struct, frozen=True, tag="kept_sounds"):
+    """Supervisor -> front, before its first connection, with one file descriptor: the sounds that fronts keep
+    (`shm.sounds`)."""
+
+
 class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     """Supervisor -> front: texts that were being answered when fronts died, as digests (`shm.in_flight`)."""
 
@@ -348,6 +353,7 @@ ControlMessage = (
     | TextBoard
     | StandBy
     | ConnectionRecords
+    | KeptSounds
     | Suspects
     | Cleared
     | PlayerWanted

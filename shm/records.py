@@ -6,10 +6,8 @@ has the connection writes:
   slot n:  | entry, copy 0 | entry, copy 1 | cuts        | received    | written     |
            | 2 KiB         | 2 KiB         | 8 bytes each| up to 1 MiB | up to 1 MiB |
 
-  copy:    | generation, 8 bytes | length, 4 | CRC-32, 4 | `ConnectionEntry` in MessagePack |
-
-An entry is written into the copy that holds the older one, and counts from the moment at which its CRC is right: a
-front that is killed at any instruction leaves the entry before. What an entry refers to is written before it:
+An entry is a `ConnectionEntry` in MessagePack (`shm/two_copies.py`): a front that is killed at any instruction leaves
+the entry before. What an entry refers to is written before it:
 
 - `received`: the bytes of the request in hand, as they came;
 - `written`: the bytes that the kernel may not have taken yet. They are written here before they are sent. Once all of
@@ -21,17 +19,17 @@ The memory is sparse: only pages that were written take any, and those of a clos
 
 from __future__ import annotations
 
-import errno
 import mmap
 import os
 import struct
 import sys
-import zlib
 from typing import NamedTuple
 
 import msgspec
 
 from shm.decoding import msgpack_decoder
+from shm.memory import sparse
+from shm.two_copies import HEAD_BYTES, copy_of, newest
 
 SLOTS = 1024
 """Connections that have a record at a time."""
@@ -40,7 +38,6 @@ ROOM = 1 << 20
 """Bytes of a request that are kept, and of an answer that the kernel hasn't taken."""
 
 _COPY = 2048
-_HEAD = struct.Struct("<QII")
 _CUT = struct.Struct("<H6s")
 _CUTS_AT, _RECEIVED_AT = 2 * _COPY, 1 << 16
 _WRITTEN_AT = _RECEIVED_AT + ROOM
@@ -96,9 +93,7 @@ def reserve_records() -> int:
     Raises:
         OSError: the system has no such memory.
     """
-    if not hasattr(os, "memfd_create"):  # and no other kernel has been shown to count what it has taken
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    fd: int = os.memfd_create("kokoro-live-records")
+    fd = sparse("records")
     try:
         os.ftruncate(fd, SLOTS * SLOT_BYTES)
     except OSError:
@@ -150,26 +145,18 @@ class Slot:
     # -- the entry
 
     def _read(self) -> tuple[int, ConnectionEntry]:
-        found = (0, ConnectionEntry())
-        for copy in range(2):
-            at = self._at + copy * _COPY
-            generation, length, crc = _HEAD.unpack_from(self._memory, at)
-            payload = bytes(self._memory[at + _HEAD.size : at + _HEAD.size + min(length, _COPY)])
-            if length and zlib.crc32(payload, generation & 0xFFFFFFFF) == crc and generation > found[0]:
-                found = generation, _decode(payload)
-        return found
+        generation, payload = newest(self._memory, self._at, _COPY)
+        return generation, _decode(payload) if payload else ConnectionEntry()
 
     def commit(self, entry: ConnectionEntry) -> None:
         """Replace the entry. What it refers to has been written before."""
         payload = _encode(entry)
-        if _HEAD.size + len(payload) > _COPY:
+        if HEAD_BYTES + len(payload) > _COPY:
             entry = msgspec.structs.replace(entry, place=b"", lost=True)
             payload = _encode(entry)
         self.entry = entry
         self._generation += 1
-        at = (self._generation % 2) * _COPY
-        head = _HEAD.pack(self._generation, len(payload), zlib.crc32(payload, self._generation & 0xFFFFFFFF))
-        self._store(at, head + payload)
+        self._store(*copy_of(self._generation, payload, _COPY))
 
     def clear(self, connection: int = -1) -> None:
         """Forget all that the slot holds, and give its memory back."""

@@ -59,15 +59,21 @@ class Progress:
         keep: Callable[[int, SegmentCut], bool] | None = None,
         left: Place | None = None,
         cuts: Sequence[SegmentCut] = (),
+        name: bytes = b"",
+        again: bool = False,
     ) -> None:
         """
         Args:
             keep: keeps the segment of an index; returns False if there is no room.
             left: the place at which the front before was killed; None: the answer begins.
             cuts: the segments that it kept.
+            name: the text's, which a successor gives it too, and gives no other; empty: there is no successor.
+            again: a killed front has begun with it.
         """
         self.left = left
         self.cuts = cuts
+        self.name = name
+        self.again = again
         self.lost = keep is None
         """True if the answer can't be continued."""
         self.heard = 0

@@ -180,7 +180,6 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
         estimate=ledger.of(stream.engine).samples(segment.tokens, speed),
         inflected=inflected,
         key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed, inflected),
-        kept=None if request.fresh else [],
     )
 
 

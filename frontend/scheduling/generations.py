@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-import numpy as np
-
 from frontend.contract.errors import Broken, Unspeakable
 from frontend.monitoring.metrics import Event
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.watch import Watch
-from frontend.streams.cache import CachedSegment
 from frontend.streams.link import Link, Loss
 from frontend.streams.segments import SealedBlock, SegmentState, StreamSegment
 from frontend.streams.stream import Stream
@@ -104,7 +101,7 @@ class Generations:
                 planned.touched = asyncio.get_running_loop().time()
                 planned.side_by_side.append(self._running(link))
             case Marks():
-                self._marked(link, planned, message)
+                self._marked(link, stream, planned, message)
             case Commit():
                 self._sealed(link, stream, planned, message)
             case Done():
@@ -114,7 +111,7 @@ class Generations:
                 self._ended(link, stream)
                 stream.fail(Unspeakable(message.reason))
 
-    def _marked(self, link: Link, planned: StreamSegment, marks: Marks) -> None:
+    def _marked(self, link: Link, stream: Stream, planned: StreamSegment, marks: Marks) -> None:
         try:
             told = unpack_marks(marks.packed)
         except ValueError as error:
@@ -125,6 +122,7 @@ class Generations:
             begin = told[0][0] if told else 0
             planned.marks, planned.marks_of = [mark for mark in planned.marks if mark[0] < begin], link
         planned.marks += told
+        stream.sounds.marked(planned)
 
     def _sealed(self, link: Link, stream: Stream, planned: StreamSegment, commit: Commit) -> None:
         lease = planned.lease
@@ -138,6 +136,7 @@ class Generations:
             link.lose(str(torn))
             return
         killpoint("before-seal")
+        stream.sounds.sealed(planned, pieces)
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
         killpoint("sealed")
         stream.progress()
@@ -159,10 +158,7 @@ class Generations:
             self._shared.metrics.segment_made(
                 link.engine, stream.number, done.seconds, done.samples, load, done.prosody_seconds
             )
-        if planned.kept is not None:
-            samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
-            self._shared.cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))
-            planned.kept = None
+        stream.sounds.done(planned)
         planned.ended(SegmentState.DONE)
         self._ended(link, stream)
 

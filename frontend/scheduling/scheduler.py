@@ -26,6 +26,7 @@ from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
+from frontend.streams.own_sounds import OwnSounds
 from frontend.streams.segments import SealedBlock, StreamSegment
 from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
@@ -110,6 +111,7 @@ class Scheduler:
             request,
             engine,
             text,
+            OwnSounds(self._shared.cache, request.progress.name, cached=not request.fresh),
             fill=self._fill,
             took=self._took,
             gap=self._heard_gap,
@@ -174,7 +176,7 @@ class Scheduler:
             planned.recalled(known)
             if stream.cached:
                 stream.timing.first_block()
-        else:
+        if known is None or not known.whole:
             stream.cached = False
             if not stream.timing.admitted:
                 self._admission.admit(stream, planned)
@@ -186,10 +188,16 @@ class Scheduler:
         stream.progress()
 
     async def _recall(self, stream: Stream, planned: StreamSegment) -> CachedSegment | None:
-        """The segment's samples from the cache; None if the segment wasn't spoken before, or has to be made again."""
+        """The segment's samples from the cache, or those that a killed front has left; None if the segment is to be
+        made."""
+        marks = stream.request.timestamps
+        if stream.request.progress.again and (
+            left := stream.sounds.left(stream.segments.numbered, planned.key, marks=marks)
+        ):
+            return left
         if stream.request.fresh:
             return None
-        found = await self._shared.cache.find(planned.key, marks=stream.request.timestamps)
+        found = await self._shared.cache.find(planned.key, marks=marks)
         self._shared.metrics.cache_asked(found is not None)
         return found
 

@@ -46,11 +46,19 @@ class Record:
         """True until the request of a killed front is handled again."""
         self.midway = self._is_replay and entry.begun
         """True until the answer of a killed front goes on: its head isn't written again."""
+        self.again = False
+        """True if the request in hand was a killed front's."""
 
     @property
     def replayed_id(self) -> str | None:
         """The id of the request that is handled again."""
         return self._slot.entry.request_id if self._is_replay else None
+
+    @property
+    def name(self) -> bytes:
+        """The name of the request in hand, which no other request has."""
+        entry = self._slot.entry
+        return b"%d %d" % (entry.connection, entry.serial)
 
     @property
     def left(self) -> bytes:
@@ -102,6 +110,7 @@ class Record:
             repeatable: the request may be handled again.
         """
         entry = self._slot.entry
+        self.again = self._is_replay
         if self._is_replay:
             self._is_replay = False
             return

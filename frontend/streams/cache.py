@@ -1,13 +1,17 @@
-"""The segment cache: finished segments are stored in memory, and on disk if a folder is given, for later requests."""
+"""The segment cache: finished segments are stored in memory, and on disk if a folder is given, for later requests.
+
+The memory outlives the front (`shm/sounds.py`). A text's own sounds are there too: its unfinished segments, and those
+that nobody else may have.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import mmap
 import sqlite3
 import time
 import zlib
-from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +25,7 @@ from shm import kept
 from shm.audio import Pcm
 from shm.decoding import msgpack_decoder
 from shm.marks import Mark
+from shm.sounds import Sound, Sounds, memory_bytes
 
 log = logging.getLogger(__name__)
 
@@ -127,10 +132,8 @@ class CachedSegment:
     samples: Pcm
     marks: tuple[Mark, ...] = ()
 
-    @property
-    def size(self) -> int:
-        """Bytes that count against the cache's bound, including 256 for the Python objects."""
-        return self.samples.nbytes + 16 * len(self.marks) + 256
+    whole: bool = True
+    """False for the beginning of a segment that was being made when its front was killed."""
 
 
 class _Stored(msgspec.Struct, array_like=True, frozen=True):
@@ -165,41 +168,17 @@ def from_bytes(data: bytes) -> CachedSegment:
     return CachedSegment(np.frombuffer(stored.pcm, np.int16), stored.marks)
 
 
-# The part of the segment cache in memory; the least recently used segment is dropped first.
-
-
-class MemoryCache:
-    """Holds at most `max_bytes` of segments; a segment larger than that isn't stored."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._segments: OrderedDict[bytes, CachedSegment] = OrderedDict()
-        self.bytes = 0
-
-    def get(self, key: bytes) -> CachedSegment | None:
-        found = self._segments.get(key)
-        if found is not None:
-            self._segments.move_to_end(key)
-        return found
-
-    def put(self, key: bytes, segment: CachedSegment) -> None:
-        """Store the segment, and drop others until the bound holds."""
-        if old := self._segments.pop(key, None):
-            self.bytes -= old.size
-        if segment.size > self._max_bytes:
-            return
-        self._segments[key] = segment
-        self.bytes += segment.size
-        while self.bytes > self._max_bytes:
-            _, dropped = self._segments.popitem(last=False)
-            self.bytes -= dropped.size
-
-    def __len__(self) -> int:
-        return len(self._segments)
-
-
 MAX_UNWRITTEN = 64
 """Segments that may wait for a slow disk; further ones are stored in memory only."""
+
+
+OWN_BYTES = 32 << 20
+"""Memory beyond the cache's, for unfinished segments, and for those that aren't cached until their text is whole: 11
+minutes of speech."""
+
+
+UNCLAIMED = 60.0
+"""Seconds for which a killed front's texts may be continued; then their own sounds are dropped."""
 
 
 class SegmentCache:
@@ -209,20 +188,38 @@ class SegmentCache:
         """Args:
         max_bytes: the bound on the part in memory; 0 keeps nothing there.
         """
-        self._memory = MemoryCache(max_bytes)
+        self._max_bytes = max_bytes
+        self.sounds = Sounds(mmap.mmap(-1, memory_bytes(max_bytes + OWN_BYTES)), max_bytes)
+        self.sounds.take_over()
         self._disk = disk
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache") if disk else None
         self._unwritten = 0
         self.hits = 0
         self.misses = 0
 
+    def share(self, memory: int) -> None:
+        """Use a memory that fronts share, from now on. `memory`: its descriptor."""
+        try:
+            self.sounds = Sounds.of(memory, self._max_bytes, OWN_BYTES)
+        except OSError as error:
+            log.error("what is made is lost if this front is killed: %s", error)
+
+    def take_over(self) -> None:
+        """Begin to keep what is made, and learn what the front before has left. What nobody continues is dropped."""
+        self.sounds.take_over()
+        asyncio.get_running_loop().call_later(UNCLAIMED, self._drop_unclaimed)
+
+    def _drop_unclaimed(self) -> None:
+        for key in self.sounds.strangers:
+            self.sounds.drop_key(key)
+
     async def find(self, key: bytes, *, marks: bool = False) -> CachedSegment | None:
         """The segment if it was spoken before. If `marks` are wanted, a segment without marks counts as absent."""
-        found = self._memory.get(key)
+        found = self._in_memory(key)
         if found is None and self._disk and self._thread:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.get, key)
             if found is not None:
-                self._memory.put(key, found)
+                self._keep_in_memory(key, found)
         if found is not None and marks and not found.marks:
             found = None
         self.hits += found is not None
@@ -230,21 +227,44 @@ class SegmentCache:
         return found
 
     def keep(self, key: bytes, segment: CachedSegment) -> None:
-        self._memory.put(key, segment)
+        self._keep_in_memory(key, segment)
+        self._keep_on_disk(key, segment)
+
+    def _in_memory(self, key: bytes) -> CachedSegment | None:
+        found = self.sounds.get(key)
+        return CachedSegment(found[0], found[1]) if found else None
+
+    def _keep_in_memory(self, key: bytes, segment: CachedSegment) -> None:
+        if sound := self.sounds.begin(b"whole " + key):
+            self.sounds.append(sound, segment.samples)
+            if segment.marks:
+                self.sounds.mark(sound, segment.marks)
+            self.sounds.finish(sound, key)
+            if sound.row.own:
+                self.sounds.drop(sound)
+
+    def _keep_on_disk(self, key: bytes, segment: CachedSegment) -> None:
         if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
             self._unwritten += 1
             self._thread.submit(self._disk.put, key, segment).add_done_callback(self._written)
+
+    def finish(self, key: bytes, sound: Sound) -> None:
+        """Keep a text's own sound, which is whole, for anybody."""
+        found = self.sounds.get(sound.row.key) if self._disk else None
+        self.sounds.finish(sound, key)
+        if found:
+            self._keep_on_disk(key, CachedSegment(found[0], found[1]))
 
     def _written(self, _: Future[None]) -> None:
         self._unwritten -= 1
 
     @property
     def bytes(self) -> int:
-        return self._memory.bytes
+        return self.sounds.bytes
 
     @property
     def segments(self) -> int:
-        return len(self._memory)
+        return len(self.sounds)
 
     def close(self) -> None:
         """Wait until the disk has stored all segments given to it, and close it."""

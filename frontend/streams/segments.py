@@ -67,8 +67,6 @@ class StreamSegment:
     """What of the script is to be said otherwise than the engine would say it."""
     key: bytes = b""
     """The segment's `frontend.scheduling.dispatcher.fingerprint`: equal keys mean equal samples."""
-    kept: list[Pcm] | None = None
-    """Copies of all sealed samples if the segment is to be cached, else None."""
     index: int = -1
     """Index in the stream, from 0; `SegmentQueue` sets it."""
     state: SegmentState = SegmentState.PLANNED
@@ -134,8 +132,11 @@ class StreamSegment:
         lease.last = self.index
 
     def recalled(self, segment: CachedSegment) -> None:
-        """Take the samples from the cache: no worker is needed."""
-        self.state = SegmentState.DONE
+        """Take the samples from the cache: no worker is needed, or only for those that follow."""
+        if segment.whole:
+            self.state = SegmentState.DONE
+        else:
+            self.resumed = True
         self.sealed = len(segment.samples)
         self.marks = list(segment.marks)
         if self.sealed:
@@ -146,8 +147,6 @@ class StreamSegment:
         assert block.lease is not None
         self.touched = None
         self.blocks.append(block)
-        if self.kept is not None:
-            self.kept += [piece.copy() for piece in block.pieces]
         self.sealed += samples
         block.lease.sealed += samples
         self._unreserve(min(samples, self.reserved))

@@ -12,6 +12,7 @@ import numpy as np
 from frontend.contract.errors import Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.streams.joins import pause_after
+from frontend.streams.own_sounds import OwnSounds
 from frontend.streams.playback import Playback, Timing
 from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment
 from frontend.streams.text_ahead import UNHEARD, TextAhead
@@ -43,6 +44,7 @@ class Stream:
         request: SpeechRequest,
         engine: EngineInfo,
         text: TextAhead,
+        sounds: OwnSounds,
         *,
         fill: Callable[[Stream], Coroutine[None, None, None]],
         took: Callable[[SealedBlock], None],
@@ -64,6 +66,7 @@ class Stream:
         self.request = request
         self.engine = engine
         self.text = text
+        self.sounds = sounds
         self.tokens = 0
         self.segments = SegmentQueue()
         self.playback = Playback(engine.sample_rate)
@@ -199,4 +202,5 @@ class Stream:
         self.fail(Interrupted("the stream was closed"))
         self._planning.cancel()
         self._closed(self)
+        self.sounds.close()
         self.segments.clear()  # blocks keep whole arenas of dead generations alive

@@ -13,7 +13,7 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,8 +26,8 @@ from shm.frames import BrokenChannel
 from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
 from shm.listeners import Listeners
-from shm.memory import NoMemory, reserve
-from shm.messages import ConnectionRecords, ControlMessage, TextBoard
+from shm.memory import NoMemory, reserve, sparse
+from shm.messages import ConnectionRecords, ControlMessage, KeptSounds, TextBoard
 from shm.records import reserve_records
 from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.connections import ClientConnections
@@ -196,12 +196,12 @@ class ChildProcess(Incarnation):
         control: ControlSocket,
         lifeline: Connection,
         handover: Handover | None = None,
-        records: int | None = None,
+        memories: Iterable[tuple[ControlMessage, int]] = (),
     ) -> None:
         """
         Args:
             handover: a front's channel for connections.
-            records: the memory of a front's records of connections (`shm.records`).
+            memories: those that all fronts share, each with the message that gives it.
         """
         super().__init__(role, generation, process.pid)
         self.control = control
@@ -210,8 +210,8 @@ class ChildProcess(Incarnation):
         self.status = 0
         """The exit status, once it was reaped."""
         self._board = self._give_board() if role == "front" else None
-        if records is not None:
-            self.send(ConnectionRecords(), (records,))
+        for message, memory in memories:
+            self.send(message, (memory,))
         self._process = process
         self._lifeline = lifeline
 
@@ -278,8 +278,8 @@ class ProcessSpawner:
         """The settings of children that are started from now on."""
         self._listeners = listeners
         self._metrics = metrics
-        self._records: int | None = None
-        """The memory of all fronts' records of connections, from the first front on."""
+        self._memories: list[tuple[ControlMessage, int]] | None = None
+        """Those that all fronts share, from the first front on, each with the message that gives it."""
         self._context = multiprocess.get_context("spawn")
 
     def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
@@ -306,13 +306,16 @@ class ProcessSpawner:
         lifeline_end.close()
         if handover_end:
             handover_end.close()
-        records = self._reserved_records() if role == "front" else None
-        return ChildProcess(role, generation, process, control, lifeline, handover, records)
+        memories = self._shared_memories() if role == "front" else ()
+        return ChildProcess(role, generation, process, control, lifeline, handover, memories)
 
-    def _reserved_records(self) -> int | None:
-        if self._records is None and sys.platform == "linux":
+    def _shared_memories(self) -> Sequence[tuple[ControlMessage, int]]:
+        if self._memories is None:
+            self._memories = []
             try:
-                self._records = reserve_records()
+                if sys.platform == "linux":
+                    self._memories.append((ConnectionRecords(), reserve_records()))
+                    self._memories.append((KeptSounds(), sparse("sounds")))
             except OSError as error:
                 log.error("the answers of a front that dies will be cut: %s", error.strerror)
-        return self._records
+        return self._memories

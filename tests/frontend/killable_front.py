@@ -2,7 +2,8 @@
 
     python -m tests.frontend.killable_front FD
 
-FD is a Unix socket. Its first message carries the memory of records; each next one names a connection and carries it.
+FD is a Unix socket. Its first message carries the memories that outlive a front; each next one names a connection and
+carries it.
 """
 
 from __future__ import annotations
@@ -93,11 +94,14 @@ class Told(Connections):
 class Front:
     """Scheduler, worker and HTTP."""
 
-    def __init__(self, control: socket.socket, records: Records, settings: FrontSettings) -> None:
+    def __init__(self, control: socket.socket, records: Records, settings: FrontSettings, sounds: int) -> None:
         self._control, self._records, self._settings = control, records, settings
         self._metrics = Metrics()
         reader = Reader(configured_pipeline(G2P(), TextSettings(), None), Limits(), 10.0)
-        self.scheduler = Scheduler(reader, self._metrics, lambda _: None, settings, SegmentCache(settings.cache_bytes))
+        self._cache = SegmentCache(settings.cache_bytes)
+        self._cache.share(sounds)
+        self._serves = False
+        self.scheduler = Scheduler(reader, self._metrics, lambda _: None, settings, self._cache)
         self.scheduler.situation(Situation("running", "", {}))
         worker = QuickWorker(1, ENGINE, rings=16, ring=480_000)
         self.scheduler.connect(worker.connect, worker.fds)
@@ -113,6 +117,9 @@ class Front:
         self._connections = Told(self._control, runner.server, self._settings, 100, self._metrics)
 
     async def take(self, told: dict[str, Any], client: socket.socket) -> None:
+        if not self._serves:
+            self._serves = True
+            self._cache.take_over()
         slot, number = told["slot"], told["connection"]
         if told["inherited"]:
             found = self._records.find(slot, number)
@@ -142,8 +149,8 @@ class Front:
 
 async def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
-    settings, (memory,), _, _ = socket.recv_fds(control, 4096, 1)
-    front = Front(control, Records(memory), FrontSettings(**json.loads(settings)))
+    settings, (memory, sounds), _, _ = socket.recv_fds(control, 4096, 2)
+    front = Front(control, Records(memory), FrontSettings(**json.loads(settings)), sounds)
     await front.start()
     control.send(b"ready")
     asyncio.get_running_loop().add_reader(control, front.hear, control)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from shm import killpoint
+from shm.memory import sparse
 from shm.records import reserve_records
 
 TIMEOUT = 60.0
@@ -26,7 +27,7 @@ TIMEOUT = 60.0
 class Front:
     """One process."""
 
-    def __init__(self, memory: int, settings: dict[str, Any], killpoints: Path | None) -> None:
+    def __init__(self, memories: list[int], settings: dict[str, Any], killpoints: Path | None) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = os.environ | ({killpoint.VARIABLE: str(killpoints)} if killpoints else {})
         command = [sys.executable, "-m", "tests.frontend.killable_front", str(theirs.fileno())]
@@ -34,7 +35,7 @@ class Front:
         theirs.close()
         self._control = ours
         self._ready = False
-        socket.send_fds(ours, [json.dumps(settings).encode()], [memory])
+        socket.send_fds(ours, [json.dumps(settings).encode()], memories)
 
     def is_ready(self) -> None:
         if not self._ready:
@@ -68,7 +69,8 @@ class Fronts:
     """The front in use, and the next one, which is ready."""
 
     def __init__(self, killpoints: Path | None = None, **settings: Any) -> None:
-        self._memory, self._settings, self._killpoints = reserve_records(), settings, killpoints
+        self._memories = [reserve_records(), sparse("sounds")]
+        self._settings, self._killpoints = settings, killpoints
         self._numbers = itertools.count(1)
         self._kept: dict[int, socket.socket] = {}
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -88,7 +90,7 @@ class Fronts:
             kept.close()
 
     def _started(self) -> Front:
-        return Front(self._memory, self._settings, self._killpoints)
+        return Front(self._memories, self._settings, self._killpoints)
 
     def accept(self) -> None:
         """Give the next client's connection to the front."""
@@ -124,7 +126,8 @@ class Fronts:
         self._next.kill(signal.SIGKILL)
         for connection in (self.listener, *self._kept.values()):
             connection.close()
-        os.close(self._memory)
+        for memory in self._memories:
+            os.close(memory)
 
 
 @contextmanager

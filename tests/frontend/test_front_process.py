@@ -8,7 +8,7 @@ import numpy as np
 from frontend.monitoring.metrics import Metrics
 from frontend.process import Front, _disk_cache
 from frontend.settings.front import FrontSettings
-from frontend.streams.cache import CachedSegment
+from frontend.streams.cache import CachedSegment, SegmentCache
 from shm.situation import ProcessReport, Situation
 from text.settings import TextSettings
 
@@ -31,7 +31,7 @@ def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
     made._scheduler = made._g2p = made._player = made._jobs = reader
     made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
-    made._oriented = asyncio.Event()
+    made._oriented, made._cache = asyncio.Event(), SegmentCache(0)
     return made
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.scheduling.dispatcher import fingerprint
-from frontend.streams.cache import CachedSegment, DiskCache, MemoryCache, SegmentCache, from_bytes, to_bytes
+from frontend.streams.cache import CachedSegment, DiskCache, SegmentCache, from_bytes, to_bytes
 from tests.engine_infos import kokoro
 from tests.frontend.streams.cache_writing import HOUR, spoken, write_segments
 
@@ -175,27 +175,6 @@ def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         DiskCache(tmp_path / "file" / "cache", 1, HOUR)
-
-
-def test_the_least_recently_used_goes_first() -> None:
-    memory = MemoryCache(3 * spoken().size)
-    for key in (b"a", b"b", b"c"):
-        memory.put(key, spoken())
-    assert memory.get(b"a")
-    memory.put(b"d", spoken())
-    assert [bool(memory.get(key)) for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
-
-
-@settings(database=None)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3000)), max_size=40), st.integers(0, 9000))
-def test_the_bound_holds_whatever_comes(puts: list[tuple[int, int]], bound: int) -> None:
-    memory = MemoryCache(bound)
-    for key, samples in puts:
-        memory.put(bytes([key]), spoken(samples))
-        assert memory.bytes <= bound
-    held = [found for key in range(6) if (found := memory.get(bytes([key])))]
-    assert memory.bytes == sum(segment.size for segment in held)
-    assert len(held) == len(memory)
 
 
 @settings(database=None)
