@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from shm.setting import Group, check_bounds, setting
+from text.markup.delimiters import wrong_delimiters
 from text.normalization.settings import RULES, Normalization
 
 if TYPE_CHECKING:
@@ -28,17 +29,6 @@ _PAUSES = {
     "quotation": 0.0,
 }
 """Default pauses in seconds at speed 1. The last four are inside a sentence, where 0 leaves the pause to the model."""
-
-
-MOST_DELIMITERS = 32
-
-
-def wrong_delimiters(signs: str) -> str:
-    """What is wrong with a user's cut marks; empty if they can be used."""
-    if len(signs) > MOST_DELIMITERS:
-        return f"at most {MOST_DELIMITERS} signs are taken, not {len(signs)}"
-    bad = next((sign for sign in signs if sign.isalnum() or (sign.isspace() and sign != "\n")), None)
-    return f"{bad!r} is no sign; name signs such as ;| or a line's end" if bad else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +56,8 @@ class TextSettings:
     )
     delimiters: str = setting(
         Group.TEXT,
-        f"Signs after which a segment ends besides the plan's own cuts, as in ;| (at most {MOST_DELIMITERS}).",
+        "Signs after which a segment ends besides the plan's own cuts, as in ;| or a regular expression between "
+        "slashes, as in /[.;] /.",
         "",
     )
     mixed_languages: bool = setting(

@@ -27,6 +27,13 @@ BREAKS = (
         ("tests/supervisor/commands/test_read_command.py",),
     ),
     Mutation(
+        "a-cut-mark-is-sought-in-a-window",
+        "text/markup/delimiters.py",
+        "text[shown : at + 2 * LONGEST_MARK]",
+        "text[shown:]",
+        ("tests/text/markup/test_delimiters.py",),
+    ),
+    Mutation(
         "own-cut-marks-part",
         "frontend/planning/cuts.py",
         "        or unit.ends\n",

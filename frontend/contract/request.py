@@ -91,7 +91,7 @@ class SpeechRequest:
     one_language: bool = False
     """The voices that markup names speak `language`; otherwise each speaks its own."""
     delimiters: str | None = None
-    """Signs after which segments end; None: the settings'."""
+    """Cut marks (`text/markup/delimiters.py`); None: the settings'."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to this text, by the names of their settings."""
     phonemes: bool = False

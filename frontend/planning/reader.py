@@ -38,7 +38,7 @@ class Reader:
         Args:
             max_pause_seconds: longest pause that a request's markup may ask for.
             spent: told the seconds of reading and those of planning, after each segment.
-            delimiters: signs after which segments end, unless the request names its own.
+            delimiters: cut marks (`text/markup/delimiters.py`), unless the request names its own.
         """
         self._spent = spent
         self._delimiters = delimiters

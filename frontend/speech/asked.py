@@ -23,12 +23,12 @@ from frontend.speech.voices import checked_speed, refusing, usual_format, usual_
 from shm import request_id
 from shm.engine_info import EngineInfo
 from shm.inflection import Inflection
+from text.markup.delimiters import wrong_delimiters
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
 from text.markup.ssml import is_document
 from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes
-from text.settings import wrong_delimiters
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Notation
 

@@ -13,8 +13,8 @@ from frontend.speech.sessions import OnBusy
 from frontend.speech.voices import MODELS, is_other_model
 from shm.engine_info import Speed
 from shm.inflection import MOST_SEMITONES
+from text.markup.delimiters import MOST_CHARACTERS
 from text.markup.marked import MarkupKind
-from text.settings import MOST_DELIMITERS
 
 MAX_VOLUME = 10.0
 
@@ -252,11 +252,12 @@ class SpeechBody(msgspec.Struct):
         ),
     ] = None
     delimiters: Annotated[
-        Annotated[str, Meta(max_length=MOST_DELIMITERS)] | None,
+        Annotated[str, Meta(max_length=MOST_CHARACTERS)] | None,
         no_effect_if(
             _has_phonemes,
-            "Signs after which a segment ends besides the plan's own cuts; `--delimiters` without the field.",
-            examples=[";|"],
+            "Signs after which a segment ends besides the plan's own cuts, or a regular expression (RE2's) between "
+            "slashes; `--delimiters` without the field.",
+            examples=[";|", "/[.;] /"],
         ),
     ] = None
     normalization_options: Annotated[

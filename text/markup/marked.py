@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from shm.inflection import Inflection
+from text.markup.delimiters import ends_of_marks
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
 
@@ -108,12 +109,9 @@ class Marked:
         """Sanitised text without annotations."""
         return cls(sanitize(text))
 
-    def ended_after(self, signs: str) -> Marked:
-        """This text, in which segments end after each of the signs, and after the last of several in a row."""
-        marks, text = frozenset(signs), self.text
-        ends = [
-            SegmentEnd(end) for end, sign in enumerate(text, 1) if sign in marks and text[end : end + 1] not in marks
-        ]
+    def ended_after(self, delimiters: str) -> Marked:
+        """This text, in which segments end after each of a user's cut marks, and after the last of several in a row."""
+        ends = [SegmentEnd(end) for end in ends_of_marks(delimiters, self.text)]
         return replace(self, annotations=(*self.annotations, *ends)) if ends else self
 
     def parts(self) -> Iterator[tuple[Performer | None, Marked]]:

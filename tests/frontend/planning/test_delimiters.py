@@ -53,6 +53,14 @@ def test_segments_end_after_each_sign_and_keep_the_sign() -> None:
     assert cuts[0] is Cut.CLAUSE and cuts[-1] in (Cut.SENTENCE, Cut.PARAGRAPH)
 
 
+def test_segments_end_after_each_match_of_an_expression() -> None:
+    assert written(planned(TEXT, "/;|[|]/")) == written(planned(TEXT, ";|"))
+    assert written(planned(TEXT, None, own=r"/(?i)SECOND \w+/")) == [
+        "The first part of it is here; the second one",
+        "comes, and then | a third one that ends. So it goes on; it ends.",
+    ]
+
+
 def test_the_requests_signs_win_over_the_settings() -> None:
     assert written(planned(TEXT, None, own=";|")) == written(planned(TEXT, ";|"))
     assert written(planned(TEXT, "", own=";|")) == written(planned(TEXT, None))
@@ -92,7 +100,7 @@ def test_a_text_with_other_marks_is_planned_anew() -> None:
     assert [ledger.profile_for(WORKER, each) for each in asked] == [first, later]
 
 
-@pytest.mark.parametrize("signs", ["a", "1", " ", "\t", ";" * 33])
+@pytest.mark.parametrize("signs", ["a", "1", " ", "\t", ";" * 33, "/[/", "/(?<=x)y/"])
 def test_what_is_no_sign_is_refused(signs: str) -> None:
     with pytest.raises(ValueError, match="delimiters: "):
         TextSettings(delimiters=signs)
@@ -101,7 +109,14 @@ def test_what_is_no_sign_is_refused(signs: str) -> None:
 
 @pytest.mark.parametrize(
     ("fields", "status", "warning"),
-    [({"delimiters": ";"}, 200, None), ({"delimiters": "x"}, 400, None), ({"delimiters": 5}, 400, None)],
+    [
+        ({"delimiters": ";"}, 200, None),
+        ({"delimiters": "/[.;] /"}, 200, None),
+        ({"delimiters": "x"}, 400, None),
+        ({"delimiters": "/(?=x)/"}, 400, None),
+        ({"delimiters": "/x*/"}, 400, None),
+        ({"delimiters": 5}, 400, None),
+    ],
 )
 async def test_the_field(fields: dict[str, Any], status: int, warning: str | None) -> None:
     speaker = FakeSpeaker(speech(2400))
