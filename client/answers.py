@@ -47,6 +47,12 @@ class RequestRefused(CannotSpeak):
         """True if the same request may succeed later."""
         return self.status in (408, 429) or self.status >= 500
 
+    @property
+    def later(self) -> float | None:
+        """Seconds after which the server, which serves others first or can't speak yet, may serve the same request;
+        None if it doesn't say so."""
+        return self.retry_after if self.status in (429, 503) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-from collections.abc import Callable, Generator, Iterator
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from client.answers import (
     CannotSpeak,
     NoAnswer,
     Reply,
+    RequestRefused,
     SpokenPiece,
     authorization,
     read_captioned,
@@ -26,6 +28,7 @@ from client.answers import (
     user_key,
 )
 from client.reasons import reason_of
+from client.waiting import MOST, Waiting, silent
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 ANSWER_SECONDS = 2.0
@@ -42,11 +45,26 @@ _KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnecti
 class BlockingClient:
     """The server at one address. Each request has a connection of its own, so any thread may ask."""
 
-    def __init__(self, url: str) -> None:
-        """The user's key is shown to the server, if there is one."""
+    def __init__(
+        self,
+        url: str,
+        tell: Callable[[str], None] = silent,
+        most: float = MOST,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """The user's key is shown to the server, if there is one.
+
+        Args:
+            tell: called with the reason while speech has to be waited for (`Waiting`).
+            most: seconds for which it is waited for.
+            headers: that every request has.
+        """
         self.url = url.rstrip("/")
+        self._tell, self._most, self._headers = tell, most, dict(headers or {})
         self._streams: set[socket.socket] = set()
         """Sockets of answers that come while things happen."""
+        self._waits: set[threading.Event] = set()
+        """Requests that may wait for the server."""
 
     def ask(self, method: str, path: str, body: Any = None, seconds: float = ANSWER_SECONDS) -> Reply:
         """A whole answer, whatever its status.
@@ -102,9 +120,7 @@ class BlockingClient:
             RequestRefused: it answers with an error.
         """
         try:
-            with self._answered(method, path, body, connect, silent, is_ended) as answer:
-                if answer.status != 200:
-                    _whole(answer).checked()
+            with self._spoken(method, path, body, connect, silent, is_ended) as answer:
                 while line := answer.readline(LONGEST_EVENT):
                     if (event := read_event(line)) is not None:
                         yield event
@@ -113,6 +129,8 @@ class BlockingClient:
 
     def interrupt(self) -> None:
         """End all events that are under way, from any thread: their iteration raises `NoAnswer`."""
+        for woken in tuple(self._waits):
+            woken.set()
         for connected in tuple(self._streams):
             with suppress(OSError):
                 connected.shutdown(socket.SHUT_RDWR)
@@ -155,9 +173,7 @@ class BlockingClient:
         received = 0
         amount: Callable[[int], str] = _seconds if kind == "audio/" else "{} bytes".format
         try:
-            with self._answered("POST", "/v1/audio/speech", body, CONNECT_SECONDS, None) as answer:
-                if answer.status != 200:
-                    _whole(answer).checked()
+            with self._spoken("POST", "/v1/audio/speech", body, CONNECT_SECONDS, None) as answer:
                 if answer.headers.get("X-Speakable") == "none":
                     raise CannotSpeak("There is nothing in the text that can be spoken.")
                 if (rate := answer.headers.get("X-Sample-Rate", str(SAMPLE_RATE))) != str(SAMPLE_RATE):
@@ -178,6 +194,38 @@ class BlockingClient:
                 raise NoAnswer(lost) from error
             cure = "start it with `kokoro-live serve`, or speak without it with --local"
             raise NoAnswer(f"the server at {self.url} can't be reached: {reason_of(error)}; {cure}") from error
+
+    @contextmanager
+    def _spoken(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        connect: float,
+        silent: float | None,
+        is_ended: Callable[[], bool] = lambda: False,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """An answer that is no error, waited for where the server says when.
+
+        Raises:
+            RequestRefused: it answers with an error, and waiting is of no use or has taken long enough.
+        """
+        waiting, woken = Waiting(self._tell, self._most), threading.Event()
+        self._waits.add(woken)
+        try:
+            while True:
+                with self._answered(method, path, body, connect, silent, is_ended) as answer:
+                    if 200 <= answer.status < 300:
+                        waiting.over()
+                        yield answer
+                        return
+                    try:
+                        _whole(answer).checked()
+                    except RequestRefused as error:
+                        pause = waiting.seconds(error)
+                woken.wait(pause)
+        finally:
+            self._waits.discard(woken)
 
     @contextmanager
     def _answered(
@@ -202,7 +250,7 @@ class BlockingClient:
             if is_ended():
                 raise ConnectionError("interrupted")
             sent = None if body is None else json.dumps(body)
-            headers = {"Content-Type": "application/json"} | authorization(user_key())
+            headers = {"Content-Type": "application/json"} | self._headers | authorization(user_key())
             connection.request(method, where.path + path, sent, headers)
             with connection.getresponse() as answer:
                 yield answer

@@ -12,6 +12,7 @@ import numpy as np
 
 from client.answers import NoAnswer, RequestRefused, audio_in
 from client.asynchronous import AsyncClient
+from client.waiting import Waiting
 from player.reel import Assembly
 from shm.playing import Item, Welcome
 
@@ -21,7 +22,7 @@ FIRST_RETRY, LAST_RETRY = 0.1, 2.0
 """Shortest and longest delay in seconds before a request is made again."""
 
 PATIENCE = 60.0
-"""Seconds without any audio after which the text is given up."""
+"""Seconds without any audio after which the text is given up, unless the server says when it will be served."""
 
 
 class CannotFetch(Exception):
@@ -34,10 +35,17 @@ class Fetcher:
     def __init__(self, front: Callable[[], Awaitable[Welcome]]) -> None:
         """`front` waits until a front is known."""
         self._front = front
-        self._client = AsyncClient(headers={"X-Session": "player"})
+        self._client = AsyncClient()
 
-    async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly) -> None:
+    async def fetch(
+        self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, tell: Callable[[str], None]
+    ) -> None:
         """Fetch the text's audio into the assembly, from that sentence on until it ends, or until no more is wanted.
+
+        A request of the same text that is still on its way gives its place to this one.
+
+        Args:
+            tell: called with the reason while the server has to be waited for (`Waiting`).
 
         Raises:
             CannotFetch: the front refuses the text, or its audio doesn't come.
@@ -53,30 +61,38 @@ class Fetcher:
             "stream_format": "sse",
             "timestamps": "sentence",
             "from_sentence": sentence,
+            "user": f"player/{item.id}",
+            "on_busy": "interrupt",
         }
-        delay, waited = FIRST_RETRY, 0.0
+        delay, waited, waiting = FIRST_RETRY, 0.0, Waiting(tell)
         while True:
             try:
-                await self._request(body, into)
+                await self._request(body, into, waiting)
                 return
             except (NoAnswer, RequestRefused) as error:
                 if isinstance(error, RequestRefused) and not error.passes:
                     raise CannotFetch(str(error)) from error
                 if into.sentences:
                     raise ConnectionError(str(error)) from error
-                if waited > PATIENCE:
-                    raise CannotFetch(str(error)) from error
                 log.info("asking again for sentence %d: %s", sentence, error)
-                after = error.retry_after if isinstance(error, RequestRefused) else None
-                pause = min(after or delay, PATIENCE)
+                if isinstance(error, RequestRefused) and error.later is not None:
+                    try:
+                        pause = waiting.seconds(error)
+                    except RequestRefused:
+                        raise CannotFetch(str(error)) from error
+                elif waited > PATIENCE:
+                    raise CannotFetch(str(error)) from error
+                else:
+                    pause = delay
+                    waited, delay = waited + pause, min(2 * delay, LAST_RETRY)
                 await asyncio.sleep(pause)
-                waited, delay = waited + pause, min(2 * delay, LAST_RETRY)
 
-    async def _request(self, body: dict[str, Any], into: Assembly) -> None:
+    async def _request(self, body: dict[str, Any], into: Assembly, waiting: Waiting) -> None:
         front = await self._front()
         self._client.use(front.url, front.key)
         async with aclosing(self._client.events("/v1/audio/speech", body)) as events:
             async for event in events:
+                waiting.over()
                 if not await _take(event, into):
                     return
         raise NoAnswer("the answer ended early")

@@ -62,6 +62,8 @@ class Reporter:
         track, place = self._lineup.track, self._places.now
         if track is None or place is None:
             return state
+        if track.waiting and phase is Playing.BUFFERING:
+            state = msgspec.structs.replace(state, reason=track.waiting)
         with self._deck.lock:
             held = track.reel.get(place.number)
             index = _word_at(held, place.offset)

@@ -130,6 +130,8 @@ class Track:
         self.timeline = Timeline(len(item.input))
         self.failure = ""
         """The reason why the missing audio won't come; empty while it may."""
+        self.waiting = ""
+        """The reason while the server has to be waited for."""
         self.ran_dry = False
         """True if playback ran out of samples before the text's end."""
         self._fetcher = fetcher
@@ -164,7 +166,7 @@ class Track:
 
     async def _run(self, number: int, assembly: Assembly) -> None:
         try:
-            await self._fetcher.fetch(self.item, number, self.speed, self.voice, assembly)
+            await self._fetcher.fetch(self.item, number, self.speed, self.voice, assembly, self._wait)
             with self._lock:
                 if not assembly.sentences and self.reel.last is None:
                     self.reel.last = number - 1
@@ -182,6 +184,11 @@ class Track:
         self._moved.set()
         self._changed()
 
+    def _wait(self, reason: str) -> None:
+        if reason != self.waiting:
+            self.waiting = reason
+            self._changed()
+
     def _note(self, speed: float, number: int) -> None:
         held = self.reel.get(number)
         if held:
@@ -198,6 +205,7 @@ class Track:
         if self._fetching:
             self._fetching.cancel()
             self._fetching = None
+            self.waiting = ""
 
     # -- playing
 

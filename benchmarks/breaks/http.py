@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "refused-people",
+        "client/waiting.py",
+        "if error.later is None or self._waited + error.later > most:",
+        "if True:",
+        ("tests/client/test_waiting.py",),
+    ),
+    Mutation(
+        "waits-that-no-interruption-ends",
+        "client/blocking.py",
+        "woken.set()",
+        "pass",
+        ("tests/client/test_waiting.py",),
+    ),
+    Mutation(
         "cut-on-error",
         "frontend/speech/answer.py",
         "            cut(self.request)\n",

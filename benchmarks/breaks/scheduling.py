@@ -6,6 +6,34 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "files-wait-for-room",
+        "frontend/scheduling/admission.py",
+        "if measured and request.urgency is Urgency.LISTENING and not had_a_place:",
+        "if measured and not had_a_place:",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "files-count-as-listeners",
+        "frontend/scheduling/admission.py",
+        "if stream.timing.admitted and stream.request.urgency is Urgency.LISTENING:",
+        "if stream.timing.admitted:",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "late-files-first",
+        "frontend/streams/playback.py",
+        "return due if self._request.urgency is Urgency.LISTENING else max(due, time.monotonic() + YIELD)",
+        "return due",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "nothing-kept-for-agents",
+        "frontend/scheduling/admission.py",
+        "return self._shared.settings.agent_reserve if request.growing is None else 0.0",
+        "return 0.0",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
         "inflections-in-the-key",
         "frontend/scheduling/dispatcher.py",
         "*((inflected,) if inflected else ())",

@@ -43,7 +43,7 @@ BREAKS = (
     Mutation(
         "first-audio-of-listeners-only",
         "frontend/speech/answer.py",
-        "heard = delivery.heard and",
+        "heard = delivery.priority is None and",
         "heard = True and",
         ("tests/frontend/monitoring/test_metrics_over_http.py",),
     ),

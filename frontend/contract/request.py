@@ -20,7 +20,8 @@ class Urgency(Enum):
     LISTENING = auto()
     """Somebody hears it while it is made: the first sample is due at once, and the rest without a gap."""
     WHOLE = auto()
-    """Nothing is heard before all of it is made (`stream: false`): it yields to those who listen."""
+    """Nothing is heard before all of it is made (`stream: false`, or the priority `file`): it needs no real time, and
+    yields to those who listen."""
     IDLE = auto()
     """Nobody waits for it (a self-check, a phrase spoken ahead): it yields to everyone, and ends when anyone comes."""
 

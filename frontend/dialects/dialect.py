@@ -12,7 +12,6 @@ import msgspec
 from aiohttp import web
 
 from frontend.audio.formats import FORMATS
-from frontend.contract.request import Urgency
 from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import ErrorAnswer
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route
@@ -133,10 +132,11 @@ async def speak(
     answers = request.app[ANSWERS]
     spoken = checked_text(text[0], answers.settings, text[1])
     listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
-    urgency = Urgency.LISTENING if delivery.streamed else Urgency.WHOLE
     return await answers.speak(
         request,
         spoken,
         delivery,
-        lambda engine: asked_speech(engine, answers.settings, voice, language, urgency=urgency, **listener, **more),
+        lambda engine: asked_speech(
+            engine, answers.settings, voice, language, urgency=delivery.urgency, **listener, **more
+        ),
     )

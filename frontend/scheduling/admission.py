@@ -3,13 +3,13 @@
 A listener's first sample is due a fraction of a second after the request arrived. If one client's requests arrived in a
 row and aren't heard yet, each is due when the one before it will have been heard: so a burst of sentences delays
 another client by one sentence at most. A stream that is collected whole before playback is due only after the duration
-of its audio.
+of its audio, is never rejected for lack of time, and counts as no work that is promised: listeners come before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from frontend.contract.errors import ListenersFirst, Overloaded
@@ -133,7 +133,8 @@ class Admission:
         streams = self._shared.streams.values()
         idle = request.urgency is Urgency.IDLE
         held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams)
-        if held >= self._shared.settings.max_streams:
+        most = self._shared.settings.max_streams
+        if held >= most - int(most * self._kept_from(request)):
             place = self._soonest_place()
             raise ListenersFirst(place) if idle else Overloaded(f"{held} requests are being spoken already.", place)
         if not idle:
@@ -166,14 +167,26 @@ class Admission:
         # A sounding stream already has a cached beginning: a gap is better than a stream that is cut after that
         # beginning.
         had_a_place = timing.sounds or request.progress.left
-        if measured and request.urgency is not Urgency.IDLE and not had_a_place:
+        if measured and request.urgency is Urgency.LISTENING and not had_a_place:
             wish = self._wish(stream, first, now)
             timing.promised = wish.dry_at
-            others = [self._demand(other, now) for other in self._shared.streams.values() if other.timing.admitted]
-            wait = wait_for_room(now, others, wish, self._threads(stream.engine))
+            others = [self._demand(other, now) for other in self._listened_to()]
+            threads = self._threads(stream.engine) * (1 - self._kept_from(request))
+            wait = wait_for_room(now, others, wish, threads)
             if wait:
                 raise Overloaded(f"The streams in progress leave no room in the next {wait:.1f} seconds.", wait)
         timing.admitted = True
+
+    def _listened_to(self) -> Iterator[Stream]:
+        """The admitted streams that were promised their samples in time."""
+        for stream in self._shared.streams.values():
+            if stream.timing.admitted and stream.request.urgency is Urgency.LISTENING:
+                yield stream
+
+    def _kept_from(self, request: SpeechRequest) -> float:
+        """The share of the machine and of its places that the request may not take: it is kept for the turns of voice
+        agents, whose texts grow while they are spoken."""
+        return self._shared.settings.agent_reserve if request.growing is None else 0.0
 
     def load(self) -> float | None:
         """The work that is due divided by the work that is possible, over all admitted streams: 0 without streams,

@@ -128,6 +128,14 @@ class FrontSettings:
     max_streams: int = setting(
         Group.LIMITS, "Requests spoken at the same time; one more is answered with 429.", 64, low=1
     )
+    agent_reserve: float = setting(
+        Group.LIMITS,
+        "The share of the machine, and of --max-streams, that only voice agents' turns may take (texts that come in "
+        "pieces over a socket), so that none is rejected for others.",
+        0.1,
+        low=0,
+        high=0.9,
+    )
     max_connections: int = setting(
         Group.LIMITS,
         "Connections open at the same time, or fewer where ulimit -n wants that; for one more, the one that has been "

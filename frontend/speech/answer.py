@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from secrets import randbits
+from typing import Literal
 
 from aiohttp import hdrs, web
 
@@ -20,7 +21,7 @@ from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
 from frontend.contract.progress import Place, Progress, decode_place
-from frontend.contract.request import SpeechRequest, Stages
+from frontend.contract.request import SpeechRequest, Stages, Urgency
 from frontend.contract.speaker import SpeechStream, engine_in_use
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
@@ -58,12 +59,19 @@ class Delivery:
     """Sent while it is made; otherwise whole, with its length."""
     volume: float = 1.0
     """Factor on the samples."""
-    heard: bool = True
-    """False if it is made while nobody listens: the time of its first audio isn't counted."""
+    priority: Literal["file", "idle"] | None = None
+    """`file`: nobody hears it while it is made; `idle`: nobody waits for it. The time of its first audio isn't counted
+    then."""
     after: int = 0
     """Samples at 24 kHz of the audio that the client has already: the answer begins with the next one."""
     download: AudioFormat | None = None
     """The format in which the audio is kept for a download afterwards; None: it isn't."""
+
+    @property
+    def urgency(self) -> Urgency:
+        if self.priority == "idle":
+            return Urgency.IDLE
+        return Urgency.LISTENING if self.streamed and self.priority is None else Urgency.WHOLE
 
 
 class Answers:
@@ -130,7 +138,7 @@ class Answers:
                 closing(self._encoding(delivery, rate, begun, left)) as encoding,
                 services.metrics.speaking(),
             ):
-                heard = delivery.heard and not delivery.after and not left
+                heard = delivery.priority is None and not delivery.after and not left
                 if left:
                     services.metrics.count(Event.CONTINUED)
                 listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=heard)

@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 
 from frontend.audio.formats import OutputFormat, format_named, output_of
 from frontend.contract.errors import ApiError
-from frontend.contract.request import SpeechRequest, Urgency
+from frontend.contract.request import SpeechRequest
 from frontend.serving.access.gate import API_KEY
 from frontend.serving.no_effect import note_no_effect
 from frontend.settings.front import FrontSettings
@@ -157,7 +157,7 @@ def delivery_of(
         framing,
         streamed=streamed,
         volume=1.0 if fields.volume_multiplier is None else fields.volume_multiplier,
-        heard=fields.priority != "idle",
+        priority=fields.priority,
         after=after,
         download=download if fields.return_download_link else None,
     )
@@ -283,7 +283,7 @@ def speech_request(
         sentences=sentences,
         from_sentence=fields.from_sentence or 0,
         client=f"session {session}" if session else client_of(request),
-        urgency=Urgency.IDLE if not delivery.heard else Urgency.LISTENING if delivery.streamed else Urgency.WHOLE,
+        urgency=delivery.urgency,
         fresh=is_fresh(request),
     )
 

@@ -286,7 +286,12 @@ class SpeechBody(msgspec.Struct):
         no_effect_if(lambda wanted, _: wanted, "Taken and without effect: `timestamps` gives the times of words."),
     ] = None
     priority: Annotated[
-        Literal["idle"] | None, Meta(description="`idle`: made while nobody listens, with `stream`: false.")
+        Literal["file", "idle"] | None,
+        Meta(
+            description="`file`: nobody hears it while it is made, so it needs no real time: it is never rejected for "
+            "lack of it, and takes what listeners leave, as any answer with `stream`: false does. `idle`: made while "
+            "nobody listens, with `stream`: false."
+        ),
     ] = None
     instructions: Annotated[
         Any, no_effect_if(lambda text, _: text != "", "Taken and without effect: Kokoro follows no instructions.")

@@ -1,6 +1,11 @@
 // Requests to the server that this page came from, and its errors in words.
 
+import { say } from "./notices.js";
+
 const KEPT = "kokoro-live key";
+
+const MOST = { 429: 600, 503: 60 };
+/* Seconds for which a server is waited for that serves others first, or that can't speak yet. */
 
 /** What the server refused or broke off, or why it wasn't reached. `message` is for people. */
 export class ApiError extends Error {
@@ -27,12 +32,13 @@ export function keepKey(value) {
  * Ask the server, with the API key if there is one.
  *
  * @param {string} path relative to the page
- * @param {{method?: string, body?: unknown, signal?: AbortSignal}} options `method` is POST where there is a body and
- *   GET where there is none; a Blob or FormData is sent as it is, any other body as JSON
+ * @param {{method?: string, body?: unknown, signal?: AbortSignal, patient?: boolean}} options `method` is POST where
+ *   there is a body and GET where there is none; a Blob or FormData is sent as it is, any other body as JSON; `patient`:
+ *   wait, and say so, where the server says when to ask again
  * @returns {Promise<Response>} one with a good status
  * @throws {ApiError} any other; or DOMException "AbortError"
  */
-export async function ask(path, { method, body, signal } = {}) {
+export async function ask(path, { method, body, signal, patient = false } = {}) {
   const headers = {};
   if (key()) {
     if (!/^[\x21-\x7e]+$/.test(key())) {
@@ -46,9 +52,33 @@ export async function ask(path, { method, body, signal } = {}) {
     options.body = JSON.stringify(body);
     headers["Content-Type"] = "application/json";
   }
-  const response = await reached(fetch(new URL(path, document.baseURI), options));
-  if (!response.ok) throw await refusal(response);
-  return response;
+  for (let waited = 0; ; ) {
+    const response = await reached(fetch(new URL(path, document.baseURI), options));
+    const seconds = Number(response.headers.get("Retry-After"));
+    if (!response.ok && !(patient && seconds && (waited += seconds) <= MOST[response.status])) throw await refusal(response);
+    if (response.ok) {
+      if (waited) say("");
+      return response;
+    }
+    say(`Waiting for the server, ${seconds} s…`);
+    await pause(seconds, signal);
+  }
+}
+
+/** Resolves after so many seconds; aborted, it rejects as a fetch does. */
+function pause(seconds, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      say("");
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, seconds * 1000);
+    signal?.addEventListener("abort", abort);
+  });
 }
 
 /** What `promise` gives; a failure of the network is told in words, and to the document by `kokoro-live:lost`. */

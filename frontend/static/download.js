@@ -41,10 +41,10 @@ async function download(request, title, signal) {
 async function file(request, signal) {
   let response;
   try {
-    response = await ask("v1/audio/speech", { body: { ...request, stream: false }, signal });
+    response = await ask("v1/audio/speech", { body: { ...request, priority: "file", stream: false }, signal, patient: true });
   } catch (error) {
     if (error.code !== "clip_too_long") throw error;
-    response = await ask("v1/audio/speech", { body: request, signal });
+    response = await ask("v1/audio/speech", { body: { ...request, priority: "file" }, signal, patient: true });
   }
   return await reached(response.blob());
 }

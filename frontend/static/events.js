@@ -22,12 +22,17 @@ async function* events(body) {
  * Ask for speech, with the samples at which its sentences begin, and the times of its words from an engine that can
  * tell them.
  * @param request {input, voice, speed}
+ * @param {string} use what the speech is for: of this page's speech for one use the last one ends those before it
  * @returns {Promise<Response>} of events
  */
-export function askForSpeech(request, signal) {
-  const body = { ...request, response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
-  return ask("v1/audio/speech", { body, signal });
+export function askForSpeech(request, signal, use = "reading") {
+  const how = { response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
+  const body = { ...request, ...how, user: `${PAGE}/${use}`, on_busy: "interrupt" };
+  return ask("v1/audio/speech", { body, signal, patient: true });
 }
+
+const PAGE = `page ${Math.random().toString(36).slice(2)}`;
+/* crypto.randomUUID wants a secure context, and http://192.168.… is none. */
 
 /**
  * The parts of what `askForSpeech` gave, until it is whole.
@@ -36,14 +41,16 @@ export function askForSpeech(request, signal) {
  * @throws {ApiError} it broke off
  */
 export async function* speech(response) {
+  let whole = false;
   for await (const event of events(response.body)) {
     if (event.type === "speech.audio.sentence") yield { sentence: event };
     else if (event.type === "speech.audio.words") yield { words: event.words };
     else if (event.type === "speech.audio.delta") yield { samples: samplesOf(event.audio) };
-    else if (event.type === "speech.audio.done") return;
+    // Not before the answer's last byte is another one asked for: it would end this one.
+    else if (event.type === "speech.audio.done") whole = true;
     else if (event.type === "error") throw new ApiError(event.error.message, event.error);
   }
-  throw new ApiError("The speech broke off before its end.");
+  if (!whole) throw new ApiError("The speech broke off before its end.");
 }
 
 /** s16le out of base64. Every machine that browsers run on today is little-endian. */

@@ -29,7 +29,7 @@ export async function sample({ id, language }, signal) {
   signal.addEventListener("abort", () => player.close());
   try {
     const said = SAID[language.split("-")[0]] ?? SAID.en;
-    const response = await askForSpeech({ input: said(titleOf(id)), voice: id }, signal);
+    const response = await askForSpeech({ input: said(titleOf(id)), voice: id }, signal, "sample");
     for await (const { samples } of speech(response)) {
       if (samples && !signal.aborted) player.play(samples);
     }

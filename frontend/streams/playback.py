@@ -68,6 +68,10 @@ class Playback(Joiner):
         return time.monotonic() - self.position / self.sample_rate
 
 
+YIELD = 3.0
+"""Seconds of audio that each listener has before a stream that nobody hears gets a turn."""
+
+
 class Timing:
     """A stream's deadlines. All times are seconds on the monotonic clock."""
 
@@ -108,6 +112,11 @@ class Timing:
         return self.starts + (self._playback.position + self._segments.ready) / self._playback.sample_rate
 
     def deadline(self, segment: StreamSegment) -> float:
-        """Time at which the segment's sample 0 must exist: the moment at which the listener's buffer runs dry."""
+        """Time at which the segment's sample 0 must exist: the moment at which the listener's buffer runs dry.
+
+        A stream that nobody hears is never due sooner than in `YIELD` seconds: however late it is, those who listen and
+        have less than that left to hear come first, and it takes the rest of the machine from those who have more.
+        """
         before = self._playback.position + self._segments.samples_before(segment)
-        return self.starts + before / self._playback.sample_rate
+        due = self.starts + before / self._playback.sample_rate
+        return due if self._request.urgency is Urgency.LISTENING else max(due, time.monotonic() + YIELD)

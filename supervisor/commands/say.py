@@ -80,9 +80,12 @@ def say(
                 _tell_unspoken(speech.unspoken)
             else:
                 from client.blocking import BlockingClient
+                from supervisor.speaking.progress_bars import tell_wait
 
-                server = BlockingClient(url)
+                server = BlockingClient(url, tell_wait)
                 asked = {"model": "kokoro", "input": text, "voice": voice, "lang": lang, "speed": speed}
+                if output is not None:
+                    asked["priority"] = "file"
                 pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)
                 _deliver(pieces, sink, text, write_subtitles, measured=False)
     except CannotSpeak as error:
@@ -92,6 +95,7 @@ def say(
 def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
     """True if the player of a server on this machine has played the text; False if it has none that can."""
     from client.play import PlayClient
+    from supervisor.speaking.progress_bars import tell_wait
 
     client = PlayClient(url)
     if not client.is_here:
@@ -102,8 +106,11 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
     except CannotSpeak:
         return False  # without a player or a sound card there; or the text is wrong, which the next request tells
     try:
-        for _ in client.until_heard(name):
-            pass
+        told = ""
+        for state in client.until_heard(name):
+            reason = state["reason"] or "" if state["id"] == name else ""
+            if reason != told:
+                tell_wait(told := reason)
     except KeyboardInterrupt:
         client.end(name)
         raise

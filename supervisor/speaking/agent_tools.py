@@ -147,7 +147,7 @@ class AgentTools:
             if file.exists() and not overwrite:
                 raise CannotSpeak(f"{file} is there already; `overwrite` replaces it.")
             sink = sink_for(str(file))
-            body = {"model": "kokoro", "input": text, "voice": voice, "speed": speed}
+            body = {"model": "kokoro", "input": text, "voice": voice, "speed": speed, "priority": "file"}
             samples = 0
             with contextlib.closing(self._server.speak(body)) as pieces:
                 # No file is begun for a text that is rejected.

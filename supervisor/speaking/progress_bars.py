@@ -11,6 +11,15 @@ from books.making.progress import BookProgress
 from client.answers import SpokenPiece
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
+
+def tell_wait(reason: str) -> None:
+    """Say for what speech is waited, on standard error; an empty reason says that the wait is over."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{reason}", end="", file=sys.stderr, flush=True)
+    elif reason:
+        print(reason, file=sys.stderr, flush=True)
+
+
 LONG = 400
 """Characters: about half a minute of speech."""
 

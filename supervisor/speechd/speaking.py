@@ -5,6 +5,7 @@ there is.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterable
@@ -33,6 +34,9 @@ _CONNECT_SECONDS = 1.0
 _SILENT_SECONDS = 4.0
 """Longest wait for the next audio: a worker's restart takes less."""
 
+_WAITING_SECONDS = 1.0
+"""Longest wait for a server that serves others first: after it espeak-ng speaks."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +46,8 @@ class Speaking:
     def __init__(self, wire: Wire, config: ModuleConfig) -> None:
         self._wire = wire
         self._config = config
-        self._server = BlockingClient(config.url)
+        session = {"X-Session": f"speechd/{os.getpid()}"}
+        self._server = BlockingClient(config.url, most=_WAITING_SECONDS, headers=session)
         self._espeak = Espeak()
         self._voices: VoiceList | None = None
         self._no_voices_before = 0.0
@@ -177,7 +182,7 @@ class Speaking:
         answer = self._server.events(
             "POST",
             "/v1/audio/speech",
-            {"model": "kokoro", "response_format": "pcm", "stream_format": "sse"} | asked,
+            {"model": "kokoro", "response_format": "pcm", "stream_format": "sse", "on_busy": "interrupt"} | asked,
             connect=_CONNECT_SECONDS,
             silent=_SILENT_SECONDS,
             is_ended=lambda: self._is_stopped,

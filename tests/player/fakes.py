@@ -81,7 +81,9 @@ class FakeFetcher(Fetcher):
         self.factor: float | None = 0.5
         self.on_sentence: Callable[[int], None] = lambda number: None
 
-    async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly) -> None:
+    async def fetch(
+        self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, tell: Callable[[str], None] = print
+    ) -> None:
         request = Request(item, sentence, speed, voice)
         self.requests.append(request)
         try:

@@ -35,7 +35,7 @@ export default function SaveAsFile() {
     }
     const toast = await showToast({ style: Toast.Style.Animated, title: "Making the audio" });
     await reported(async () => {
-      const file = await save(values);
+      const file = await save(values, (reason) => (toast.title = reason));
       toast.style = Toast.Style.Success;
       toast.title = "Saved";
       toast.message = file;
@@ -92,15 +92,16 @@ async function load() {
 }
 
 /** Have the whole text made, and write it into a new file of the folder; the file's name. */
-async function save(values: Values): Promise<string> {
-  const response = await ask("POST", "/v1/audio/speech", {
+async function save(values: Values, waits: (reason: string) => void): Promise<string> {
+  const request = {
     model: "kokoro",
     input: values.text,
     voice: values.voice || (await chosenVoice()),
     speed: Number(values.speed || getPreferenceValues<Preferences>().speed) || undefined,
     response_format: values.format,
     stream: false,
-  });
+  };
+  const response = await ask("POST", "/v1/audio/speech", request, waits);
   const file = await freeName(values.folder[0] ?? join(homedir(), "Downloads"), titleOf(values.text), values.format);
   await writeFile(file, Buffer.from(await response.arrayBuffer()), { flag: "wx" });
   return file;

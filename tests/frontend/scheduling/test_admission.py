@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
 import pytest
 
 from frontend.contract.errors import Overloaded
+from frontend.contract.growing_text import GrowingText
 from frontend.contract.request import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
+from frontend.streams.playback import YIELD
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import Done, SegmentOrder
@@ -225,3 +229,50 @@ async def test_a_place_is_free_when_its_listener_has_played_what_they_hold_back(
     ready = min(stream.segments.ready for stream in streams) / SAMPLE_RATE
     assert refused.value.retry_after >= ready
     desk.close()
+
+
+# Files: they need no real time, so they are never rejected for lack of it, and cost no listener a place.
+
+
+async def test_a_file_is_never_refused_for_lack_of_time_and_keeps_no_listener_out(desk: Desk) -> None:
+    worker = desk.worker(1, rings=8)
+    await measured(desk, worker, 0.6)
+    text = "|".join(["x" * 12] * 80)
+    for number in range(3):
+        assert await desk.open(text, client=f"file {number}", urgency=Urgency.WHOLE).accepted()
+    assert await desk.open(text, client="listener").accepted()
+    assert await desk.open(text, client="file 4", urgency=Urgency.WHOLE).accepted()
+    with pytest.raises(Overloaded):
+        await heard(listen(desk.open(text, client="one too many")))
+
+
+async def test_a_late_file_comes_after_every_listener_who_has_little_left_to_hear(desk: Desk) -> None:
+    desk.worker(1, rings=8)
+    file = await opened(desk, "x" * 40, client="file", urgency=Urgency.WHOLE)
+    file.timing.first_due = file.timing.arrival - 100
+    listener = await opened(desk, "y" * 40, client="listener")
+    assert listener.timing.deadline(listener.segments[0]) < file.timing.deadline(file.segments[0])
+    left = file.timing.deadline(file.segments[0]) - time.monotonic()
+    assert left == pytest.approx(YIELD, abs=0.5), "and before those who have more"
+
+
+async def test_voice_agents_have_a_share_that_nobody_else_takes(desk: Desk) -> None:
+    """Of the second listener's work nine tenths of the machine have no room beside the first one's; all of it has."""
+    worker = desk.worker(1, rings=8)
+    await measured(desk, worker, 0.36)
+    text = "|".join(["x" * 12] * 80)
+    assert await desk.open(text, client="a").accepted()
+    with pytest.raises(Overloaded):
+        await heard(listen(desk.open(text, client="listener")))
+    assert await desk.open(text, client="agent", growing=GrowingText()).accepted()
+
+
+async def test_places_are_kept_for_voice_agents_too(desk: Desk) -> None:
+    shared = desk.scheduler._shared
+    shared.settings = replace(shared.settings, max_streams=4, agent_reserve=0.25)
+    desk.worker(1, rings=8)
+    for client in "abc":
+        desk.open("x", client=client, urgency=Urgency.WHOLE)
+    with pytest.raises(Overloaded):
+        desk.open("x", client="d", urgency=Urgency.WHOLE)
+    desk.open("x", client="agent", growing=GrowingText())

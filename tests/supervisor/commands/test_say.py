@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from frontend.contract.errors import Broken, Unspeakable
+from frontend.contract.request import Urgency
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 from tests.frontend.served import served
@@ -239,6 +240,7 @@ def test_a_server_is_given_what_was_asked(tmp_path):
     [asked, plain] = speaker.opened
     assert (asked.text, asked.language, asked.speed) == (TEXT, "en-gb", 1.5)
     assert [name for name, _ in asked.voice] == ["af_bella", "af_heart"]
+    assert {asked.urgency, plain.urgency} == {Urgency.WHOLE}, "nobody hears a file while it is made"
     assert (plain.voice, plain.language, plain.speed) == ((("af_heart", 1.0),), "en-us", 1.0)
 
 
@@ -277,11 +279,12 @@ def test_a_stream_that_is_cut_leaves_what_was_there_before(tmp_path, steps):
     assert (tmp_path / "x.wav").read_bytes() == b"older"
 
 
-def test_a_server_that_refuses_is_quoted(tmp_path):
+def test_a_server_that_refuses_is_quoted(tmp_path, monkeypatch):
+    monkeypatch.setattr("client.waiting.STARTING", 3.0)
     speaker = FakeSpeaker(engine=None)
     with served(serving(speaker)) as server:
         code, _, error = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
-        assert (code, error) == (1, "Error: the model is loading\n")
+        assert (code, error) == (1, "waiting for the server, 3 s: the model is loading\nError: the model is loading\n")
     speaker = FakeSpeaker()
     speaker.refusal = Unspeakable("that has no sound")
     with served(serving(speaker)) as server:

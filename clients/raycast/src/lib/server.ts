@@ -18,22 +18,46 @@ export class Refused extends Error {
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** One request to the server; the answer may be of any type. Throws `NotRunning`, `WrongKey` or `Refused`. */
-export async function ask(method: Method, path: string, body?: object): Promise<Response> {
+/** Seconds for which a server is waited for that serves others first, or that can't speak yet. */
+const MOST: Record<number, number> = { 429: 600, 503: 60 };
+
+/**
+ * One request to the server; the answer may be of any type. Throws `NotRunning`, `WrongKey` or `Refused`.
+ *
+ * @param waits called with the reason before each wait; given, the server is waited for where it says when it is to be
+ *   asked again
+ */
+export async function ask(
+  method: Method,
+  path: string,
+  body?: object,
+  waits?: (reason: string) => void,
+): Promise<Response> {
+  for (let waited = 0; ; ) {
+    const response = await once(method, path, body);
+    if (response.ok) return response;
+    const seconds = Number(response.headers.get("Retry-After"));
+    if (waits && seconds && (waited += seconds) <= (MOST[response.status] ?? 0)) {
+      waits(`Waiting for the server, ${seconds} s`);
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      continue;
+    }
+    const message = await said(response);
+    throw response.status === 401 ? new WrongKey(message) : new Refused(message, response.status);
+  }
+}
+
+async function once(method: Method, path: string, body?: object): Promise<Response> {
   const { address, key } = getPreferenceValues<Preferences>();
   const headers: Record<string, string> = {};
   if (key) headers["Authorization"] = `Bearer ${key}`;
   if (body) headers["Content-Type"] = "application/json";
-  let response: Response;
   try {
     const url = new URL(path, address || "http://127.0.0.1:8880");
-    response = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+    return await fetch(url, { method, headers, body: body && JSON.stringify(body) });
   } catch (error) {
     throw new NotRunning(`Nothing answers at ${address}.`, { cause: error });
   }
-  if (response.ok) return response;
-  const message = await said(response);
-  throw response.status === 401 ? new WrongKey(message) : new Refused(message, response.status);
 }
 
 /** One request whose answer is JSON. */
