@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from client.answers import RequestRefused
 
-MOST = 600.0
+MOST = 3600.0
 """Most seconds to wait for a server that serves others first."""
 
 STARTING = 60.0

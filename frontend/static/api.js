@@ -4,7 +4,7 @@ import { say } from "./notices.js";
 
 const KEPT = "kokoro-live key";
 
-const MOST = { 429: 600, 503: 60 };
+const MOST = { 429: 3600, 503: 60 };
 /* Seconds for which a server is waited for that serves others first, or that can't speak yet. */
 
 /** What the server refused or broke off, or why it wasn't reached. `message` is for people. */

@@ -19,7 +19,7 @@ export class Refused extends Error {
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** Seconds for which a server is waited for that serves others first, or that can't speak yet. */
-const MOST: Record<number, number> = { 429: 600, 503: 60 };
+const MOST: Record<number, number> = { 429: 3600, 503: 60 };
 
 /**
  * One request to the server; the answer may be of any type. Throws `NotRunning`, `WrongKey` or `Refused`.
