@@ -38,10 +38,6 @@ def rules_of(code: str) -> tuple[Rule, ...]:
             from text.normalization.eastern import eastern
 
             return (emoji.OMITTED, *eastern.rules_of(code))
-        case "hi":
-            from text.normalization.eastern import hindi
-
-            return (emoji.OMITTED, *hindi.RULES)
     from text.normalization.western import western
 
     return (emoji.OMITTED, *western.rules_of(code))

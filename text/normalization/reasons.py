@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from text.normalization.english.classes import COVERS, Covered
+from text.normalization.classes.cover import COVERS, Covered, InWords
 from text.normalization.english.saying import said
 from text.normalization.normalize import normalized_sentences
 from text.normalization.settings import Normalization
@@ -37,7 +37,7 @@ class Reasons:
 
 
 def reasons(clean: str, language: str, settings: Normalization) -> Iterator[Reasons]:
-    """Reasons of each sentence of a sanitised text; languages other than English have no classes yet."""
+    """Reasons of each sentence of a sanitised text; Japanese and Mandarin have no classes."""
     covers: list[Covered] = []
     before = COVERS.set(covers)
     try:
@@ -61,5 +61,9 @@ def reasons(clean: str, language: str, settings: Normalization) -> Iterator[Reas
 def _considered(seen: Covered, british: bool) -> Iterator[Considered]:
     for each in seen.found:
         written = seen.sentence[seen.line[each.first].start : seen.line[each.last - 1].end]
-        name = type(each.fields).__name__
-        yield Considered(written, name, said(each.fields, british), round(each.cost, 2), each in seen.cover)
+        fields = each.fields
+        if isinstance(fields, InWords):
+            name, words = fields.kind, fields.said
+        else:
+            name, words = type(fields).__name__, said(fields, british)
+        yield Considered(written, name, words, round(each.cost, 2), each in seen.cover)

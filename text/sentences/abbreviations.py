@@ -85,7 +85,7 @@ _CONSONANTS = re.compile("[BCDFGHJ-NP-TV-XZ][bcdfghj-np-tv-xz]{1,4}")
 def before_number(word: str, language: str) -> bool:
     """True for an abbreviation that ends no sentence before a number."""
     lower = word.lower()
-    if lower in BEFORE_NUMBERS or lower in read_in(language):
+    if lower in BEFORE_NUMBERS or lower in read_in(language) or lower in _numbered_in(language):
         return True
     return lower in _NUMBERED and (word[0].isupper() or lower not in _WORDS)
 
@@ -107,8 +107,17 @@ def _is_unknown(word: str) -> bool:
 @lru_cache
 def read_in(language: str) -> frozenset[str]:
     """Abbreviations that the rules of a language read, other than English, by the language code's first part."""
-    written = table(language, "locale").get("abbreviations", ())
-    return frozenset(name.split(" ")[-1].lower()[:-1] for name in written if name[-1] == ".") - _ENDS
+    tables = (table(language, "locale").get(name, ()) for name in ("abbreviations", "before_names"))
+    return frozenset(name.split(" ")[-1].lower()[:-1] for read in tables for name in read if name[-1] == ".") - _ENDS
+
+
+@lru_cache
+def _numbered_in(language: str) -> frozenset[str]:
+    """Abbreviations, months and weekdays of a language other than English that are read before a number."""
+    locale = table(language, "locale")
+    short = frozenset(name for names in ("short_months", "short_days") for name in locale.get(names, ()))
+    before = locale.get("before_numbers", ())
+    return short.union(name.split(" ")[-1].lower()[:-1] for name in before if name[-1] == ".")
 
 
 @lru_cache

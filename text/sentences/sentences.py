@@ -29,8 +29,10 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
-_ROMAN = re.compile("[ivxl]+")
+_ROMAN = re.compile("[ivxl]+|[IVXLC]{2,7}|[VX]")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
+_SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
+"""Short word that ends with a consonant."""
 _LABEL = re.compile(r"[A-Za-z]\d")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
@@ -151,16 +153,28 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return False
     before, word, lower = last[1] or "", last[2], last[2].lower()
     if language in ("fr", "it"):
-        lower = lower.rpartition("'")[2].rpartition("’")[2]
+        word = word.rpartition("'")[2].rpartition("’")[2]
+        lower = word.lower()
     goes_on = following[0].islower()
+    if not word:
+        return False
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
     after_number = before[-1:].isdecimal()
-    if following[0].isdecimal() or _ROMAN.fullmatch(following) or _LABEL.match(following):
-        if abbreviations.before_number(word, language):
-            return True
+    if (
+        following[0].isdecimal()
+        or _ROMAN.fullmatch(following)
+        or _LABEL.match(following)
+        or (len(following) == 1 and language != "en")
+    ):
+        if abbreviations.before_number(word.rpartition(".-")[2] or word, language):
+            return True  # "lun.-ven. 8"
+        if following[0].isdecimal() and language == "hi":
+            return True  # a Hindi sentence ends with a danda
+        if following[0].isdecimal() and language != "en" and _SHORT.fullmatch(word):
+            return lower not in words(language, "function_words")
         if after_number and lower in abbreviations.short_months(language):
             return True  # "5 nov. 2024"
     if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from text.normalization.classes.tokens import Tokens
@@ -72,3 +74,24 @@ def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:
         else:
             place -= 1
     return cover[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class InWords:
+    """Item of a class that is read by a language's tables, with its words."""
+
+    kind: str
+    said: str
+
+
+class Covered(NamedTuple):
+    """Candidates of a sentence, and those of its cheapest cover."""
+
+    sentence: str
+    line: Tokens
+    found: list[Classed]
+    cover: list[Classed]
+
+
+COVERS: ContextVar[list[Covered] | None] = ContextVar("COVERS", default=None)
+"""List to which each covered sentence is added, for whoever asks for reasons."""

@@ -8,14 +8,11 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from decimal import Decimal
+from functools import lru_cache
 
-import msgspec
-
-from text.locales.tables import table
 from text.normalization.draft import MASK, Draft, Rule
+from text.normalization.eastern.numerals import EasternWords, Numerals, eastern_words
 from text.normalization.number_words import ADDRESS, spoken_address
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
@@ -23,42 +20,101 @@ _EDGE = rf"(?<![\d.,:/A-Za-z{MASK}-])"
 _AFTER = r"(?![\d:/]|[.,]\d)"
 _DATE = re.compile(rf"{_EDGE}(?P<year>[12]\d{{3}})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}")
 _DAY = re.compile(
-    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?P<day>[0-2]?\d|3[01])(?=(?:[\(（][月火水木金土日]|に|まで|から|は|頃|以降))"
+    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?P<day>[0-2]?\d|3[01])"
+    r"(?=[\(（][月火水木金土日周]|に|まで|から|頃|以降|[〜~～]|日|締|の[朝昼夜午])"
 )
 """A Japanese date without a year, which only the particle after it tells from a fraction."""
 
-_YEARS = re.compile(r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?=[12]\d{3}年)")
-_YEAR = re.compile(r"(?<!\d)(?P<year>[12]\d{3})(?=年)")
-_CLOCK = re.compile(
-    rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?(?![:：]?\d)"
+_YEARS = re.compile(r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?=[12]\d{3}(?:年|学年|赛季|级))")
+_LIFE = re.compile(r"(?<=[(（])(?P<first>[12]\d{3})[-–—~〜～](?P<last>[12]\d{3})(?=[)）])")
+_YEAR = re.compile(
+    r"(?<!\d)(?P<year>[12]\d{3})(?=年|学年|赛季|级|款)|(?<!\d)(?P<short>[5-9]\d)(?=年(?:出生|生人|毕业|入学))"
 )
+_CLOCK = re.compile(
+    r"(?<![\d.,:/A-Za-z])(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
+    r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
+)
+_RATIO = re.compile(
+    rf"{_EDGE}(?P<first>{_NUMBER}) ?[:：] ?(?P<last>{_NUMBER})(?![\d:：/]|[.,]\d)(?P<more>(?:[:：]\d+)*)"
+)
+_SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\d/:：%％℃°-]|[.,]\d)")
+_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
+"""Numbers of an address or of a figure."""
+_PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
+_VERSION = re.compile(rf"(?<![\d.,/{MASK}-])\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
+_PAGE = re.compile(
+    r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
+)
+_WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
+_PER = re.compile(rf"(?<=[{MASK}元円圓人])/(?P<unit>(?:[a-zA-Z]{{1,3}}[²³]?)|[\u4e00-\u9fff])(?![A-Za-z])")
+_BETWEEN = re.compile(
+    rf"(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])"
+    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
+)
+_ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
+_OPERATION = re.compile(rf"(?<=[A-Za-z\d{MASK})²³\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−-])")
+_COORDINATE = re.compile(
+    r"(?<![\d.])(?P<degrees>\d{1,3}(?:\.\d+)?)°(?:(?P<minutes>\d{1,2})[′'’])?"
+    r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])? ?"
+    r"(?P<way>[NSEW])(?![A-Za-z])"
+)
+_PLUS = re.compile(rf"(?<![A-Za-z\d{MASK}])\+(?=\d)")
+_POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
+_AGES = re.compile(r"(?<!\d)(?P<digits>[0-9]0)(?=[后後])")
+_DISCOUNT = re.compile(r"(?<![\d.])(?P<first>\d)\.(?P<last>\d)(?=折)")
+_ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=室|房(?![间价屋]))")
 _PHONE = re.compile(
-    rf"{_EDGE}(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}|1[3-9]\d{{9}}"
+    rf"(?<![\d.,/A-Za-z{MASK}-])(?<!\d:)(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}"
+    rf"|0\d{{1,4}}[(（]\d{{1,4}}[)）] ?\d{{3,4}}"
+    rf"|1[3-9]\d{{9}}"
     rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
 )
 _CODES = {
-    "ja": re.compile(r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"),
+    "ja": re.compile(
+        r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"
+        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|コード|ID)[:：は ]{0,2}"
+        r"(?P<train>\d{3,16})(?!\d)"
+    ),
     "cmn": re.compile(
-        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间|拨打|致电|拨)[:： ]?|(?<=[0-9]或))"
-        r"(?P<code>\d{3,8})(?![\d.,年月日元人个])"
+        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|QQ群?"
+        r"|微信号?|账号|帐号|卡号|工号|单号|学号|尾号|会议号|身份证号?|代码|航班号?"
+        r"|口令)[:：是为 ]?|(?<=[0-9]或))"
+        r"(?P<code>\d{3,18})(?![\d.,年月日元人个])"
         r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
     ),
 }
 """Numbers that are read digit by digit: postcodes, emergency numbers, trains."""
 
-_JAPANESE_NUMBER = re.compile(r"(?<![A-Za-z])No\. ?(?=\d)")
+_JAPANESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
+_CHINESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
-_PAIR = re.compile(
-    r"(?<![\d.,第零〇一二三四五六七八九十百])2(?=个|本|人|位|只|条|张|次|天|年(?!级|代)|周|岁|家|件|名|块|元|米|公里|公斤|小时|分钟|点|杯|瓶|种|座|辆|匹|层|倍)"
+_MEASURE_WORDS = (
+    "个|個|本|人|位|只|隻|条|张|次|天|年(?!级|代|月)|周|岁|家|件|名|块|元|米|公里|公斤|斤|两|小时|分钟|点|杯|瓶|种|座|辆|匹|层|倍|部|台|套|份|项"
+    "|篇|首|支|枚|颗|粒|串|双|对|头|间|所|场|局|轮|段|句|行|排|组|批|类|样|成|吨|升|毫升|毫米|厘米|克|千克|秒|美元|欧元|英镑|万|亿|口|架|艘|款|碗|盘"
+    "|勺|袋|包|盒|箱|罐|桶|根|片|朵|株|棵|遍|趟|顿|门|道|把|面|群|副|幅|册|卷|扇|节|站|页|字|寸|尺|亩|平方|立方|茶匙|汤匙|大匙|小匙|个月|星期|代|届|剂|针|步|桌|笔|单|票|期|集|季|格|档|餐|声|拳|脚|斗|担|卡|晚|室(?=[0-9])|厅"
 )
+_PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={_MEASURE_WORDS})")
 """The number two before a measure word, which Mandarin reads as 两."""
-_PERCENT = re.compile(rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?[%％]")
-_FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}})/(?P<below>\d{{1,3}}){_AFTER}")
-_RANGE = re.compile(rf"{_EDGE}(?P<first>{_NUMBER})(?:[~〜～–—](?=\d)|-(?=\d{{1,4}}[\u4e00-\u9fff]))")
-_UPTO = re.compile(rf"(?<=[{MASK}分時时点日月年人円元度个個岁歳])[~〜～](?=[\d{MASK}])")
+_FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
+_PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
+_FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg)?{_AFTER}")
+_RANGE = re.compile(
+    rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.,:/A-Za-z{MASK}])(?P<first>{_NUMBER})"
+    r"(?:(?:[~〜～]|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
+    r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
+)
+_UPTO = re.compile(
+    rf"(?<=[{MASK}分時时点日月年人円元度个個岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])"
+    r"|(?<=[日月年号时周期])[-–](?=\d)"
+)
 """Sign between a range's ends, where the first number has a unit."""
-_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(（は]))[-−](?=\d)")
+_MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
 _PLAIN = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?![\d/]|[.,]\d)")
+_CODE_LIKE = re.compile(
+    r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
+)
+_AFTER_PAIR = re.compile(rf"\d(?:{_MEASURE_WORDS})")
+_LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONG = re.compile(r"\d{17,}")
 _SIGN = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=[\d{MASK}])")
 
@@ -68,10 +124,20 @@ class Eastern:
         self._words = words
         self._numerals = Numerals(words)
         self._number = self._numerals.number
-        money = "|".join(map(re.escape, words.currencies))
+        money = "|".join(map(re.escape, sorted(words.currencies, key=len, reverse=True)))
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
-        self._money = re.compile(rf"(?P<sign>{money}) ?(?P<number>{_NUMBER})(?P<large>[万億亿兆千百])?")
-        self._measure = re.compile(rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?(?P<unit>{units})(?![A-Za-z²³/])")
+        large = "(?P<large>[万億亿兆千百]+|(?:[kKMB]|bn)(?![A-Za-z]))?"
+        minus = "(?P<minus>(?<![A-Za-z\\d])[-−+])?"
+        self._money = re.compile(rf"{minus}(?P<sign>{money}) ?(?P<number>{_NUMBER}) ?{large}(?!\d)")
+        self._money_after = re.compile(
+            rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})[-~〜～–])?"
+            rf"(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
+        )
+        self._score_cue = re.compile("|".join(words.score_cues.split()))
+        self._measure = re.compile(
+            rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER})(?P<large>[万億亿千百])?"
+            rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/[A-Za-z])"
+        )
 
     def rules(self) -> tuple[Rule, ...]:
         digit = re.compile(r"\d")
@@ -79,15 +145,43 @@ class Eastern:
             Rule("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
             Rule("codes", self._codes, digit),
             Rule("phones", lambda draft: draft.replace(_PHONE, lambda match: self._numerals.groups(match[0])), digit),
-            Rule("dates", self._dates, digit),
+            Rule("versions", lambda draft: draft.replace(_VERSION, self._version), digit),
+            Rule("dates", self._dates, re.compile(r"\d|日[(（]")),
             Rule("times", lambda draft: draft.replace(_CLOCK, self._time), digit),
-            Rule("money", lambda draft: draft.replace(self._money, self._amount), digit),
-            Rule("units", self._measures, digit),
+            Rule("references", self._references, digit),
+            Rule("money", self._amounts, digit),
+            Rule("units", self._measures, re.compile(r"\d|/")),
             Rule("fractions", lambda draft: draft.replace(_FRACTION, self._fraction), digit),
-            Rule("ranges", self._ranges, re.compile(r"[~〜～–—-]")),
-            Rule("math", self._signs, digit),
+            Rule("ranges", self._ranges, re.compile(r"[~〜～–—:：−‐ー-]")),
+            Rule("math", self._signs, re.compile(r"[-−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷\d]")),
             Rule("numbers", self._numbers, digit),
         )
+
+    def _version(self, match: re.Match[str]) -> str | None:
+        if _DATE.fullmatch(match[0]):
+            return None
+        return self._words.point.join(map(self._number, match[0].split(".")))
+
+    def _references(self, draft: Draft) -> None:
+        """Pages, rooms and scores."""
+        draft.replace(_PAGE, self._page)
+        if not self._words.japanese:
+            draft.replace(_ROOM, lambda match: self._numerals.groups(match["code"]))
+            draft.replace(_AGES, lambda match: self._numerals.digits(match["digits"]))
+            draft.replace(_DISCOUNT, lambda match: self._numerals.digits(match["first"] + match["last"]))
+        if self._score_cue.search(draft.sentence):
+            draft.replace(_SCORE, self._score)
+
+    def _page(self, match: re.Match[str]) -> str:
+        said = self._number(match["number"])
+        if match["last"]:
+            said += self._words.to + self._number(match["last"])
+        return self._words.page.format(said)
+
+    def _score(self, match: re.Match[str]) -> str | None:
+        if match.string[match.end() : match.end() + 1] in self._words.counters and match.end() < len(match.string):
+            return None
+        return f"{self._number(match['first'])}{self._words.versus}{self._number(match['last'])}"
 
     def _dates(self, draft: Draft) -> None:
         draft.replace(
@@ -100,8 +194,16 @@ class Eastern:
         )
         if self._words.japanese:
             draft.replace(_DAY, lambda match: f"{self._number(match['month'])}月{self._number(match['day'])}日")
+            draft.replace(_WEEKDAY, lambda match: f"{match['day']}曜日")
         draft.replace(_YEARS, lambda match: f"{self._numerals.year(match['first'])}{self._words.to}")
-        draft.replace(_YEAR, lambda match: self._numerals.year(match["year"]))
+        draft.replace(
+            _LIFE,
+            lambda match: f"{self._numerals.year(match['first'])}{self._words.to}{self._numerals.year(match['last'])}",
+        )
+        draft.replace(_YEAR, self._year)
+
+    def _year(self, match: re.Match[str]) -> str:
+        return self._numerals.year(match["year"]) if match["year"] else self._numerals.digits(match["short"])
 
     def _time(self, match: re.Match[str]) -> str:
         hour = self._number(match["hour"])
@@ -109,29 +211,101 @@ class Eastern:
         minute = self._numerals.two_digits(match["minute"])
         pattern = self._words.clock if int(match["minute"]) or match["second"] else self._words.half_past
         said = pattern.format(hour=hour, minute=minute)
-        return f"{said}{self._numerals.two_digits(match['second'])}秒" if match["second"] else said
+        said = f"{said}{self._numerals.two_digits(match['second'])}秒" if match["second"] else said
+        return said + (self._words.to if match["upto"] else "")
+
+    def _amounts(self, draft: Draft) -> None:
+        draft.replace(self._money, self._amount)
+        draft.replace(self._money_after, self._amount)
 
     def _amount(self, match: re.Match[str]) -> str:
-        return f"{self._number(match['number'])}{match['large'] or ''}{self._words.currencies[match['sign']]}"
+        first = ""
+        if "first" in match.groupdict() and match["first"]:
+            first = f"{self._number(match['first'])}{self._words.to}"
+        said = f"{self._minus(match)}{first}{self._scaled(match['number'], match['large'] or '')}"
+        return said + self._words.currencies[match["sign"]]
+
+    def _scaled(self, number: str, large: str) -> str:
+        """Number with an ideograph or a letter (1.5M) for its magnitude."""
+        power = self._words.magnitudes.get(large)
+        if power is None:
+            return self._number(number) + large
+        return self._number(f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip("."))
+
+    def _minus(self, match: re.Match[str]) -> str:
+        sign = match.groupdict().get("minus")
+        return "" if not sign else self._words.plus if sign == "+" else self._words.minus
 
     def _measures(self, draft: Draft) -> None:
+        draft.replace(_COORDINATE, self._coordinate)
         draft.replace(
             _PERCENT,
-            lambda match: _signed(self._words, match, self._words.percent.format(self._number(match["number"]))),
+            lambda match: (
+                self._upto(match)
+                + _signed(self._words, match, self._words.percent.format(self._number(match["number"])))
+            ),
         )
-        draft.replace(
-            self._measure,
-            lambda match: _signed(self._words, match, self._number(match["number"]) + self._words.units[match["unit"]]),
+        draft.replace(self._measure, self._quantity)
+        draft.replace(_PER, self._per)
+
+    def _coordinate(self, match: re.Match[str]) -> str:
+        minutes = f"{self._number(match['minutes'])}分" if match["minutes"] else ""
+        seconds = f"{self._number(match['seconds'])}秒" if match["seconds"] else ""
+        return f"{self._words.directions[match['way']]}{self._number(match['degrees'])}度{minutes}{seconds}"
+
+    def _quantity(self, match: re.Match[str]) -> str:
+        number, unit = self._number(match["number"]), self._words.units[match["unit"]]
+        if number == "二" and not self._words.japanese and not match["large"] and "度" not in unit:
+            number = "两"
+        number += match["large"] or ""
+        said = unit.format(number) if "{}" in unit else number + unit
+        return self._upto(match) + _signed(self._words, match, said)
+
+    def _upto(self, match: re.Match[str]) -> str:
+        """Words for a range's first number and the word after it; empty if there is no range."""
+        first = match["first"]
+        if not first:
+            return ""
+        minus = self._words.minus if first[0] in "-−" else ""
+        return f"{minus}{self._number(first.lstrip('-−'))}{self._words.to}"
+
+    def _per(self, match: re.Match[str]) -> str:
+        unit = match["unit"]
+        return self._words.per.format(
+            self._words.units.get(unit, "か月" if unit == "月" and self._words.japanese else unit)
         )
 
     def _fraction(self, match: re.Match[str]) -> str | None:
-        if int(match["below"]) < 2:
+        above, below = float(match["above"]), int(match["below"])
+        if below < 2 or above == 0:
             return None
-        return self._words.fraction.format(above=self._number(match["above"]), below=self._number(match["below"]))
+        one, two = self._number(match["above"]), self._number(match["below"])
+        if above > below:
+            return f"{one}、{two}{self._words.units.get(match['unit'] or '', '')}"
+        return self._words.fraction.format(above=one, below=two)
 
     def _ranges(self, draft: Draft) -> None:
+        draft.replace(_RATIO, self._ratio)
         draft.replace(_RANGE, self._range)
         draft.replace(_UPTO, lambda match: self._words.to)
+        draft.replace(_BETWEEN, lambda match: self._words.to)
+        draft.replace(_CHAIN, self._chain)
+
+    def _ratio(self, match: re.Match[str]) -> str:
+        more = re.findall(r"\d+", match["more"])
+        return self._words.versus.join(map(self._number, (match["first"], match["last"], *more)))
+
+    def _chain(self, match: re.Match[str]) -> str | None:
+        numbers = re.findall(r"\d+", match["numbers"])
+        if "=" in match.string or (len(numbers) == 2 and len(numbers[0]) > 2 and int(numbers[0]) > int(numbers[1])):
+            return None
+        before = match.string[max(0, match.start() - 1) : match.start()]
+        place = _PLACE.match(before) if self._words.japanese else before and before in self._words.numbered
+        if len(numbers) > 2 or place:
+            joint = self._words.chain
+        else:
+            joint = self._words.versus if int(numbers[0]) >= int(numbers[1]) else self._words.to
+        return joint.join(map(self._number, numbers))
 
     def _codes(self, draft: Draft) -> None:
         draft.replace(_CODES["ja" if self._words.japanese else "cmn"], self._code)
@@ -139,23 +313,38 @@ class Eastern:
     def _code(self, match: re.Match[str]) -> str:
         group = "code" if match["code"] else "train"
         said = self._numerals.groups(match[group])
-        if self._words.japanese:
+        if self._words.japanese and match["code"]:
             return f"郵便番号{said.replace('、', 'の')}"
         return match.string[match.start() : match.start(group)] + said
 
     def _range(self, match: re.Match[str]) -> str:
-        return f"{self._number(match['first'])}{self._words.to}"
+        first = self._number(match["first"])
+        if first == "二" and not self._words.japanese and _AFTER_PAIR.match(match.string, match.end()):
+            first = "两"
+        return f"{self._words.minus if match['minus'] else ''}{first}{self._words.to}"
 
     def _signs(self, draft: Draft) -> None:
         draft.replace(_MINUS, lambda match: self._words.minus)
         draft.replace(_MINUS_BETWEEN, lambda match: self._words.less)
+        draft.replace(_PLUS, lambda match: self._words.plus)
         draft.replace(_SIGN, lambda match: self._words.signs[match["sign"]])
+        draft.replace(_POWER, lambda match: self._words.powers[match[0] == "³"])
+        draft.replace(_ALWAYS_SIGN, lambda match: self._words.signs.get(match["sign"]))
+        draft.replace(_OPERATION, self._operation)
+
+    def _operation(self, match: re.Match[str]) -> str | None:
+        sign = {"＝": "=", "＜": "<", "＞": ">"}.get(match["sign"], match["sign"])
+        letters = match.string[match.start() - 1].isascii() and match.string[match.start() - 1].isalpha()
+        return self._words.signs.get(f"{sign} of letters" if letters else sign, self._words.signs.get(sign))
 
     def _numbers(self, draft: Draft) -> None:
         if self._words.japanese:
             draft.replace(_JAPANESE_NUMBER, lambda match: "ナンバー")
         else:
+            draft.replace(_CHINESE_NUMBER, lambda match: "第")
             draft.replace(_PAIR, lambda match: "两")
+        draft.replace(_CODE_LIKE, lambda match: self._numerals.groups(match[0]))
+        draft.replace(_LARGE, lambda match: self._scaled(match["number"], match["large"]))
         draft.replace(_LONG, lambda match: self._numerals.digits(match[0]))
         draft.replace(_PLAIN, lambda match: self._number(match["number"]))
 
@@ -164,115 +353,12 @@ class Eastern:
 
 
 def _signed(words: EasternWords, match: re.Match[str], said: str) -> str:
-    return f"{words.minus}{said}" if match["minus"] else said
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    if not match["minus"] or (before and before in "涨升增跌降"):
+        return said
+    return f"{words.plus if match['minus'] == '+' else words.minus}{said}"
 
 
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
     return Eastern(eastern_words(language)).rules()
-
-
-_DIGITS = "〇一二三四五六七八九"
-_SMALL = ("", "十", "百", "千")
-
-
-@dataclass(frozen=True, slots=True)
-class EasternWords:
-    """Words and formats of one of the two languages."""
-
-    japanese: bool
-    """True for Japanese, False for Mandarin, where their grammar differs."""
-    zero: str
-    point: str
-    minus: str
-    large: tuple[str, ...]
-    """Names of the powers of 10,000."""
-    percent: str
-    """Format of a percentage, with `{}` for the number."""
-    currencies: Mapping[str, str]
-    units: Mapping[str, str]
-    date: str
-    clock: str
-    half_past: str
-    to: str
-    fraction: str
-    signs: Mapping[str, str]
-    less: str
-    """Spoken minus sign between two numbers."""
-    phone_one: str
-    """Spoken digit 1 in telephone numbers."""
-
-
-@cache
-def eastern_words(language: str) -> EasternWords:
-    """Words of ja or cmn."""
-    return msgspec.convert(table(language, "eastern"), EasternWords)
-
-
-class Numerals:
-    """Numbers of one language. Digits are given in ASCII."""
-
-    def __init__(self, words: EasternWords) -> None:
-        self._words = words
-
-    def number(self, written: str) -> str:
-        """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
-        whole, _, fraction = written.replace(",", "").partition(".")
-        said = self._ideographs(int(whole))
-        return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
-
-    def digits(self, written: str) -> str:
-        return "".join(self._words.zero if digit == "0" else _DIGITS[int(digit)] for digit in written)
-
-    def groups(self, written: str) -> str:
-        """Groups of digits, such as those of a telephone number, digit by digit with a pause after each group."""
-        groups = re.findall(r"\d+", written)
-        return "、".join(self.digits(group).replace("一", self._words.phone_one) for group in groups)
-
-    def year(self, written: str) -> str:
-        """Year, which Japanese reads as a number and Mandarin digit by digit."""
-        return self.number(written) if self._words.japanese else self.digits(written)
-
-    def two_digits(self, written: str) -> str:
-        """Minutes or seconds; Mandarin says the zero of 8:05."""
-        said = self.number(written)
-        zero = not self._words.japanese and written[0] == "0" and int(written)
-        return self._words.zero + said if zero else said
-
-    def _ideographs(self, number: int) -> str:
-        """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps, and 两
-        for two thousand and two ten thousands.
-        """
-        japanese, zero = self._words.japanese, self._words.zero
-        if number == 0:
-            return zero
-        groups: list[int] = []
-        while number:
-            number, group = divmod(number, 10_000)
-            groups.append(group)
-        said = ""
-        for place in range(len(groups) - 1, -1, -1):
-            group = groups[place]
-            if not group:
-                continue
-            if said and not japanese and group < 1000:
-                said += zero
-            paired = group == 2 and place and not japanese
-            said += ("两" if paired else self._below_ten_thousand(group)) + self._words.large[place]
-        return said[1:] if not japanese and said.startswith("一十") else said
-
-    def _below_ten_thousand(self, number: int) -> str:
-        japanese = self._words.japanese
-        said, gap = "", False
-        for place in range(3, -1, -1):
-            digit = number // 10**place % 10
-            if not digit:
-                gap = bool(said)
-                continue
-            if gap and not japanese:
-                said += self._words.zero
-            gap = False
-            paired = digit == 2 and place == 3 and not japanese
-            name = "两" if paired else "" if digit == 1 and place and japanese else _DIGITS[digit]
-            said += name + _SMALL[place]
-        return said

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from functools import lru_cache
-from typing import NamedTuple
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table
-from text.normalization.classes.cover import Classed, Parser, candidates, cheapest
+from text.normalization.classes.cover import COVERS, Covered, Parser, candidates, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
@@ -48,19 +46,6 @@ PARSERS: tuple[tuple[str, Parser], ...] = (
     ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
 )
 """Parsers, each with the setting that turns it off."""
-
-
-class Covered(NamedTuple):
-    """Candidates of a sentence, and those of its cheapest cover."""
-
-    sentence: str
-    line: Tokens
-    found: list[Classed]
-    cover: list[Classed]
-
-
-COVERS: ContextVar[list[Covered] | None] = ContextVar("COVERS", default=None)
-"""List to which each covered sentence is added, for whoever asks for reasons."""
 
 
 @lru_cache(32)

@@ -1,227 +1,168 @@
-"""Normalisation rules for Spanish, French, Italian and Portuguese: one set of rules, parameterised by a `Locale`.
+"""Spanish, French, Italian, Portuguese and Hindi: the same classes for all, found by tokens, with a table a language.
 
-Plain numbers stay digits, which espeak-ng reads well. The rules rewrite text that it misreads: separators, signs,
-dates, times, money, measures, ordinals, Roman numerals, abbreviations, addresses and telephone numbers.
+Plain numbers stay digits, which espeak-ng reads well, unless they agree with a noun.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
-from text.normalization.draft import DASH, END, MASK, START, Draft, Rule
-from text.normalization.number_words import roman_value
-from text.normalization.western import forms
-from text.normalization.western.words import Locale, cardinal, locale_of, nth, spoken_number
+from text.normalization.classes.cover import COVERS, Classed, Covered, cheapest
+from text.normalization.classes.tokens import Tokens
+from text.normalization.draft import MASK, Draft, Edit, Rule
+from text.normalization.western import phones
+from text.normalization.western.abbreviations import AbbreviationParser
+from text.normalization.western.dates import DateParser
+from text.normalization.western.figures import FigureParser
+from text.normalization.western.fractions import FractionParser
+from text.normalization.western.money import MoneyParser
+from text.normalization.western.quantities import MeasureParser
+from text.normalization.western.roman import RomanParser
+from text.normalization.western.words import Locale, locale_of
 
-_NUMBER = r"(?:\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?!\d)|\d{1,15})(?:,\d{1,9})?"
-_EDGE = rf"(?<![\w{MASK}.,/-])"
-_MAGNITUDES = (
-    r"(?: (?P<big>mil millones|mil|millones|millón|millions?|milliards?|mille|milioni|milione|miliardi|milhões"
-    r"|milhão|bilhões))?"
-)
-_CLOCK = re.compile(
-    rf"{_EDGE}(?P<hours>[01]?\d|2[0-4])(?:(?P<sign>:|\.(?=\d\d\b)| ?h ?)(?P<minutes>[0-5]\d)|(?P<alone> ?h))"
-    rf"(?::(?P<seconds>[0-5]\d))?(?:(?P<hour> ?h(?:rs?|s)?)\b(?:\.(?=\s*\w))?)?(?P<span> ?min\b(?:\.(?=\s*\w))?)?"
-    rf"(?: ?(?P<noon>[ap])\. ?m\.)?{END}(?![.,:]\d)"
-)
-_NOON = re.compile(rf"{_EDGE}(?P<hours>1[0-2]|[1-9]) ?(?P<noon>[ap])\. ?m\.{END}")
-_DOTTED_CLOCK = re.compile(
-    r"\b(?:[Oo]re|[Aa]lle|[Dd]alle|[Ll]e|[Vv]erso le) (?P<clock>(?P<hours>[01]?\d|2[0-3])\.(?P<minutes>[0-5]\d))"
-    rf"{END}(?![.,]\d)"
-)
-"""Italian times with a full stop."""
-_DATE = re.compile(
-    rf"{_EDGE}(?P<day>\d{{1,2}})(?P<sign>[/.-])(?P<month>\d{{1,2}})(?P=sign)(?P<year>[12]\d{{3}}|\d\d){END}(?![./-]\d)"
-)
-_ISO = re.compile(rf"{_EDGE}(?P<year>[12]\d{{3}})-(?P<month>\d\d)-(?P<day>\d\d){END}")
+Parse = Callable[[Tokens, int], Iterable[Classed]]
+
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}", re.ASCII)
 _WEB = re.compile(
     r"(?<![\w@.])(?:https?://|www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}(?:/[^\s<>\"]{0,200}(?<![.,;:!?)]))?"
-    r"|(?<![\w@./])(?:[a-z0-9-]{2,63}\.){1,3}(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca)\b(?:/[\w./-]{0,100}\w)?",
-    re.IGNORECASE,
+    r"|(?<![\w@./])(?:[a-z0-9-]{2,63}\.){1,3}"
+    r"(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca|in|gov|edu|info|co|cl|pe)\b(?:/[\w./-]{0,100}\w)?",
+    re.IGNORECASE | re.ASCII,
 )
-_PHONE = re.compile(
-    rf"(?<![\w{MASK}.,/-])(?:\+\d{{1,3}}[ .-]?(?:\d[ .-])?)?(?:\(0?\d{{1,3}}\) ?)?\d{{2,5}}(?:(?:[ .-]\d{{2,5}}){{2,5}}"
-    rf"|(?<=\) \d{{5}})-\d{{4}}|(?<=\) \d{{4}})-\d{{4}}){END}(?![.,/-]?\d)"
+_POWER = re.compile(r"(?<=[\w)])[²³](?![\w²³])")
+_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)")
+_LESS = re.compile(
+    rf"(?<=[\w{MASK})]) [-−–] (?=[\w{MASK}(]{{1,12}} ?[=<>≤≥]|\w\b ?[=<>+×])|(?<=\d)[-−](?=\d{{1,9}} ?=)"
 )
-_PHONE_SIGNS = re.compile(
-    r"\b(?:t[eé]l|telefon|tel[eé]fono|fax|m[oó]vil|llam|ligue|chiam|appel|whatsapp|celular|portable)", re.IGNORECASE
+_ALWAYS = "≥≤≠≈×÷±√∞∑∆→⇒≡∈∪∩≅∝"
+_SIGN = re.compile(
+    rf"(?<=[\w{MASK})²³%]) ?(?P<sign>[+=<>]) ?(?=[\w(√{MASK}])|(?P<always>[{_ALWAYS}])"
+    rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
 )
-_RANGE = re.compile(rf"{_EDGE}(?P<first>\d{{1,4}})(?P<dash>{DASH})(?P<last>\d{{1,4}}){END}(?![.,/-]\d)")
-_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(]))[-−](?=\d)")
-_FRACTION = re.compile(rf"{_EDGE}(?P<above>\d)/(?P<below>[2-9]|10){END}(?!/)")
-_GROUPED = re.compile(
-    rf"{_EDGE}(?P<number>\d{{1,3}}(?:[.\u202f ]\d{{3}})+(?:,\d{{1,9}})?|\d{{1,15}},\d{{1,9}}){END}(?![.,]\d)"
-)
-_SIGN = re.compile(rf"(?P<left>[\d{MASK})]) ?(?P<sign>[+×÷=<>]) ?(?=[\d(])")
+_WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
+_BIS = re.compile(r"(?<=\d)/(?=bis\b)")
 _AND = re.compile(r" ?& ?")
-
-
-ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXL])"
-_DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
-
-
-_POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
-_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{ROMAN})(?= (?:e|o) (?:il |lo )?{ROMAN} secol[oi]\b)")
+_DIGITS = "0123456789½¼¾⅓⅔⅛"
+_OPENERS = "$€£¥₹-−+'’‘½¼¾⅓⅔⅛"
 
 
 class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        self._units = _alternatives(locale.units)
-        self._money = _alternatives(locale.currencies)
-        self._abbreviations = re.compile(
-            rf"{START}(?P<name>{_alternatives(locale.abbreviations)})(?!(?<=\w)\w)(?P<last>[\"”’)]*$)?"
+        dates, quantities, figures = DateParser(locale), MeasureParser(locale), FigureParser(locale)
+        amounts = MoneyParser(locale, quantities)
+        short, numerals = AbbreviationParser(locale), RomanParser(locale)
+        self._parsers: tuple[tuple[str, Parse], ...] = (
+            ("dates", dates.dates),
+            ("years", dates.years),
+            ("times", dates.times),
+            ("durations", dates.durations),
+            ("money", amounts.parse),
+            ("units", quantities.measures),
+            ("fractions", FractionParser(locale, quantities).parse),
+            ("ordinals", figures.ordinals),
+            ("versions", figures.versions),
+            ("codes", figures.codes),
+            ("references", figures.labels),
+            ("ranges", figures.ranges),
+            ("ranges", figures.ratios),
+            ("numbers", quantities.counted),
+            ("roman_numerals", numerals.parse),
+            ("abbreviations", short.parse),
         )
-        sign = rf"(?P<sign>{self._money})"
-        per = rf"(?P<per>/(?:{self._units}))?"
-        upto = rf"(?:(?P<first>\d{{1,4}}(?:,\d{{1,3}})?){DASH})?"
-        self._before = re.compile(rf"(?<![\w$€£]){sign} ?(?P<number>{_NUMBER}){_MAGNITUDES}{END}(?![.,]\d){per}")
-        self._after = re.compile(rf"{_EDGE}{upto}(?P<number>{_NUMBER}){_MAGNITUDES} ?{sign}{END}{per}")
-        self._measure = re.compile(
-            rf"{_EDGE}{upto}(?P<minus>[-−])?(?P<number>{_NUMBER})(?P<gap> ?)(?P<unit>{self._units})(?![\w{MASK}²³/])"
-            rf"(?:\.(?= [a-z]))?"
+        self._starts = dates.starts | quantities.starts | amounts.starts | figures.starts | short.starts
+        self._signs = locale.signs
+        named = sorted((name for name in locale.pers if name.isalpha()), key=len, reverse=True)
+        self._per = re.compile(
+            rf"(?<=[\w{MASK}]{{3}}|[\w{MASK}][\w{MASK}]\.)/"
+            rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
         )
-        self._percent = re.compile(rf"{_EDGE}{upto}(?P<minus>[-−])?(?P<number>{_NUMBER})[ \u202f]?%")
-        self._ordinal = re.compile(rf"{_EDGE}(?P<number>\d{{1,4}}){locale.ordinals}(?!\w)(?! ?C\b)")
-        self._roman_ordinal = re.compile(rf"{START}(?P<numeral>(?=[IVX]){ROMAN})(?P<ending>{locale.ordinals})(?!\w)")
-        self._century = re.compile(locale.century.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})", 1))
-        self._ruler = re.compile(rf"{START}(?:{locale.rulers}) (?P<numeral>{ROMAN}){END}")
-        self._month = re.compile(
-            rf"{_EDGE}(?P<day>1)(?:\.?º|er|°)?(?= (?:de )?(?:{'|'.join(locale.months)})\b)", re.IGNORECASE
-        )
-        if locale.century.count("{numeral}") > 1:
-            before, _, after = locale.century.partition("|")
-            second = after.replace("{numeral}", rf"(?P<other>{ROMAN})")
-            self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})") + "|" + second)
-        words = locale.labels
-        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{ROMAN}){END}(?!\.\w)")
-        self._event = re.compile(
-            rf"{START}(?P<numeral>{ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
-        )
-        self._date = re.compile(rf"{START}(?:{words.before_dates}) (?P<date>{_DAY})")
-        self._postcode = re.compile(rf"{START}(?:{words.postcode}):? (?P<code>\d{{5}}(?:-\d{{3}})?){END}")
-        self._second = re.compile(rf"{words.centuries.replace('{numeral}', ROMAN)}(?P<numeral>{ROMAN}){END}")
-        self._short_money = re.compile(rf"(?<![\w{MASK}.,])(?P<number>\d{{1,3}}(?:,\d{{1,2}})?) ?(?P<scale>[kM])€{END}")
+        self._phone = phones.PhoneParser(locale)
 
     def rules(self) -> tuple[Rule, ...]:
-        digit = re.compile(r"\d")
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
-            Rule("codes", self._codes, re.compile(r"\d{5}")),
-            Rule("phones", self._phones, digit),
-            Rule("dates", self._dates, digit),
-            Rule("money", self._amounts, digit),
-            Rule("times", self._times, digit),
-            Rule("units", self._measures, digit),
-            Rule("ordinals", self._ordinals, re.compile(r"[\dIVXL]")),
-            Rule("roman_numerals", self._romans, re.compile(r"[IVXL]")),
-            Rule("fractions", self._fractions, re.compile(r"\d/\d")),
-            Rule("ranges", self._ranges, digit),
-            Rule("math", self._signs, re.compile(r"[+×÷=<>&−²³-]")),
-            Rule("numbers", self._numbers, re.compile(r"\d[., \u202f]\d")),
-            Rule("abbreviations", self._shortened, self._abbreviations),
+            Rule("phones", self._phone.rewrite, re.compile(r"\d{3}|\d\d[ .]\d\d")),
+            Rule("classes", self._classes, re.compile("")),
+            Rule("math", self._maths, re.compile(rf"[-+=<>&²³−~/{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
-        draft.replace(_MAIL, lambda match: forms.address(self._locale, match[0]))
-        draft.replace(
-            _WEB, lambda match: forms.address(self._locale, re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0]))
+        draft.replace(_MAIL, lambda match: self._address(match[0]))
+        draft.replace(_WEB, lambda match: self._address(re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])))
+
+    def _address(self, written: str) -> str:
+        """Words for a web or mail address; signs without a name in the language are left out."""
+        parts = re.findall(r"[^\W_]+|[^\w\s]|_", written.rstrip("/"))
+        return " ".join(filter(None, (self._signs.get(part, part if part.isalnum() else "") for part in parts)))
+
+    def _candidates(self, line: Tokens, on: frozenset[str]) -> Iterator[Classed]:
+        parsers = [parse for name, parse in self._parsers if name in on]
+        for place, token in enumerate(line.tokens):
+            if token.kind == "m" or not self._begins(line, place):
+                continue
+            word = token.kind == "w"
+            if word and token.fold not in self._starts and not token.text[0].isupper():
+                continue
+            if token.kind == "s" and token.text not in _OPENERS and token.fold not in self._starts:
+                continue
+            for parse in parsers:
+                for found in parse(line, place):
+                    last = line[found.last - 1].text
+                    if line.ends(found.last) or (last == "." and line[found.last].kind == "d"):
+                        yield found
+
+    @staticmethod
+    def _begins(line: Tokens, place: int) -> bool:
+        if line.begins(place):
+            return True
+        before = line[place - 1]
+        return (
+            line[place].kind == "d"
+            and before.text == "."
+            and line[place - 2].kind == "w"
+            and len(line[place - 2].text) < 4
         )
 
-    def _codes(self, draft: Draft) -> None:
-        draft.replace(self._postcode, lambda match: ", ".join(map(self._digits, match["code"].split("-"))), "code")
+    def _classes(self, draft: Draft) -> None:
+        line = Tokens(draft.text)
+        found = list(self._candidates(line, draft.on))
+        cover = cheapest(found, len(line.tokens))
+        if (seen := COVERS.get()) is not None:
+            seen.append(Covered(draft.sentence, line, found, cover))
+        draft.put(Edit(line[each.first].start, line[each.last - 1].end, each.fields.said) for each in cover)  # type: ignore[attr-defined]
 
-    def _phones(self, draft: Draft) -> None:
-        named = _PHONE_SIGNS.search(draft.sentence) is not None
-        draft.replace(_PHONE, lambda match: forms.phone(self._locale, match[0], named))
+    def _maths(self, draft: Draft) -> None:
+        draft.replace(self._per, self._per_unit)
+        draft.replace(_BIS, lambda match: " ")
+        square, cube = self._signs.get("²", ""), self._signs.get("³", "")
+        draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")
+        draft.replace(_LESS, lambda match: f" {self._signs['−']} ")
+        draft.replace(_MINUS, lambda match: f"{self._signs['−']} ")
+        draft.replace(_SIGN, self._sign)
+        draft.replace(_AND, lambda match: f" {self._signs['&']} ")
 
-    def _dates(self, draft: Draft) -> None:
-        draft.replace(_ISO, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
-        draft.replace(_DATE, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
-        draft.replace(self._month, lambda match: self._locale.first_day)
-        draft.replace(self._date, self._day_and_month, "date")
+    def _per_unit(self, match: re.Match[str]) -> str | None:
+        name = match["unit"]
+        said = self._locale.pers.get(name.casefold())
+        if said is None:
+            unit = self._locale.all_units.get(tuple(token.text for token in Tokens(name).tokens))
+            if unit is None and name[-1] in "²³":
+                base = self._locale.all_units.get((name[:-1],))
+                power = (self._locale.square if name[-1] == "²" else self._locale.cube)[0]
+                unit = (f"{base[0]} {power}", "") if base else None
+            said = f"{self._locale.per} {unit[0]}" if unit else None
+        return f" {said}" if said else None
 
-    def _times(self, draft: Draft) -> None:
-        draft.replace(_CLOCK, partial(forms.time, self._locale))
-        if self._locale.numbers == "es":
-            draft.replace(_NOON, partial(forms.noon, self._locale))
-        if self._locale.numbers == "it":
-            draft.replace(_DOTTED_CLOCK, partial(forms.clock, self._locale), "clock")
-
-    def _amounts(self, draft: Draft) -> None:
-        draft.replace(self._short_money, self._thousands)
-        draft.replace(self._before, partial(forms.amount, self._locale))
-        draft.replace(self._after, partial(forms.amount, self._locale))
-
-    def _measures(self, draft: Draft) -> None:
-        draft.replace(self._percent, partial(forms.percentage, self._locale))
-        draft.replace(self._measure, partial(forms.measure, self._locale))
-
-    def _ordinals(self, draft: Draft) -> None:
-        draft.replace(self._ordinal, partial(forms.ordinal_number, self._locale))
-
-    def _romans(self, draft: Draft) -> None:
-        draft.replace(self._part, lambda match: self._numeral(match, self._locale.labels.parts_ordinal), "numeral")
-        draft.replace(
-            self._event,
-            lambda match: f"{nth(self._locale, roman_value(match['numeral']), match['feminine'] is not None)} ",
-        )
-        draft.replace(self._second, lambda match: self._numeral(match, self._locale.century_ordinal), "numeral")
-        if self._locale.numbers == "it":
-            draft.replace(_FIRST_OF_TWO, lambda match: self._numeral(match, True), "numeral")
-        draft.replace(self._century, partial(forms.century, self._locale), 0)
-        draft.replace(self._ruler, partial(forms.ruler, self._locale), "numeral")
-        draft.replace(self._roman_ordinal, partial(forms.roman_ordinal, self._locale))
-
-    def _fractions(self, draft: Draft) -> None:
-        draft.replace(_FRACTION, partial(forms.fraction, self._locale))
-
-    def _ranges(self, draft: Draft) -> None:
-        draft.replace(_RANGE, partial(forms.number_range, self._locale))
-
-    def _signs(self, draft: Draft) -> None:
-        draft.replace(
-            _POWER, lambda match: f" {self._locale.labels.square if match[0] == '²' else self._locale.labels.cube}"
-        )
-        draft.replace(_MINUS, lambda match: f"{self._locale.signs['−']} ")
-        draft.replace(_SIGN, lambda match: f" {self._locale.signs[match['sign']]} ", "sign")
-        draft.replace(_AND, lambda match: f" {self._locale.signs['&']} ")
-
-    def _numbers(self, draft: Draft) -> None:
-        draft.replace(_GROUPED, lambda match: spoken_number(self._locale, match["number"]))
-
-    def _shortened(self, draft: Draft) -> None:
-        draft.replace(self._abbreviations, partial(forms.abbreviation, self._locale))
-
-    def _numeral(self, match: re.Match[str], ordinal: bool) -> str:
-        number = roman_value(match["numeral"])
-        return nth(self._locale, number, False) if ordinal else cardinal(number, self._locale.numbers)
-
-    def _day_and_month(self, match: re.Match[str]) -> str | None:
-        day, month = int(match["day"]), int(match["month"])
-        if day == 0:
-            return None
-        said = self._locale.first_day if day == 1 else cardinal(day, self._locale.numbers)
-        joint = " de " if self._locale.numbers in ("es", "pt_BR") else " "
-        return f"{said}{joint}{self._locale.months[month - 1]}"
-
-    def _digits(self, written: str) -> str:
-        return " ".join(cardinal(int(digit), self._locale.numbers) for digit in written)
-
-    def _thousands(self, match: re.Match[str]) -> str:
-        euros = self._locale.currencies["€"][1]
-        said = spoken_number(self._locale, match["number"])
-        if match["scale"] == "k":
-            joint = "" if self._locale.labels.thousand == "mila" else " "
-            return f"{said}{joint}{self._locale.labels.thousand} {euros}"
-        return f"{said} {self._locale.labels.million.format(euros)}"
-
-
-def _alternatives(names: object) -> str:
-    assert hasattr(names, "keys")
-    return "|".join(re.escape(name) for name in sorted(names.keys(), key=len, reverse=True))
+    def _sign(self, match: re.Match[str]) -> str | None:
+        sign = match["sign"] or match["always"] or match["lone"]
+        name = self._signs.get(sign)
+        masked = match.string[match.end() : match.end() + 1] == MASK
+        if sign in "<>" and (match["lone"] or (masked and _WORD_BEFORE.search(match.string[: match.start()][-24:]))):
+            name = self._signs.get(f"lone {sign}", name)
+        return f" {name} " if name else None
 
 
 @lru_cache

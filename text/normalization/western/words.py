@@ -1,156 +1,264 @@
-"""Numbers in Spanish, French, Italian and Portuguese words: cardinals, ordinals, and agreement with a noun."""
+"""Words and conventions of a language that is read by `text.normalization.western`, and its numbers in words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 
 import msgspec
 from num2words import num2words
 
 from text.locales.tables import table, word_list
+from text.normalization.classes.tokens import Tokens
 
-_FEMININE = word_list(
-    "libra libras hora horas ora ore livre livres heure heures sterlina sterline "
-    "tonelada hectárea hectáreas minute minutes seconde secondes"
+Forms = tuple[str, str]
+"""Singular and plural."""
+
+_MENDED = (
+    (r"\buno (?=mil)", "un "),
+    (r"veintiuno (?=mil)", "veintiún "),
+    ("décimoprimer", "undécim"),
+    ("décimosegund", "duodécim"),
+    ("vingtsième", "vingtième"),
+    ("centsième", "centième"),
 )
+"""What num2words gets wrong in Spanish, French and Italian."""
+_DIGITS_APART = 4
+"""Decimals from which they are said one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roman:
+    """Words next to Roman numerals; lists of words are in lower case."""
+
+    centuries: str = ""
+    before: str = ""
+    """Words after the numeral that make it a century: siècle."""
+    ordinal_centuries: bool = False
+    parts: str = ""
+    """Parts of a text and the like, before numerals."""
+    ordinal_parts: bool = False
+    rulers: str = ""
+    queens: str = ""
+    ordinal_up_to: int = 0
+    """Greatest number of a ruler that is an ordinal."""
+    endings: str = ""
+    masculine: str = ""
+    """Masculine nouns after a numeral that is an ordinal (XX Congreso)."""
+    feminine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gender:
+    feminine: str = ""
+    masculine: str = ""
+    endings: str = ""
+    """Endings of feminine nouns."""
+    uncounted: str = ""
+    """Words that are no nouns, after which a number agrees with nothing."""
+
+
+@dataclass(frozen=True)
+class Locale:
+    """One language."""
+
+    numbers: str
+    """Language name in num2words; "" if numbers stay digits, which espeak-ng reads."""
+    point: str
+    months: tuple[str, ...]
+    weekdays: tuple[str, ...]
+    date: str
+    """Format with `{day}`, `{month}` and `{year}`."""
+    day_and_month: str
+    first_day: str
+    clock: tuple[str, str]
+    """Formats of a full hour and of a time with minutes: `{h}`, `{hour}`, `{m}`."""
+    hour: Forms
+    percent: str
+    per: str
+    to: str
+    joint: str
+    """Word between units of money and hundredths."""
+    hundredths: Forms
+    over: str
+    """Word for the slash of a mark or quota: 15/20."""
+    by: Forms
+    """Words for x between numbers: sides with a unit; a plain product or score."""
+    times: Forms
+    """Words for x after a number: 10x."""
+    half: Forms
+    """A half before a masculine and a feminine noun."""
+    fractions: Mapping[str, Forms]
+    nths: str
+    """Ending of greater denominators."""
+    of: str
+    """Word between a magnitude and what it counts."""
+    square: Forms
+    cube: Forms
+    signs: Mapping[str, str]
+    currencies: Mapping[str, Forms]
+    units: Mapping[str, Forms]
+    abbreviations: Mapping[str, str]
+    decimal: str = ","
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    bases: Mapping[str, Forms] = field(default_factory=dict)
+    """Units that take the prefixes."""
+    magnitudes: Mapping[str, Forms] = field(default_factory=dict)
+    before_numbers: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviations that are read before a number or a Roman numeral only."""
+    before_names: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviations that are read before a capital letter only."""
+    after_numbers: Mapping[str, str] = field(default_factory=dict)
+    before_women: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviations that are read so before a woman's name."""
+    few: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviations that mean something else after a small number: 3 hab."""
+    short_months: Mapping[str, int] = field(default_factory=dict)
+    short_days: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Mapping[str, str] = field(default_factory=dict)
+    """Endings of ordinals, "m" or "f" for their gender, or the whole word after "=" for one number ("1er")."""
+    irregular: Mapping[str, str] = field(default_factory=dict)
+    """Ordinals with words of their own, as they are written."""
+    feminine_first: str = ""
+    pers: Mapping[str, str] = field(default_factory=dict)
+    """Words after a slash that don't take `per` as it is."""
+    parts_of_day: tuple[str, ...] = ()
+    """Morning, noon, afternoon, night: after 8 a.m., 12 p.m., 3 p.m., 9 p.m.; empty if a.m. isn't written."""
+    directions: Mapping[str, str] = field(default_factory=dict)
+    degrees: tuple[Forms, ...] = ()
+    """Degrees, minutes and seconds of an angle."""
+    years_by_hundreds: str = ""
+    """Word for hundred in years before 2000."""
+    cues: Mapping[str, str] = field(default_factory=dict)
+    roman: Roman = Roman()
+    gender: Gender = Gender()
+
+    @cached_property
+    def month_numbers(self) -> dict[str, int]:
+        full = {name.casefold(): number for number, name in enumerate(self.months, 1)}
+        return full | dict(self.short_months)
+
+    @cached_property
+    def day_numbers(self) -> dict[str, int]:
+        return {name.casefold(): number for number, name in enumerate(self.weekdays)} | dict(self.short_days)
+
+    @cached_property
+    def all_units(self) -> dict[tuple[str, ...], Forms]:
+        """Units as runs of tokens."""
+        made = {
+            prefix + base: (before + one, before + many)
+            for prefix, before in self.prefixes.items()
+            for base, (one, many) in self.bases.items()
+        }
+        listed = made | dict(self.bases) | dict(self.units)
+        found = {tuple(token.text for token in Tokens(name).tokens): forms for name, forms in listed.items()}
+        folded: dict[tuple[str, ...], Forms] = {}
+        for name, forms in found.items():
+            if sum(map(len, name)) > 1:
+                folded.setdefault(tuple(map(str.casefold, name)), forms)
+        return folded | found
+
+    @cached_property
+    def cue(self) -> dict[str, frozenset[str]]:
+        return {name: word_list(listed) for name, listed in self.cues.items()}
+
+    @cached_property
+    def nouns(self) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], frozenset[str]]:
+        gender = self.gender
+        return (
+            word_list(gender.feminine),
+            word_list(gender.masculine),
+            tuple(gender.endings.split()),
+            word_list(gender.uncounted),
+        )
+
+    def feminine(self, noun: str) -> bool | None:
+        """True for a feminine noun, None for a word that is no noun."""
+        feminine, masculine, endings, uncounted = self.nouns
+        fold = noun.casefold()
+        if not fold.isalpha() or len(fold) < 2 or fold in uncounted:
+            return None
+        return fold in feminine or (fold not in masculine and fold.endswith(endings))
+
+    def counted(self, said: str, noun: str) -> str:
+        """Cardinal that agrees with a noun after it: veintiún años, doscientas mujeres, un'ora."""
+        feminine = self.feminine(noun.split()[0]) if noun else None
+        if feminine is None:
+            return said
+        if self.numbers == "it":
+            return _italian_one(noun, feminine) if said == "uno" else said
+        if self.numbers == "es":
+            said = re.sub("uno$", "una", said) if feminine else re.sub(r"iuno$", "iún", re.sub(r"\buno$", "un", said))
+        if feminine and self.numbers == "fr":
+            said = re.sub(r"\bun$", "une", said)
+        if feminine and self.numbers == "pt_BR":
+            said = re.sub(r"\bdois$", "duas", re.sub(r"\bum$", "uma", said))
+        if feminine and self.numbers in ("es", "pt_BR") and "ilh" not in said and "illon" not in said:
+            said = re.sub(r"entos\b", "entas", said)
+        return said
+
+    def cardinal(self, number: int) -> str:
+        return cardinal(number, self.numbers) if self.numbers else str(number)
+
+    def digits(self, written: str) -> str:
+        return " ".join(self.cardinal(int(digit)) for digit in written if digit.isdecimal())
+
+    def number(self, whole: str, fraction: str = "", point: str = "") -> str:
+        """Number in words; zeros at its beginning are said, and two or three decimals are a number of their own."""
+        said = self.digits(whole) if len(whole) > 1 and whole[0] == "0" else self.cardinal(int(whole))
+        if not fraction:
+            return said
+        zeros = len(fraction) - len(fraction.lstrip("0"))
+        if not self.numbers or len(fraction) >= _DIGITS_APART or zeros == len(fraction):
+            rest = self.digits(fraction)
+        else:
+            rest = " ".join([self.cardinal(0)] * zeros + [self.cardinal(int(fraction))])
+        return f"{said} {point or self.point} {rest}"
+
+    def year(self, number: int) -> str:
+        hundreds, rest = divmod(number, 100)
+        if not self.years_by_hundreds or not 1100 <= number < 2000:
+            return self.cardinal(number)
+        return f"{hundreds} {self.years_by_hundreds}" + (f" {rest}" if rest else "")
+
+    def ordinal(self, number: int, feminine: bool) -> str:
+        if not self.numbers:
+            return str(number)
+        said = ordinal(number, self.numbers)
+        if not feminine:
+            return said
+        if self.feminine_first:
+            return self.feminine_first if number == 1 else said
+        return " ".join(re.sub("o$", "a", word) for word in said.split())
+
+
+def _italian_one(noun: str, feminine: bool) -> str:
+    fold = noun.casefold()
+    if feminine:
+        return "un'" if fold[0] in "aeiouàèéìòù" else "una"
+    hard = fold.startswith(("z", "gn", "ps", "x", "y")) or (fold[0] == "s" and fold[1:2] not in (*"aeiou", ""))
+    return "uno" if hard else "un"
 
 
 @lru_cache(4096)
 def cardinal(number: int, language: str) -> str:
     """Cardinal in words, without num2words' commas."""
-    return str(num2words(number, lang=language)).replace(",", "")
+    said = _mended(str(num2words(number, lang=language)))
+    return re.sub(r"(?<=\w)tre$", "tré", said) if language == "it" else said
 
 
 @lru_cache(4096)
 def ordinal(number: int, language: str) -> str:
-    return str(num2words(number, lang=language, to="ordinal")).replace(",", "")
+    return _mended(str(num2words(number, lang=language, to="ordinal")))
 
 
-def spoken_number(locale: Locale, written: str) -> str:
-    """Number in words; the decimals are a number of their own, as all four languages read them."""
-    written = re.sub(r"[.\u202f\u00a0 ]", "", written)
-    whole, _, fraction = written.partition(",")
-    said = cardinal(int(whole), locale.numbers)
-    if not fraction:
-        return said
-    zeros = len(fraction) - len(fraction.lstrip("0"))
-    rest = [cardinal(0, locale.numbers)] * zeros
-    if fraction.strip("0"):
-        rest.append(cardinal(int(fraction), locale.numbers))
-    return f"{said} {locale.point} {' '.join(rest)}"
-
-
-def counted(locale: Locale, written: str, forms: tuple[str, str]) -> str:
-    """Number in words with its unit: `un euro`, `veintiún kilómetros`, `une heure`."""
-    said = spoken_number(locale, written)
-    whole = re.sub(r"[^\d,]", "", written)
-    one = whole == "1" or (locale.numbers in ("fr", "pt_BR") and whole.partition(",")[0] in ("0", "1"))
-    form = forms[0] if one else forms[1]
-    if "," not in written:
-        said = agreeing(locale, said, form)
-    return f"{said} {form}"
-
-
-def agreeing(locale: Locale, said: str, noun: str) -> str:
-    """Cardinal whose last word agrees with the gender of a noun."""
-    feminine = noun.split()[0] in _FEMININE
-    for ending, short in locale.one.items():
-        if said.endswith(ending):
-            if locale.numbers == "it" and said != ending:
-                return said
-            return said.removesuffix(ending) + ("una" if ending == "uno" and feminine else short)
-    if feminine and locale.numbers in ("es", "pt_BR"):
-        said = re.sub(r"entos\b", "entas", said)
-        said = re.sub(r"\bdois$", "duas", said)
-    if feminine and locale.numbers in ("fr", "pt_BR") and re.search(r"\bum?n?$", said):
-        return re.sub(r"\b(un|um)$", lambda one: "une" if one[0] == "un" else "uma", said)
+def _mended(said: str) -> str:
+    said = said.replace(",", "")
+    for wrong, right in _MENDED:
+        said = re.sub(wrong, right, said)
     return said
-
-
-def nth(locale: Locale, number: int, feminine: bool) -> str:
-    said = ordinal(number, locale.numbers)
-    if not feminine:
-        return said
-    masculine, ending = locale.feminine
-    if masculine == "o":
-        return " ".join(re.sub("o$", ending, word) for word in said.split())
-    return ending if said == masculine else said
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Words of one language that explain a number next to them."""
-
-    parts: str
-    """Pattern of a text's parts, before Roman numerals."""
-    parts_ordinal: bool
-    """True if a part's number is an ordinal ("capitolo quarto")."""
-    masculine: str
-    """Pattern of masculine nouns after a Roman numeral that is an ordinal ("XX Congreso")."""
-    feminine: str
-    """Pattern of such feminine nouns ("II Guerra Mundial")."""
-    before_dates: str
-    """Pattern of the words before a date without a year."""
-    postcode: str
-    """Pattern of the words before a postcode."""
-    square: str
-    cube: str
-    centuries: str
-    """Pattern of the plural of "century" with the word between two Roman numerals, which come around it; `{numeral}`
-    stands for the first."""
-    thousand: str
-    million: str
-    """Format of millions of a currency, with `{}` for the currency."""
-
-
-@dataclass(frozen=True, slots=True)
-class Locale:
-    """Words, patterns and conventions of one language."""
-
-    numbers: str
-    """Language name in num2words."""
-    point: str
-    """Spoken word for the decimal separator."""
-    months: tuple[str, ...]
-    date: str
-    """Format of a spoken date, with `{day}`, `{month}` and `{year}`."""
-    first_day: str
-    """Spoken form of the first day of a month."""
-    hour: tuple[str, str]
-    """Word for "hour" in a time of day: singular, plural."""
-    hours_first: bool
-    """True if a time names its hours ("14 heures 30"), False if it doesn't ("las 14 y 30")."""
-    time_joint: str
-    """Word between hours and minutes."""
-    percent: str
-    per: str
-    to: str
-    """Word between a range's ends."""
-    joint: str
-    """Word between units of money and hundredths."""
-    signs: Mapping[str, str]
-    """Spoken words for single signs in formulas and addresses."""
-    currencies: Mapping[str, tuple[str, str]]
-    hundredths: tuple[str, str]
-    units: Mapping[str, tuple[str, str]]
-    abbreviations: Mapping[str, str]
-    one: Mapping[str, str]
-    """Endings of cardinals before a masculine noun: uno → un."""
-    ordinals: str
-    """Pattern of ordinals' endings; the group `feminine` matches feminine endings."""
-    century: str
-    """Pattern of the words before or after a century's Roman numeral; `{numeral}` stands for the numeral."""
-    century_ordinal: bool
-    """True if centuries are counted with ordinals (XXIe siècle), False for cardinals (siglo XXI)."""
-    rulers: str
-    """Pattern of rulers' names, after which a Roman numeral is a ruler's number."""
-    rulers_ordinal: bool
-    feminine: tuple[str, str]
-    """Ending of a masculine ordinal, and its replacement in the feminine."""
-    labels: Labels
 
 
 @cache

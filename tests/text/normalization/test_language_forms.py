@@ -1,0 +1,76 @@
+"""Classes of languages other than English in whatever form they are written, and random texts."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.reading_forms import held_out
+from benchmarks.reading_languages import right, written
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.words.sanitize import sanitize
+
+_LINES = [line.split("\t") for line in Path(__file__).with_name("languages.tsv").read_text().splitlines()]
+_SIGNS = [*"0123456789" * 3, *" " * 20, *".,:;/-–−+%°ºª€$£₹'’\"()xhmsIVXLABCdeklo½¼²³≥≤×÷=<>~#&@年月日时人円か到ख।े"]
+_WRAPPED = ("({})", "“{}”", "**{}**", "«{}»")
+_LANGUAGES = sorted({line[1] for line in _LINES})
+
+
+def test_fields_are_read_in_nearly_all_their_forms() -> None:
+    cases = [(code, case) for code, case in written(4, 60) if not held_out(case.family, case.form)]
+    wrong = [(code, case.text) for code, case in cases if not right(code, case)]
+    assert len(wrong) <= len(cases) / 100, wrong
+
+
+@pytest.mark.parametrize("language", _LANGUAGES)
+def test_shipped_cases_are_read_in_brackets_quotes_and_bold(language: str) -> None:
+    def said(text: str) -> str:
+        return normalize(sanitize(text), language, Normalization())
+
+    wrong = []
+    for family, code, text, expected in _LINES:
+        plain = "\\n" not in text and "*" not in text and text[0] not in "#<&[" and "|" not in expected
+        if family != "markup" and code == language and plain and not text.endswith((".", "。", "।")):
+            wrong += [
+                (form.format(text), heard)
+                for form in _WRAPPED
+                if (heard := said(form.format(text))) != form.replace("**", "").format(expected)
+            ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", _LANGUAGES)
+def test_no_text_fails_and_time_is_linear(language: str) -> None:
+    drawn = random.Random(9)
+    words = [word for line in _LINES if line[1] == language for word in line[2].split()]
+    for _ in range(300):
+        text = "".join(drawn.choices(_SIGNS, k=30)) if drawn.random() < 0.5 else " ".join(drawn.choices(words, k=5))
+        normalize(sanitize(text), language, Normalization())
+    for unit in (
+        "1 ",
+        "1-",
+        "12,5 ",
+        "1.",
+        "€ ",
+        "I ",
+        "1/2 ",
+        "a. ",
+        "12:30-",
+        "3 x ",
+        "1 000 ",
+        "E1",
+        "1:",
+        "1年",
+        "~",
+    ):
+        texts = [sanitize((unit * length)[:length]) for length in (1_500, 6_000)]
+        took = []
+        for text in texts:
+            start = time.process_time()
+            normalize(text, language, Normalization())
+            took.append(time.process_time() - start)
+        assert took[1] < 8 * took[0] + 0.2, unit

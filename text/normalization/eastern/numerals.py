@@ -1,0 +1,134 @@
+"""Words of Japanese and Mandarin, and their numbers in ideographs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import msgspec
+
+from text.locales.tables import table
+
+_DIGITS = "〇一二三四五六七八九"
+_SMALL = ("", "十", "百", "千")
+
+
+@dataclass(frozen=True, slots=True)
+class EasternWords:
+    """Words and formats of one of the two languages."""
+
+    japanese: bool
+    """True for Japanese, False for Mandarin, where their grammar differs."""
+    zero: str
+    point: str
+    minus: str
+    large: tuple[str, ...]
+    """Names of the powers of 10,000."""
+    percent: str
+    """Format of a percentage, with `{}` for the number."""
+    currencies: Mapping[str, str]
+    units: Mapping[str, str]
+    date: str
+    clock: str
+    half_past: str
+    to: str
+    fraction: str
+    signs: Mapping[str, str]
+    less: str
+    """Spoken minus sign between two numbers."""
+    phone_one: str
+    """Spoken digit 1 in telephone numbers."""
+    plus: str
+    versus: str
+    """Word between the numbers of a score or a ratio."""
+    numbered: str
+    """Signs before numbers with a hyphen that count no range: 图3-1; any ideograph in Japanese."""
+    chain: str
+    """Word between the numbers of an address or a figure."""
+    per: str
+    page: str
+    score_cues: str
+    """Words of a sentence in which a dash or a colon may be a score's."""
+    counters: str
+    """Signs after a number that make it no score."""
+    powers: tuple[str, str]
+    magnitudes: Mapping[str, int]
+    """Letters after a number, and what they multiply it by."""
+    directions: Mapping[str, str]
+
+
+@cache
+def eastern_words(language: str) -> EasternWords:
+    """Words of ja or cmn."""
+    return msgspec.convert(table(language, "eastern"), EasternWords)
+
+
+class Numerals:
+    """Numbers of one language. Digits are given in ASCII."""
+
+    def __init__(self, words: EasternWords) -> None:
+        self._words = words
+
+    def number(self, written: str) -> str:
+        """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
+        whole, _, fraction = written.replace(",", "").partition(".")
+        said = self._ideographs(int(whole))
+        return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
+
+    def digits(self, written: str) -> str:
+        return "".join(self._words.zero if digit == "0" else _DIGITS[int(digit)] for digit in written)
+
+    def groups(self, written: str) -> str:
+        """Groups of digits, such as those of a telephone number, digit by digit with a pause after each group."""
+        groups = re.findall(r"\d+", written)
+        return "、".join(self.digits(group).replace("一", self._words.phone_one) for group in groups)
+
+    def year(self, written: str) -> str:
+        """Year, which Japanese reads as a number and Mandarin digit by digit."""
+        return self.number(written) if self._words.japanese else self.digits(written)
+
+    def two_digits(self, written: str) -> str:
+        """Minutes or seconds; Mandarin says the zero of 8:05."""
+        said = self.number(written)
+        zero = not self._words.japanese and written[0] == "0" and int(written)
+        return self._words.zero + said if zero else said
+
+    def _ideographs(self, number: int) -> str:
+        """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps, and 两
+        for two thousand and two ten thousands.
+        """
+        japanese, zero = self._words.japanese, self._words.zero
+        if number == 0:
+            return zero
+        groups: list[int] = []
+        while number:
+            number, group = divmod(number, 10_000)
+            groups.append(group)
+        said = ""
+        for place in range(len(groups) - 1, -1, -1):
+            group = groups[place]
+            if not group:
+                continue
+            if said and not japanese and group < 1000:
+                said += zero
+            paired = group == 2 and place and not japanese
+            said += ("两" if paired else self._below_ten_thousand(group)) + self._words.large[place]
+        return said[1:] if not japanese and said.startswith("一十") else said
+
+    def _below_ten_thousand(self, number: int) -> str:
+        japanese = self._words.japanese
+        said, gap = "", False
+        for place in range(3, -1, -1):
+            digit = number // 10**place % 10
+            if not digit:
+                gap = bool(said)
+                continue
+            if gap and not japanese:
+                said += self._words.zero
+            gap = False
+            paired = digit == 2 and place == 3 and not japanese
+            name = "两" if paired else "" if digit == 1 and place and japanese else _DIGITS[digit]
+            said += name + _SMALL[place]
+        return said

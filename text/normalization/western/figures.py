@@ -1,0 +1,250 @@
+"""Parsers of ranges, scores, ratios, quotas, versions, codes, labels and ordinals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.tokens import DASHES, Tokens
+from text.normalization.western.numbers import glued, noun_after, spoken, written
+from text.normalization.western.words import Locale
+
+_MOST = 9
+"""Most groups of a number with signs between them."""
+_LETTERS = re.compile(r"[A-Z]{1,3}")
+
+
+class FigureParser:
+    def __init__(self, locale: Locale) -> None:
+        self._locale = locale
+        self.starts = frozenset(("v", *locale.cue.get("codes", ()), *locale.cue.get("versions", ()))) | frozenset(
+            map(str.casefold, locale.irregular)
+        )
+
+    def ranges(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Ranges and scores."""
+        locale = self._locale
+        first = written(line, place, locale)
+        if first is None or first.sign:
+            return
+        dash = line[first.after]
+        if not dash.fold or dash.fold not in DASHES or dash.gap != line[first.after + 1].gap:
+            return
+        if dash.gap and dash.text == "-" and not (len(first.whole) == 4 or first.grouped):
+            return
+        last = written(line, first.after + 1, locale)
+        if last is None or last.sign:
+            return
+        numbers, after = [first, last], last.after
+        while (
+            len(numbers) < _MOST
+            and (token := line[after]).fold in DASHES
+            and token.fold
+            and not token.gap
+            and glued(line, after + 1)
+        ):
+            more = written(line, after + 1, locale)
+            if more is None:
+                break
+            numbers.append(more)
+            after = more.after
+        if len(numbers) > 2 or len(first.whole) > 6:
+            said = ", ".join(
+                spoken(locale, number) if number.plain else locale.digits(number.whole) for number in numbers
+            )
+            if all(len(number.whole) > 1 for number in numbers[1:]):
+                yield Classed(place, after, InWords("Groups", said), 0.45)
+            return
+        falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
+        if falling or (len(last.whole) > 1 and last.whole[0] == "0"):
+            said = f"{spoken(locale, first)}, {spoken(locale, last)}"
+            if falling and len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole):
+                said = f"{spoken(locale, first)} {locale.to} {spoken(locale, last)}"
+            elif locale.numbers and not (len(first.whole) == 4 and len(last.whole) <= 2):
+                return
+            yield Classed(place, after, InWords("Range", said), 0.5)
+            return
+        score = line[after].fold == locale.to or bool(locale.cue.get("scores", frozenset()) & line.folds)
+        joint = "" if score and not locale.numbers else f" {locale.to}"
+        said = f"{spoken(locale, first)}{joint} {spoken(locale, last, noun_after(line, after))}"
+        yield Classed(place, after, InWords("Range", said), 0.5)
+
+    def ratios(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Ratios, scales, scores with a colon; marks and quotas with a slash."""
+        locale = self._locale
+        first = written(line, place, locale)
+        if first is None or first.sign:
+            return
+        sign = line[first.after]
+        if not sign.text or sign.text not in ":/" or sign.gap != line[first.after + 1].gap:
+            return
+        last = written(line, first.after + 1, locale)
+        if last is None or last.sign or (sign.gap and sign.text == ":" and not self._cued(line, place, "ratio")):
+            return
+        if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":
+            return
+        one, two = spoken(locale, first), spoken(locale, last, "")
+        if sign.text == ":":
+            named = locale.signs[":"] in (line[last.after + 1].fold, line[last.after].fold)
+            joint = " " if named else f" {locale.signs[':']} "
+            yield Classed(place, last.after, InWords("Ratio", one + joint + two), 0.5)
+        elif (first.whole, last.whole) in (("24", "7"), ("7", "24")):
+            yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
+        elif int(first.whole) < 10_000 and not (last.fraction and not first.fraction):
+            large = last.grouped or len(last.whole) > 3
+            cost = 0.45 if large or self._cued(line, place, "marks") else 0.55
+            falls = int(first.whole) > int(last.whole)
+            over = locale.signs.get("over", locale.over) if falls else locale.over
+            yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
+
+    def _cued(self, line: Tokens, place: int, name: str) -> bool:
+        return line.cued(place, self._locale.cue.get(name, frozenset()))
+
+    def versions(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Numbers with points: 2.10.3; two of them after a word that announces a version; addresses 192.168.0.1."""
+        locale, start = self._locale, place
+        name = ""
+        token = line[place]
+        if token.kind == "w":
+            stop = line.has(place + 1, ".", glued=True)
+            if token.fold == "v" and token.text != "V":
+                name, start = locale.signs.get("v", ""), place + 1 + stop
+            else:
+                return
+        cued = bool(name) or line[place - 1].fold in locale.cue.get("versions", ())
+        cued = cued or (line[place - 1].text == "." and line[place - 2].fold in locale.cue.get("versions", ()))
+        if line[start].kind != "d":
+            return
+        parts, after = [line[start].text], start + 1
+        while line.has(after, ".", glued=True) and glued(line, after + 1) and len(parts) < 6:
+            parts.append(line[after + 1].text)
+            after += 2
+        grouped = all(len(part) == 3 for part in parts[1:]) and len(parts[0]) < 4
+        numbered = len(parts) > 2 or (cued and len(parts) == 2)
+        if not (numbered and (not grouped or (cued and parts[0] == "0"))) and not (
+            name and len(parts) == 1 and token.text.islower()
+        ):
+            return
+        point = f" {locale.signs['.']} "
+        said = point.join(locale.number(part) for part in parts)
+        yield Classed(place, after, InWords("Version", f"{name} {said}".strip()), 0.3)
+
+    def codes(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Digits after a word that announces a code, and numbers with zeros in front."""
+        locale = self._locale
+        token = line[place]
+        if (
+            token.kind == "d"
+            and len(token.text) > 1
+            and token.text[0] == "0"
+            and line[place + 1].text not in (".", ",")
+        ):
+            yield Classed(place, place + 1, InWords("Code", locale.digits(token.text)), 0.7)
+        if token.kind == "d" and len(token.text) > 9:
+            yield Classed(
+                place, place + 1, InWords("Code", locale.digits(token.text)), 0.7 + 0.2 * (len(token.text) < 13)
+            )
+        if token.kind == "d" and self._shaped(line, place):
+            groups, after = self._groups(line, place)
+            yield Classed(place, after, InWords("Code", ", ".join(map(locale.digits, groups))), 0.2)
+        if token.kind == "w" and len(token.text) == 2 and token.text.isupper():
+            yield from self._account(line, place)
+        if token.fold not in locale.cue.get("codes", ()):
+            return
+        start = place + 1
+        while line[start].text in (".", ":", "º", "°", "#") and line[start].text:
+            start += 1
+        if line[start].kind != "d":
+            return
+        groups, after = self._groups(line, start)
+        if sum(map(len, groups)) >= 3:
+            yield Classed(start, after, InWords("Code", ", ".join(map(locale.digits, groups))), 0.2)
+
+    def _groups(self, line: Tokens, place: int) -> tuple[list[str], int]:
+        groups, after = [line[place].text], place + 1
+        while len(groups) < _MOST:
+            if line[after].text in ("-", ".", "/") and not line[after].gap and glued(line, after + 1):
+                groups.append(line[after + 1].text)
+                after += 2
+            elif line[after].kind == "d" and line[after].gap and len(line[after].text) in (2, 3, 4):
+                groups.append(line[after].text)
+                after += 1
+            else:
+                break
+        return groups, after
+
+    def _account(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """International account number: two letters, two digits, groups of letters and digits."""
+        after, parts = place + 1, [" ".join(line[place].text)]
+        while after < place + 24:
+            token = line[after]
+            if token.kind == "d" and (len(token.text) <= 4 or not token.gap):
+                parts.append(self._locale.digits(token.text))
+            elif token.kind == "w" and token.text.isupper() and len(token.text) <= 4:
+                parts.append(" ".join(token.text))
+            else:
+                break
+            after += 1
+        digits = sum(len(line[each].text) for each in range(place, after))
+        if glued(line, place + 1) and len(line[place + 1].text) in (2, *range(13, 33)) and 15 <= digits <= 34:
+            yield Classed(place, after, InWords("Account", ", ".join(parts)), 0.1)
+
+    def _shaped(self, line: Tokens, place: int) -> bool:
+        """True for a Brazilian CPF or CNPJ."""
+        text = "".join(line[place + step].text for step in range(9) if step == 0 or not line[place + step].gap)
+        return re.match(r"(?:\d{3}\.\d{3}\.\d{3}-\d\d|\d\d\.\d{3}\.\d{3}/\d{4}-\d\d)(?!\d)", text) is not None
+
+    def labels(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""
+        locale, token = self._locale, line[place]
+        if token.kind == "d" and len(token.text) <= 4:
+            letter = line[place + 1]
+            bare = letter.kind == "w" and not letter.gap and len(letter.text) <= 2 and letter.text.isupper()
+            if bare and line.ends(place + 2) and not glued(line, place + 2):
+                said = f"{locale.number(token.text)} {' '.join(letter.text)}"
+                yield Classed(place, place + 2, InWords("Label", said), 0.6)
+            return
+        if not _LETTERS.fullmatch(token.text):
+            return
+        after = place + 1
+        after += line.has(after, ("-", "‑", "/"), glued=True)
+        digits = line[after]
+        if not glued(line, after) or len(digits.text) > 5 or not line.ends(after + 1):
+            return
+        if len(digits.text) == 5:
+            number = locale.digits(digits.text)
+        elif len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
+            number = f"{locale.number(digits.text[:2])} {locale.number(digits.text[2:])}"
+        else:
+            number = locale.number(digits.text)
+        yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
+
+    def ordinals(self, line: Tokens, place: int) -> Iterator[Classed]:
+        locale, token = self._locale, line[place]
+        if token.kind != "d" or len(token.text) > 4:
+            return
+        after = place + 1
+        stop = (
+            line.has(after, ".", glued=True)
+            and not line[after + 1].gap
+            and line[after + 1].text in (*"ºªoa", "er", "ᵉ")
+        )
+        after += stop
+        ending = line[after]
+        if ending.gap or not ending.text:
+            return
+        kind = locale.ordinals.get(ending.fold if len(ending.text) > 1 else ending.text)
+        said = locale.irregular.get(f"{int(token.text)}{ending.fold}")
+        number = int(token.text)
+        if said is None:
+            if kind is None or not number or not locale.numbers:
+                return
+            if ending.text == "°" and line[after + 1].text in ("C", "F"):
+                return
+            said = locale.ordinal(number, kind.startswith("f"))
+        if kind and kind.endswith("s") and not said.endswith("s"):
+            said += "s"
+        stop = line.has(after + 1, ".", glued=True) and ending.kind == "w" and line[after + 2].text[:1].islower()
+        cost = 0.4 if ending.text != "°" else 0.38
+        yield Classed(place, after + 1 + stop, InWords("Ordinal", said), cost)

@@ -1,0 +1,138 @@
+"""Parser of amounts of money, and of numbers with an abbreviated magnitude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.tokens import DASHES, Tokens
+from text.normalization.western.numbers import Written, joined, plural, spoken, written
+from text.normalization.western.quantities import MeasureParser
+from text.normalization.western.words import Forms, Locale
+
+_OF_MAGNITUDES = ("illón", "illion", "ilione", "illiard", "iliardo", "ilhão")
+"""Ends of magnitudes that are nouns: millones de euros."""
+
+
+class MoneyParser:
+    def __init__(self, locale: Locale, units: MeasureParser) -> None:
+        self._locale, self._units = locale, units
+        self._money = {
+            tuple(token.fold for token in Tokens(name).tokens): forms for name, forms in locale.currencies.items()
+        }
+        self._magnitudes = {
+            tuple(token.text for token in Tokens(name).tokens): forms for name, forms in locale.magnitudes.items()
+        }
+        self.starts = frozenset(name[0] for name in self._money)
+
+    def _sign(self, line: Tokens, place: int) -> tuple[Forms | None, int, str]:
+        """Currency at a place, the place after it, and its sign."""
+        for length in (3, 2, 1):
+            run = tuple(line[place + step] for step in range(length))
+            if any(token.gap for token in run[1:]):
+                continue
+            forms = self._money.get(tuple(token.fold for token in run))
+            if forms and (run[0].kind != "w" or run[0].text.isupper() or len(run[0].text) > 3 or length > 1):
+                return forms, place + length, "".join(token.text for token in run)
+        return None, place, ""
+
+    def _magnitude(self, line: Tokens, place: int) -> tuple[Forms | None, int]:
+        for length in (4, 3, 2, 1):
+            run = tuple(line[place + step].text for step in range(length))
+            if forms := self._magnitudes.get(run) or self._magnitudes.get(tuple(map(str.casefold, run))):
+                after = place + length
+                token = line[after]
+                if token.kind == "w" and not token.gap:
+                    continue
+                stop = token.text == "." and not token.gap and not line.last(after) and line[after + 1].gap
+                return forms, after + stop
+        return None, place
+
+    def _with_of(self, forms: Forms, many: bool, noun: str) -> str:
+        of = self._locale.of
+        if not of or not forms[0].rstrip("s").endswith(_OF_MAGNITUDES):
+            return f"{forms[many]} {noun}"
+        of = "d'" if of == "de" and self._locale.numbers == "fr" and noun[0] in "aeiouéh" else f"{of} "
+        return f"{forms[many]} {of}{noun}"
+
+    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+        locale = self._locale
+        forms, start, sign = self._sign(line, place)
+        minus = ""
+        if forms is None and line[place].text in ("-", "−", "+") and line[place].text:
+            forms, start, sign = self._sign(line, place + 1)
+            minus = locale.signs["+" if line[place].text == "+" else "−"] + " " if forms else ""
+        before = forms is not None
+        number = written(line, start, locale, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
+        if number is None or (before and line[start].text == "+"):
+            return
+        numbers = [number]
+        last, joint = self._units.range_end(line, number)
+        if (last and not before and self._sign(line, self._magnitude(line, last.after)[1])[0]) or (last and before):
+            numbers.append(last)
+        if before and len(numbers) == 1 and line[number.after].fold in DASHES and line[number.after].fold:
+            again, at, _ = self._sign(line, number.after + 1)
+            if again == forms and (last := written(line, at, locale)):
+                numbers.append(last)
+                joint = locale.to
+        big, after = self._magnitude(line, numbers[-1].after)
+        if not before:
+            if line.has(after, ("de", "di", "d")) and big:
+                after += 1 + line.has(after + 1, ("'", "’"), glued=True)
+            forms, after, sign = self._sign(line, after)
+            if forms is None:
+                yield from self._large(line, place, numbers, big)
+                return
+        if big is None and (scaled := self._magnitude(line, after))[0] and not before and not line[after].gap:
+            big, after = scaled
+        assert forms is not None
+        if before and "$" in sign and line[after].text.isupper() and (named := self._sign(line, after))[0]:
+            forms, after = named[0], named[1]
+        said = minus + self._amount(numbers, joint, big, forms)
+        per, after = self._units.per(line, after)
+        if line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True):
+            after += 2  # Indian "₹999/-"
+        yield Classed(place, after, InWords("Money", said + per), 0.3)
+
+    def _large(self, line: Tokens, place: int, numbers: list[Written], big: Forms | None) -> Iterator[Classed]:
+        """Number with an abbreviated magnitude: 12,5 M."""
+        if big is None:
+            return
+        number = numbers[-1]
+        token = line[number.after]
+        if token.fold in (big[0], big[1]) or (len(token.text) == 1 and not (token.gap or number.fraction)):
+            return
+        _, after = self._magnitude(line, number.after)
+        yield Classed(place, after, InWords("Large", self._sum([number], "", big)), 0.45)
+
+    def _sum(self, numbers: list[Written], joint: str, big: Forms) -> str:
+        many = plural(self._locale, numbers[-1])
+        said = f" {joint} ".join(spoken(self._locale, number) for number in numbers)
+        if not many and self._locale.numbers in ("es", "it") and said == "uno":
+            said = "un"
+        if big[0] in ("mil", "mille"):
+            glue = "" if self._locale.numbers == "it" else " "
+            return f"{said}{glue}{big[many]}"
+        return f"{said} {big[many]}"
+
+    def _amount(self, numbers: list[Written], joint: str, big: Forms | None, forms: Forms) -> str:
+        locale, number = self._locale, numbers[-1]
+        first = "".join(f"{spoken(locale, each)} {joint} " for each in numbers[:-1])
+        if big:
+            said = first + self._sum([number], "", big)
+            words = self._with_of(big, True, forms[1]).removeprefix(f"{big[1]} ")
+            return f"{said} {words}"
+        cents = number.fraction
+        if len(cents) != 2 or not int(cents) or (not locale.numbers and forms[0] == forms[1]):
+            number = number._replace(fraction="") if cents and not int(cents) else number
+            form = forms[plural(locale, number) or bool(first)]
+            return first + joined(spoken(locale, number, form), form)
+        value = int(cents)
+        parts = Written(str(value), "", 0)
+        form = locale.hundredths[value != 1]
+        said_cents = joined(spoken(locale, parts, form), form)
+        whole = number._replace(fraction="")
+        if whole.whole == "0":
+            return first + said_cents
+        form = forms[plural(locale, whole)]
+        return f"{first}{joined(spoken(locale, whole, form), form)} {locale.joint} {said_cents}"
