@@ -172,7 +172,7 @@ def test_a_language_without_pronunciation_is_refused_with_the_list() -> None:
 def test_words_are_counted_by_how_they_were_pronounced_and_cached_ones_once() -> None:
     g2p = G2P()
     for _ in range(3):
-        g2p.words("Hello Kubernetes, 😀 !", "en-us")
+        g2p.words("Hello Frobnitz, 😀 !", "en-us")
     assert g2p.fallbacks == Counter(lexicon=1, espeak=1)
     assert (g2p.cache.hits, g2p.cache.misses) == (2, 1)
     assert g2p.cache.bytes > 0

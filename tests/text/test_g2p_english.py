@@ -116,7 +116,7 @@ def test_punctuation_stands_where_it_stood(g2p: G2P) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Kubernetes", "PostgreSQL", "Nguyen", "café", "über", "Привет", "你好", "안녕", "नमस्ते"]
+    "name", ["Frobnitz", "Kubectlist", "Grzybowska", "café", "Tokarev", "Привет", "你好", "안녕", "नमस्ते"]
 )
 @pytest.mark.parametrize("language", ["en-us", "en-gb"])
 def test_names_that_the_lexicon_lacks_are_espeaks_in_misakis_alphabet(g2p: G2P, name: str, language: str) -> None:
@@ -128,7 +128,7 @@ def test_names_that_the_lexicon_lacks_are_espeaks_in_misakis_alphabet(g2p: G2P, 
 
 
 def test_a_word_with_one_unknown_part_has_the_weakest_source(g2p: G2P) -> None:
-    (word,) = g2p.words("$5-Kubernetes", "en-us")
+    (word,) = g2p.words("$5-Frobnitz", "en-us")
     assert word.source is PhonemeSource.ESPEAK
 
 
@@ -243,11 +243,11 @@ def test_initials_articles_and_particles(g2p: G2P, text: str, phonemes: str) -> 
         ("Nguyễn", "wˈɪn"),
         ("phở", "fˈʌ"),
         ("Ó", "ˈO"),
-        ("Łódź", "lˈɑdz"),
+        ("Łódź", "wˈuʤ"),
         ("Gdańsk", "ɡədˈænsk"),
-        ("Beyoncé", "bˌAənsˈA"),
+        ("Beyoncé", "bijˈɑnsA"),
         ("Björk", "bjˈɜɹk"),
-        ("Tōkyō", "tˈOkiˌO"),
+        ("Tōkyō", "tˈOkjO"),
         ("résumé", "ɹˈɛzumˌA"),
     ],
 )

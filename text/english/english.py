@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from shm.espeak.messages import LANGUAGE_FILES
+from text.english import foreign
 from text.english.dictionary_file import DictionaryFile, Said
+from text.english.names import WithNames
 from text.english.pronouncing import Pronouncer
 from text.english.tagger import Tagger, best_tagger
 from text.english.tokenizer import MAX_LEXICAL, tokens
@@ -35,6 +37,7 @@ class English:
             tagger: gives the parts of speech; the best one that is installed by default.
         """
         lexicon = english_lexicon(british=language == "en-gb")
+        lexicon.golds = WithNames(lexicon.golds, language)
         self._fallback = Fallback(language, lexicon)
         self._tagger = tagger or best_tagger(Heteronyms(lexicon.golds))
         self._pronouncer = Pronouncer(misaki.english(), lexicon, self._fallback)
@@ -140,29 +143,10 @@ scripts.
 _NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
 
 
-_KNOWN_TO_ESPEAK = re.compile(r"[a-zà-öø-ÿ'’-]{2,}", re.IGNORECASE)
-"""Words whose accented letters espeak-ng's English voice pronounces, as in their own languages (Björk, Beyoncé). It
-spells words with other such letters.
-"""
-
-_LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
 _ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
 """English words that some writers give a diaeresis."""
 
-_NAMES = {"nguyen": "win"}
-"""Names pronounced unlike their spelling, each with an English word that sounds the same."""
-
-
-def _without_diacritics(text: str) -> str:
-    """ASCII spelling of a Latin word with diacritics; empty for ASCII words and for words of other scripts."""
-    if text.isascii():
-        return ""
-    plain = "".join(
-        character
-        for character in unicodedata.normalize("NFD", text.translate(_LETTERS))
-        if not unicodedata.combining(character)
-    )
-    return plain if plain.isascii() and any(map(str.isalpha, plain)) else ""
+_POSSESSIVE = re.compile(r"(?P<stem>.*[^\W\d_])(?P<ending>['’]s|['’])")
 
 
 class Fallback:
@@ -184,20 +168,25 @@ class Fallback:
         return " ".join(phonemes for phonemes, _ in spoken), weakest
 
     def _piece(self, text: str) -> tuple[str, PhonemeSource]:
-        if plain := _without_diacritics(text):
-            foreign = not _KNOWN_TO_ESPEAK.fullmatch(text)
-            known = _NAMES.get(plain.lower(), plain.lower())
-            if (foreign or known in _ENGLISH_WORDS) and (
-                known in self._lexicon.golds or known in self._lexicon.silvers
-            ):
-                return self._lexicon.lookup(known, None, None, None)[0], PhonemeSource.ESPEAK
-            if foreign:
-                text = plain
+        if (possessive := _POSSESSIVE.fullmatch(text)) and (stem := self._foreign(possessive["stem"])):
+            return self._lexicon._s(stem) if len(possessive["ending"]) == 2 else stem, PhonemeSource.ESPEAK
+        if phonemes := self._foreign(text):
+            return phonemes, PhonemeSource.ESPEAK
+        text = foreign.without_diacritics(text) or text
         if phonemes := self._by_espeak(text):
             return phonemes, PhonemeSource.ESPEAK
         if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):
             return phonemes, PhonemeSource.LETTERS
         return "", PhonemeSource.NONE
+
+    def _foreign(self, text: str) -> str:
+        """Phonemes of a word that English has with or without its diacritics, or of another language's; else empty."""
+        plain = foreign.without_diacritics(text)
+        for known in (plain, plain.lower()) if plain else ():
+            if known in self._lexicon.golds or (known in self._lexicon.silvers and known in _ENGLISH_WORDS):
+                phonemes: str = self._lexicon.lookup(known, None, None, None)[0]
+                return phonemes
+        return foreign.said_as(text, self._language)
 
     def _by_espeak(self, text: str) -> str:
         """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""

@@ -8,6 +8,7 @@ of misaki's own loop over its token objects, which takes twice the time (`tests/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,9 @@ _RECENT = 4096
 
 _WEAKER = -0.5
 """misaki's number for a primary stress that becomes a secondary one."""
+
+_CAPITALS = re.compile(r"(?=[^AEIOUY]{0,3}[AEIOUY])(?![A-Z]*[^AEIOUY]{4})[A-Z]{6,}")
+"""Words in capitals that are long for an abbreviation, and have vowels."""
 
 
 class SpokenToken(NamedTuple):
@@ -76,6 +80,7 @@ class Pronouncer:
                 phonemes, source, context = self._joined(parts, context)
             else:
                 part = parts[0]
+                part.text = self._as_word(part.text)
                 known = self._known(
                     part.text, part.tag, part.phonemes, part.currency, part.alias, *vars(context).values()
                 )
@@ -136,6 +141,14 @@ class Pronouncer:
         if phonemes is None:
             phonemes, _ = self._lexicon(part, following)
         return None if phonemes is None else (phonemes, self._en.G2P.token_context(following, phonemes, part))
+
+    def _as_word(self, text: str) -> str:
+        """A word in capitals that no lexicon has, and that can be said, as a name: headings and shouting aren't
+        spelled.
+        """
+        if _CAPITALS.fullmatch(text) and text not in self._lexicon.golds and text.lower() not in self._lexicon.golds:
+            return text if text.lower() in self._lexicon.silvers else text.capitalize()
+        return text
 
     def _joined(self, parts: list[_Part], context: Any) -> tuple[str, PhonemeSource, Any]:
         """Phonemes of parts without a space between them, their source, and the context of the word before."""

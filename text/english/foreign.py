@@ -1,0 +1,178 @@
+"""Words of other languages as English says them: the rules of the word's language, then the nearest English sounds.
+
+The languages' rules are rows of `text/locales/en/origins.toml`. Their results are dictionaries' IPA, in which American
+and British English are alike, except that only one of them says each `r`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import Any
+
+from text.english.origin import ENGLISH, origins
+from text.espeak import espeak
+from text.espeak.ipa import UnknownSymbols, from_ipa
+from text.locales.tables import table
+
+_LIKELY = 0.55
+"""Probability from which a capitalised word is read as another language's."""
+
+_SURE = 0.97
+"""The same for a word in lower case, which is rather a new English word than a foreign one."""
+
+_CONTINENTAL = frozenset(("af", "in", "ja", "ko", "vi", "el", "ru"))
+"""Languages whose Latin spelling is a transliteration with the vowels of Spanish and the consonants of English."""
+
+_WORD = re.compile(r"[^\W\d_]['’]?[^\W\d_]{1,38}")
+_VOWEL = re.compile("[aeiouæɑɒɔəɛɜɪʊʌIAWOY]+")
+_WRITTEN_VOWEL = "aeiouæɑɒɔəɛɜɪʊʌᵻ"
+_SILENT_R = re.compile(rf"r(?![{_WRITTEN_VOWEL}]|[ˈˌ][{_WRITTEN_VOWEL}])")
+_FLAPPED = re.compile(rf"(?<=[{_WRITTEN_VOWEL}r])t(?=[əɪi]|oʊ)|(?<=ː)t(?=[əɪi]|oʊ)")
+_STRESSED_SCHWA = re.compile(rf"(ˈ[^{_WRITTEN_VOWEL}]*)ə(?![rʊ])")
+_DIPHTHONGS = str.maketrans({"A": "eɪ", "I": "aɪ", "W": "aʊ", "O": "oʊ", "Y": "ɔɪ"})
+_LONG = re.compile(r"[ɑɔɜ](?!ː|ɪ)|[iu](?=.)(?!ː)|(?<=ˈ)[iu]$")
+_FINALS_END = re.compile("$|(?=[^aeiouür])|(?=r[aeiou])")
+
+
+_LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
+
+
+@lru_cache(4096)
+def said_as(word: str, language: str) -> str:
+    """Phonemes of a word that its letters show to be another language's; empty if it is rather English, or if its
+    language's rules have no sound for it.
+
+    Args:
+        language: en-us or en-gb.
+    """
+    found = origin_of(word)
+    return _phonemes(word, found, language) if found else ""
+
+
+def origin_of(word: str) -> str:
+    """The language whose rules read the word; empty for English."""
+    if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()):
+        return ""
+    likely = origins(word)
+    foreign = [each for each in likely if each.language != ENGLISH]
+    if not foreign:
+        return ""
+    best = foreign[0]
+    if not word.isascii():
+        return best.language
+    alike = sum(each.probability for each in foreign if each.language in _CONTINENTAL)
+    best_share = max(best.probability, alike if best.language in _CONTINENTAL else 0)
+    return best.language if best_share >= (_LIKELY if word[0].isupper() else _SURE) else ""
+
+
+def _phonemes(word: str, origin: str, language: str) -> str:
+    rules = table("en", "origins")[origin]
+    written = unicodedata.normalize("NFC", word.lower())
+    try:
+        ipa = _pinyin(written, rules) if "finals" in rules else _by_voice(written, rules)
+        return in_dialect(ipa, language) if ipa else ""
+    except (espeak.EspeakUnavailable, UnknownSymbols):
+        return ""
+
+
+def in_dialect(ipa: str, language: str) -> str:
+    """Phonemes of misaki's alphabet for a dictionary's IPA that stands for both American and British English.
+
+    Args:
+        ipa: with `r` wherever it is written, `ɒ` for the vowel of "lot", `ɑː` for that of "palm".
+        language: en-us or en-gb.
+
+    Raises:
+        UnknownSymbols: as `from_ipa`.
+    """
+    ipa = _STRESSED_SCHWA.sub(r"\1ʌ", ipa)
+    if language == "en-gb":
+        return from_ipa(_SILENT_R.sub("", ipa).replace("æ", "a"), language)
+    ipa = re.sub("([ɪʊ])ər|ɛər", lambda match: f"{match[1] or 'ɛ'}r", ipa)
+    return from_ipa(_FLAPPED.sub("T", ipa), language)
+
+
+def _by_voice(word: str, rules: dict[str, Any]) -> str:
+    for pattern, letters in rules.get("letters", ()):
+        word = re.sub(pattern, letters, word)
+    ipa = unicodedata.normalize("NFD", espeak.phonemes(word, rules["voice"])).replace("c\u0327", "ç")
+    ipa = ipa.replace(espeak.TIE, "").replace(" ", "")
+    if stress := rules.get("stress"):
+        ipa = _stressed(ipa, stress)
+    for pattern, sounds in (*rules.get("sounds", ()), *table("en", "origins")["all"]["sounds"]):
+        ipa = re.sub(pattern, sounds, ipa)
+    return _lengthened(ipa)
+
+
+def _lengthened(ipa: str) -> str:
+    return _LONG.sub(r"\g<0>ː", ipa.translate(_DIPHTHONGS))
+
+
+def _stressed(ipa: str, syllable: str) -> str:
+    """The IPA with its stress on its first syllable or on the last but one."""
+    ipa = ipa.replace("ˈ", "").replace("ˌ", "")
+    vowels = [match.start() for match in re.finditer(r"[aeiouyæøœɐɑɔəɛɨɪʊʏɯ]", ipa)]
+    if not vowels:
+        return ipa
+    at = vowels[0] if syllable == "first" or len(vowels) == 1 else vowels[-2]
+    return f"{ipa[:at]}ˈ{ipa[at:]}"
+
+
+def _pinyin(word: str, rules: dict[str, Any]) -> str:
+    """A word of pinyin; empty if its letters are none."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c) or c == "\u0308")
+    syllables = _syllables(unicodedata.normalize("NFC", plain))
+    said = [initial + final for initial, final in syllables]
+    if not said:
+        return ""
+    # The last syllable is stressed, as in Beijing and Shanghai.
+    start, end = said[:-1], said[-1]
+    at = vowel.start() if (vowel := _VOWEL.search(end)) else 0
+    return _lengthened("".join([*start, end[:at], "ˈ", end[at:]]))
+
+
+def _syllables(word: str) -> list[tuple[str, str]]:
+    """Initial and final sounds of each syllable of pinyin; none if the word is no pinyin."""
+    pattern = _syllable()
+    found: list[tuple[str, str]] = []
+    place = 0
+    initials, finals = table("en", "origins")["zh"]["initials"], table("en", "origins")["zh"]["finals"]
+    while place < len(word):
+        match = pattern.match(word, place)
+        if match is None:
+            return []
+        initial, final = match["initial"], match["final"]
+        sound = finals[final]
+        if initial in ("zh", "ch", "sh", "r", "z", "c", "s") and final == "i":
+            sound = "ɜr" if initial in ("zh", "ch", "sh", "r") else "ə"
+        if initial in ("y", "w"):
+            sound = {"yi": "i", "yin": "ɪn", "ying": "ɪŋ", "yu": "u", "wu": "u", "yan": "ɛn", "ye": "ɛ"}.get(
+                initial + final, sound
+            )
+        silent = initial == "w" and final == "u"
+        found.append(("" if silent else initials.get(initial, ""), sound))
+        place = match.end()
+    return found
+
+
+@cache
+def _syllable() -> re.Pattern[str]:
+    rules = table("en", "origins")["zh"]
+    longest = sorted(rules["finals"], key=len, reverse=True)
+    initials = sorted(rules["initials"], key=len, reverse=True)
+    # A consonant between vowels begins the next syllable: Xi-nan rather than Xin-an.
+    return re.compile(rf"(?P<initial>{'|'.join(initials)}|)(?P<final>{'|'.join(longest)})(?=$|['’]|[^aeiouü])['’]?")
+
+
+def without_diacritics(text: str) -> str:
+    """ASCII spelling of a Latin word with diacritics; empty for ASCII words and for words of other scripts."""
+    if text.isascii():
+        return ""
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFD", text.translate(_LETTERS))
+        if not unicodedata.combining(character)
+    )
+    return plain if plain.isascii() and any(map(str.isalpha, plain)) else ""
