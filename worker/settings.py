@@ -131,6 +131,14 @@ class WorkerSettings:
         "same, or not at all; whole: a segment in one run, with exact statistics.",
         "auto",
     )
+    loudness: float = setting(
+        Group.ENGINE,
+        "Loudness in LUFS (EBU R 128) to which each published voice is brought; 0: each voice as loud as the model "
+        "makes it.",
+        -23.0,
+        low=-40,
+        high=0,
+    )
     window: float = setting(
         Group.ENGINE,
         "Seconds of sound in the largest window. Smaller ones let others in sooner; larger cost less.",

@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "gain-of-a-window",
         "worker/split/speech.py",
-        "_pcm(audio, gain, window.begin)",
-        "_pcm(audio, gain, 0)",
+        "gain.applied(audio, window.begin)",
+        "gain.applied(audio, 0)",
         ("tests/worker/split/test_inflections.py",),
     ),
     Mutation(
@@ -39,6 +39,20 @@ BREAKS = (
         "np.where(voiced & (",
         "np.where((",
         ("tests/worker/split/test_inflections.py",),
+    ),
+    Mutation(
+        "a-risen-vowel-is-long-enough",
+        "worker/split/inflections.py",
+        "wanted[vowel] *= RISE_UNITS / now",
+        "pass",
+        ("tests/worker/split/test_inflections.py",),
+    ),
+    Mutation(
+        "a-published-voice-is-levelled",
+        "worker/voices/kokoro_voices.py",
+        'weight * (loudness - _levels().get(checksums.get(name, ""), loudness))',
+        "0.0",
+        ("tests/worker/voices/test_levels.py",),
     ),
     Mutation(
         "generation-of-an-order",

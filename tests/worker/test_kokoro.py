@@ -244,4 +244,5 @@ def test_the_engine_tells_what_changes_its_samples(tmp_path):
     """Cached segments are found by it."""
     usual = make_engine(tmp_path).info.rendering
     assert make_engine(tmp_path).info.rendering == usual
-    assert make_engine(tmp_path, WorkerSettings(vocoder="whole")).info.rendering == "whole"
+    assert make_engine(tmp_path, WorkerSettings(vocoder="whole")).info.rendering.startswith("whole, ")
+    assert make_engine(tmp_path, WorkerSettings(loudness=-20)).info.rendering != usual

@@ -27,11 +27,12 @@ from worker.providers.choice import Choice, ProviderDecision, decide_providers, 
 from worker.providers.verdict import Verdict
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
+from worker.split.inflections import Gain
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.segments.windows import marks_of
 from worker.split.speech import SplitSpeech
 from worker.targets import CPU, Assignment, StageTarget
-from worker.voices.kokoro_voices import EMBEDDED, default_among, kokoro_voice
+from worker.voices.kokoro_voices import EMBEDDED, default_among, kokoro_voice, levelling, levels_digest
 from worker.voices.voice_bank import VoiceBank
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class KokoroEngine:
         self._kokoro = Kokoro.from_session(self._speech.session, str(EMBEDDED), _NO_ESPEAK)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
         self.concurrency = settings.concurrency or cores()
+        self._loudness = settings.loudness
         self.info = EngineInfo(
             name="kokoro",
             provider=self._speech.provider,
@@ -113,7 +115,8 @@ class KokoroEngine:
             voices=tuple(map(kokoro_voice, self._voices.names)),
             default_voice=default_among(self._voices.names),
             voices_sha256=self._voices.sha256,
-            rendering=self._speech.rendering,
+            rendering=self._speech.rendering
+            + (f", {self._loudness:g} LUFS by {levels_digest()}" * bool(self._loudness)),
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
             marks=self._speech.marks,
@@ -133,7 +136,8 @@ class KokoroEngine:
         The seed decides the source's noise. An export without random operations, such as the published ones, ignores
         the seed: the same phonemes always give the same samples.
         """
-        yield from self._speech.blocks(self._inputs(utterance), utterance)
+        level = levelling(utterance.voice, self._voices.checksums, self._loudness) if self._loudness else 1.0
+        yield from self._speech.blocks(self._inputs(utterance), utterance, level)
 
     def warm_up(self) -> None:
         """Speak the first block of a word: the path of every listener's first sound.
@@ -271,8 +275,11 @@ class WholeSpeech:
         self.first_block = 0.0
         self.rendering = "whole"
 
-    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
-        """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.
+    def blocks(
+        self, inputs: Sequence[NDArray[Any]], utterance: Utterance, level: float = 1.0
+    ) -> Generator[Block, None, None]:
+        """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed; `level` is a
+        factor on the samples.
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: the errors of `worker.session.run_session`.
@@ -282,7 +289,7 @@ class WholeSpeech:
             for given in self.session.get_inputs()
         }
         outputs = run_session(self.session, feeds, utterance.control)
-        samples = to_pcm(outputs[0].ravel())[utterance.from_sample :]
+        samples = to_pcm(Gain(None, level).applied(outputs[0].ravel(), 0))[utterance.from_sample :]
         if len(samples):
             marks: tuple[Mark, ...] = ()
             if utterance.marks and self._durations is not None:

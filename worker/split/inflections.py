@@ -32,6 +32,15 @@ EDGE = 3
 
 UNITS_PER_SECOND = 40
 
+RISE_UNITS = 9
+"""Units (0.22 s) that the stressed vowel under a rise has at least: in less, nobody hears where it goes."""
+
+_RISEN = 0.6
+"""Fraction of the time under a rise after which its end is reached."""
+
+_SOUNDING = 1 / 3
+"""Fraction of the voiced frames' mean energy above which a frame under a rise is voiced."""
+
 CEILING = 0.89
 """Amplitude (-1 dBFS) that raised samples don't pass; they bend from `_KNEE` on."""
 
@@ -42,28 +51,37 @@ _KNEE = 0.7
 class Gain:
     """A change of the level over a segment."""
 
-    factors: NDArray[np.float32]
-    """[frames at 80 Hz + 1]; factors between two frames' beginnings lie on straight lines."""
+    factors: NDArray[np.float32] | None
+    """[frames at 80 Hz + 1]; factors between two frames' beginnings lie on straight lines. None: 1 everywhere."""
+    level: float = 1.0
+    """Factor on all of them: the voice's."""
 
     def applied(self, audio: NDArray[np.floating[Any]], begin: int) -> NDArray[np.floating[Any]]:
         """Audio, [samples], whose first sample is that of frame `begin`."""
-        places = begin + np.arange(len(audio)) / FRAME_SAMPLES
-        factors = np.interp(places, np.arange(len(self.factors)), self.factors)
+        factors: Any = self.level
+        if self.factors is not None:
+            places = begin + np.arange(len(audio)) / FRAME_SAMPLES
+            factors = factors * np.interp(places, np.arange(len(self.factors)), self.factors)
+        elif factors == 1:
+            return audio
         louder = audio * factors
         over = np.abs(louder) > np.maximum(_KNEE, np.abs(audio))
         room = CEILING - _KNEE
         bent = np.sign(louder) * (_KNEE + room * np.tanh((np.abs(louder) - _KNEE) / room))
-        return np.where(over, bent, louder).astype(audio.dtype)
+        limited: NDArray[np.floating[Any]] = np.where(over, bent, louder).astype(audio.dtype)
+        return limited
 
 
-def inflected(prosody: Prosody, spans: Sequence[InflectedSpan]) -> tuple[Prosody, Gain | None]:
-    """The prosody with the spans' inflections; None as gain if they leave the level alone."""
+def inflected(prosody: Prosody, spans: Sequence[InflectedSpan], level: float = 1.0) -> tuple[Prosody, Gain]:
+    """The prosody with the spans' inflections, and the gain on its sound; `level` is the voice's own factor."""
+    if not spans:
+        return prosody, Gain(None, level)
     prosody = _stretched(prosody, spans)
     places = [_frames(prosody, span) for span in spans]
     pitch = _pitched(prosody, spans, places)
     prosody = replace(prosody, f0=pitch.reshape(prosody.f0.shape).astype(prosody.f0.dtype))
     if not any(span.inflection.volume for span in spans):
-        return prosody, None
+        return prosody, Gain(None, level)
     decibels = _smooth(
         _curve(
             prosody.frames + 1,
@@ -71,7 +89,7 @@ def inflected(prosody: Prosody, spans: Sequence[InflectedSpan]) -> tuple[Prosody
             0.0,
         )
     )
-    return prosody, Gain((10 ** (decibels / 20)).astype(np.float32))
+    return prosody, Gain((10 ** (decibels / 20)).astype(np.float32), level)
 
 
 def _frames(prosody: Prosody, span: InflectedSpan) -> tuple[int, int]:
@@ -91,6 +109,9 @@ def _stretched(prosody: Prosody, spans: Sequence[InflectedSpan]) -> Prosody:
         if span.seconds and (now := wanted[inside].sum()):
             factor = span.seconds * UNITS_PER_SECOND / now
         wanted[inside] *= factor
+        vowel = slice(span.start + 1, min(span.start + 3, span.end + 1))
+        if span.inflection.rise and 0 < (now := wanted[vowel].sum()) < RISE_UNITS:
+            wanted[vowel] *= RISE_UNITS / now
     if np.array_equal(wanted, old):
         return prosody
     # Rounded so that no error adds up; a phoneme that sounds keeps a unit.
@@ -146,8 +167,22 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
         shifts.append(((start, end), shift))
         ranges.append(((start, end), inflection.range))
     shift, factor = _smooth(_curve(len(f0), shifts, 0.0)), _smooth(_curve(len(f0), ranges, 1.0))
-    changed = _within_limits(mean + (octaves - mean) * factor + shift, octaves)
-    return np.where(voiced & ((shift != 0) | (factor != 1)), 2.0**changed, f0)
+    wanted = mean + (octaves - mean) * factor + shift
+    energy = prosody.energy.ravel()
+    sounding = voiced | (energy > _SOUNDING * energy[voiced].mean())
+    risen = np.zeros_like(voiced)
+    for (_, end), span in zip(places, spans, strict=True):
+        start = int(ends[span.start])
+        if span.inflection.rise and sounding[start:end].any():
+            # A falling voice creaks out where a rising one doesn't.
+            frames = slice(start, start + int(np.flatnonzero(sounding[start:end])[-1]) + 1)
+            share = np.minimum(np.linspace(0, 1 / _RISEN, frames.stop - start), 1.0)
+            low = min(octaves[start], mean) if voiced[start] else mean
+            top = mean + span.inflection.rise * span.inflection.range / 12
+            wanted[frames] = low + (top - low) * share + shift[frames]
+            risen[frames] = sounding[frames]
+    changed = _within_limits(wanted, octaves)
+    return np.where(voiced & ((shift != 0) | (factor != 1)) | risen, 2.0**changed, f0)
 
 
 def _curve(frames: int, values: Sequence[tuple[tuple[int, int], Any]], elsewhere: float) -> NDArray[np.float64]:

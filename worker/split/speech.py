@@ -142,8 +142,10 @@ class SplitSpeech:
         """The session that has the model's own inputs and metadata."""
         return self._prosody.session(self._crew.most)
 
-    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
-        """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
+    def blocks(
+        self, inputs: Sequence[NDArray[Any]], utterance: Utterance, level: float = 1.0
+    ) -> Generator[Block, None, None]:
+        """The utterance's blocks; `inputs` are the model's: tokens, style, speed. `level` is a factor on the samples.
 
         A segment shorter than `EXACT_BELOW` is vocoded in one run, with its own statistics, because those of few
         phonemes can't be predicted. Most of its silence is left out of that run.
@@ -154,7 +156,7 @@ class SplitSpeech:
         started, control = time.monotonic(), utterance.control
         paused_before = control.paused_seconds
         prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
-        prosody, gain = inflected(prosody, utterance.inflected) if utterance.inflected else (prosody, None)
+        prosody, gain = inflected(prosody, utterance.inflected, level)
         features = self._crew.run(control, lambda _: features_of(prosody, self._decoder, self._crew.most, control))
         statistics = self._predicted(prosody, features)
         prosody_seconds = time.monotonic() - started - (control.paused_seconds - paused_before)
@@ -179,7 +181,7 @@ class SplitSpeech:
         return self._predictor.predict(described)
 
     def _in_windows(
-        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance, gain: Gain | None
+        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance, gain: Gain
     ) -> Generator[_Sound, None, None]:
         source = self._source_of(prosody, utterance)
         segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.control)
@@ -188,17 +190,21 @@ class SplitSpeech:
         for window in plan:
             if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
                 audio = self._crew.run(utterance.control, partial(segment.samples, window))
-                yield (window.begin - start) * FRAME_SAMPLES, _pcm(audio, gain, window.begin), window is plan[-1]
+                yield (
+                    (window.begin - start) * FRAME_SAMPLES,
+                    to_pcm(gain.applied(audio, window.begin)),
+                    window is plan[-1],
+                )
 
     def _in_one_run(
-        self, prosody: Prosody, features: Array, utterance: Utterance, gain: Gain | None
+        self, prosody: Prosody, features: Array, utterance: Utterance, gain: Gain
     ) -> Generator[_Sound, None, None]:
         # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
         source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
         run, generator = in_weighted_run if self.windowed else in_one_run, self._one_run_generator
         audio = self._crew.run(control, lambda _: run(prosody, features, source, generator, threads, control))
-        yield 0, _pcm(audio, gain, prosody.lead), True
+        yield 0, to_pcm(gain.applied(audio, prosody.lead)), True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:
         # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one
@@ -209,8 +215,3 @@ class SplitSpeech:
     def _source_of(self, prosody: Prosody, utterance: Utterance) -> HarmonicSource:
         first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
         return HarmonicSource(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)
-
-
-def _pcm(audio: NDArray[np.floating[Any]], gain: Gain | None, begin: int) -> Pcm:
-    """PCM of audio that begins at a frame of its segment."""
-    return to_pcm(audio if gain is None else gain.applied(audio, begin))

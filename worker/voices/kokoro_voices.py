@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from shm.engine_info import VoiceInfo
+from shm.messages import Voice
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
 """The file with these voices, made by `python -m worker.models.voice_tables` from the published one."""
+
+LEVELS = Path(__file__).with_name("levels.tsv")
+"""Each voice's own loudness in LUFS (EBU R 128), measured by `python -m benchmarks.training.voice_levels`: name,
+loudness, and the checksums of its values in the published file and in `EMBEDDED`."""
 
 _LANGUAGES = {
     "a": "en-us",
@@ -62,6 +69,28 @@ _OPENAI = {
 
 DEFAULT_VOICE = "af_heart"
 """The best voice by its authors' own grades."""
+
+
+def levelling(voice: Voice, checksums: Mapping[str, str], loudness: float) -> float:
+    """The factor that brings a voice's samples to `loudness` in LUFS; of a blend, the voices' mean in dB.
+
+    Args:
+        checksums: those of the voices' values; a voice that isn't a published one stays as it is.
+    """
+    decibels = sum(weight * (loudness - _levels().get(checksums.get(name, ""), loudness)) for name, weight in voice)
+    return float(10 ** (decibels / sum(weight for _, weight in voice) / 20))
+
+
+@cache
+def levels_digest() -> str:
+    """Eight digits that change with `LEVELS`."""
+    return hashlib.sha256(LEVELS.read_bytes()).hexdigest()[:8]
+
+
+@cache
+def _levels() -> dict[str, float]:
+    rows = (line.split("\t") for line in LEVELS.read_text(encoding="utf-8").splitlines())
+    return {checksum: float(level) for _, level, *checksums in rows for checksum in checksums}
 
 
 def kokoro_voice(name: str) -> VoiceInfo:
