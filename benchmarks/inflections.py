@@ -1,4 +1,5 @@
-"""Inflections, measured in the sound of the real model: python -m benchmarks.inflections [--voices 6] [--sentences 50].
+"""Inflections, measured in the sound of the real model: python -m benchmarks.inflections [--voices 6] [--sentences 50]
+[--questions 100].
 
 Each sentence is spoken plain and inflected by the model itself, without a server. The pitch is measured by
 autocorrelation (`benchmarks.quality.pitch`), levels as root mean squares, times as samples, and words by Whisper where
@@ -10,13 +11,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from benchmarks.measuring.evaluation.sentences import evaluation_texts
+from benchmarks.measuring.evaluation.sentences import evaluation_texts, questions
 from benchmarks.measuring.hearing.opinion import OpinionScorer
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import word_errors
@@ -27,7 +28,7 @@ from shm.inflection import InflectedSpan, Inflection
 from text.g2p import G2P
 from text.markup.inflections import EMPHASES
 from text.pipeline import TextPipeline
-from text.words.segment import Notation, Segment
+from text.words.segment import Notation, Segment, SpokenWord
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.models.choice import kokoro_files
@@ -124,10 +125,9 @@ class Voice:
         words, position = [], -len(units[0].lead)
         for unit in units:
             position += len(unit.lead)
-            words += [(word.written, word.start + position, word.end + position) for word in unit.words]
+            words += [replace(each, start=each.start + position, end=each.end + position) for each in unit.words]
             position += len(unit.script)
-        self.words = words
-        return Segment(text, script, len(script), units[-1].cut)
+        return Segment(text, script, len(script), units[-1].cut, tuple(words))
 
     def say(self, script: str, voice: str, *spans: InflectedSpan) -> Pcm:
         asked = Utterance(script, LANGUAGES[voice[0]], ((voice, 1.0),), 1.0, inflected=spans)
@@ -155,13 +155,13 @@ class Word:
         return self.longer and self.higher and self.louder and self.neighbours < 0.5
 
 
-def emphasised(voice: Voice, script: str, name: str, words: Sequence[tuple[str, int, int]]) -> Iterator[Word]:
+def emphasised(voice: Voice, script: str, name: str, words: Sequence[SpokenWord]) -> Iterator[Word]:
     """A word in the middle of the sentence that is long enough to be measured."""
-    long_enough = [place for place, (written, start, end) in enumerate(words) if end - start >= 4]
+    long_enough = [place for place, word in enumerate(words) if word.end - word.start >= 4]
     if not long_enough:
         return
     place = long_enough[len(long_enough) // 2]
-    start, end = words[place][1:]
+    start, end = words[place].start, words[place].end
     plain, before = voice.timed(script, name)
     changed, after = voice.timed(script, name, InflectedSpan(start, end, EMPHASES["strong"]))
     one, other = plain[before[start] : before[end]], changed[after[start] : after[end]]
@@ -178,18 +178,59 @@ def emphasised(voice: Voice, script: str, name: str, words: Sequence[tuple[str, 
     )
 
 
+RISEN = 3.0
+"""Semitones above the sentence's mean that the last 150 ms of a rising question have at least."""
+
+
+def last_pitch(samples: Pcm) -> float:
+    """Semitones between the median pitch of the last voiced 150 ms and the mean of all."""
+    found = pitches(samples)
+    last = int(np.flatnonzero(~np.isnan(found)).max(initial=0)) + 1
+    return float(12 * np.log2(np.nanmedian(found[max(0, last - 15) : last]) / np.exp(np.nanmean(np.log(found)))))
+
+
+def asked(voice: Voice, voices: int, most: int, ears: Recognizer | None, judge: OpinionScorer | None) -> bool:
+    """Questions and other sentences as the server reads them, and without their rise; True if they are as asked."""
+    rising = [text for text, rises in questions() if rises][:most]
+    falling = [text for text, rises in questions() if not rises][:most]
+    errors, opinions = [0, 0], [[0.0], [0.0]]
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for place, text in enumerate([*rising, *falling]):
+        name = VOICES[place % voices]
+        segment = voice.segment(text, name)
+        assert segment is not None
+        read = voice.say(segment.script, name, *segment.inflected())
+        found[text in rising].append(last_pitch(read))
+        if segment.inflected():
+            for way, sound in enumerate((voice.say(segment.script, name), read)):
+                errors[way] += word_errors(text, ears.understood(sound)) if ears else 0
+                opinions[way] += [judge.opinion(sound).p808] if judge else []
+    up, other = (sum(each >= RISEN for each in found[kind]) for kind in (True, False))
+    mean = [float(np.mean(each[1:] or [0])) for each in opinions]
+    words = sum(len(text.split()) for text in rising)
+    print(
+        f"Rise by {RISEN:g} st: {up} of {len(rising)} yes/no questions (median {median(found[True]):.1f} st), {other} "
+        f"of {len(falling)} other sentences; with the rise against without: {errors[1] - errors[0]:+d} word errors of "
+        f"{words}, DNSMOS P.808 {mean[1] - mean[0]:+.3f}\n",
+        flush=True,
+    )
+    return up >= 0.9 * len(rising) and other <= 0.05 * len(falling) and mean[1] - mean[0] >= -0.02
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--voices", type=int, default=len(VOICES))
     parser.add_argument("--sentences", type=int, default=50)
+    parser.add_argument("--questions", type=int, default=100, help="so many that rise, and as many others")
     parser.add_argument("--deaf", action="store_true", help="without Whisper and DNSMOS")
     parser.add_argument("--out", type=Path, help="a file for the table")
     options = parser.parse_args()
     voice = Voice()
     ears = Recognizer() if Recognizer.is_installed() and not options.deaf else None
     judge = OpinionScorer() if OpinionScorer.is_installed() and not options.deaf else None
-    asked = measures()
+    questions_rise = asked(voice, options.voices, options.questions, ears, judge)
+    inflections = measures()
     emphases: list[Word] = []
     seconds: list[float] = []
     plain_errors = spoken_words = 0
@@ -200,13 +241,13 @@ def main() -> int:
         segment = voice.segment(text, name)
         if segment is None:
             continue
-        script, words = segment.script, list(voice.words)
+        script, words = segment.script, segment.words
         plain = voice.say(script, name)
         spoken_words += len(text.split())
         plain_errors += word_errors(text, ears.understood(plain)) if ears else 0
         if judge:
             plain_opinions.append(judge.opinion(plain).p808)
-        for each in asked:
+        for each in inflections:
             changed = voice.say(script, name, InflectedSpan(0, len(script), each.span))
             each.found.append(each.got(plain, changed))
             if ears and each.name.startswith("pitch"):
@@ -225,7 +266,7 @@ def main() -> int:
             f"{each.errors - plain_errors:+d} of {spoken_words}" if ears and each.name.startswith("pitch") else "",
             f"{np.mean(each.opinions) - np.mean(plain_opinions):+.3f}" if each.opinions else "",
         )
-        for each in asked
+        for each in inflections
     ]
     rows.append(("duration x 1.25", "1", f"{median(seconds):.2f}", "", ""))
     good = sum(each.prominent for each in emphases)
@@ -234,7 +275,7 @@ def main() -> int:
     print(table)
     if options.out:
         options.out.write_text(table + "\n")
-    return 0 if all(each.holds for each in asked) and good >= 0.95 * len(emphases) else 1
+    return 0 if questions_rise and all(each.holds for each in inflections) and good >= 0.95 * len(emphases) else 1
 
 
 if __name__ == "__main__":

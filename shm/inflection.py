@@ -41,6 +41,9 @@ class Inflection(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seconds for each written character, in place of the voice's own durations; 0: the voice's own."""
     contour: Contour = ()
     """Shift over the words' time."""
+    rise: float = 0.0
+    """Semitones above the segment's mean to which the pitch rises from the last stress of the last word on, as at the
+    end of a question; 0: the voice's own course. `range` scales it."""
 
     def within(self, around: Inflection) -> Inflection:
         """This inflection of a part of words that have the inflection `around`."""
@@ -52,6 +55,7 @@ class Inflection(msgspec.Struct, frozen=True, omit_defaults=True):
             stretch=self.stretch * around.stretch,
             duration=self.duration or around.duration,
             contour=self.contour or around.contour,
+            rise=self.rise or around.rise,
         )
 
     def part(self, begin: float, end: float) -> Inflection:

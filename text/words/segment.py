@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, InflectedSpan, Inflection
 from text.words.performer import Performer
@@ -140,6 +142,12 @@ class Segment:
             )
             written = len(word.written) + (written if following else 0)
             start = found.pop().start if following else word.start
+            if inflection.rise:
+                stress = max(self.script.rfind(mark, start, word.end) for mark in "ˈˌ")
+                before = msgspec.structs.replace(inflection, rise=0.0)
+                if stress > start and before != PLAIN:
+                    found.append(InflectedSpan(start, stress, before))
+                start = max(start, stress)
             found.append(InflectedSpan(start, word.end, inflection, inflection.duration * written))
         return tuple(found)
 

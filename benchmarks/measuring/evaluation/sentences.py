@@ -39,6 +39,12 @@ def held_out() -> tuple[str, ...]:
     return tuple(script for _, script in _texts("held_out.txt"))
 
 
+@cache
+def questions() -> tuple[tuple[str, bool], ...]:
+    """English sentences, most of them questions, and whether each should rise at its end."""
+    return tuple((text, bool(kind)) for kind, text in _lines("questions.txt"))
+
+
 def _texts(name: str) -> tuple[tuple[str, str], ...]:
     return tuple((english, script) for english, script in _lines(name))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shm.inflection import InflectedSpan, Inflection
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split.inflections import CEILING, HIGHEST, VOICED, Gain, inflected
+from worker.split.inflections import CEILING, HIGHEST, RISE_UNITS, VOICED, Gain, inflected
 from worker.split.segments.segment import Prosody
 from worker.split.segments.windows import FRAME_SAMPLES
 
@@ -37,7 +37,7 @@ def frames_of(made: Prosody, start: int, end: int) -> slice:
 def test_a_shift_is_that_of_its_phonemes_alone_and_leaves_what_has_no_voice() -> None:
     before = prosody()
     after, gain = inflected(before, [span(1, 3, pitch=4)])
-    assert gain is None
+    assert gain == Gain(None)
     inside = frames_of(before, 1, 3)
     ratios = (after.f0 / before.f0).ravel()
     voiced = before.f0.ravel() > VOICED
@@ -74,6 +74,24 @@ def test_a_pitch_stays_within_a_voice_but_the_models_own_is_never_bent() -> None
     assert np.allclose(own.f0[own.f0 > VOICED], 700, rtol=1e-3)
 
 
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+def test_a_rise_ends_above_the_mean_and_leaves_what_is_before_it(factor: float) -> None:
+    before = prosody()
+    before.f0[0, 40:] = 4.0  # the voice creaks out
+    before.energy[0, 60:] = 0.0
+    after, _ = inflected(before, [span(2, PHONEMES, rise=9.0, range=factor)])
+    start = int(2 * np.cumsum(after.durations)[2])
+    assert after.durations[3:5].sum() == RISE_UNITS > before.durations[3:5].sum()
+    assert after.durations[[0, 1, 2, 5, 6]].tolist() == before.durations[[0, 1, 2, 5, 6]].tolist()
+    assert np.array_equal(after.f0[0, : start - 2], before.f0[0, : start - 2])
+    risen = after.f0[0, start:]
+    sounding = risen > VOICED
+    assert np.isclose(risen[sounding][-1], 200 * 2 ** (9 * factor / 12), rtol=0.02)
+    assert np.all(np.diff(risen[sounding]) >= -0.1)
+    assert sounding[20], "it is voiced where the model's voice has creaked out and sounds still"
+    assert not sounding[-4:].any(), "silence has no voice"
+
+
 def test_durations_are_stretched_with_all_that_belongs_to_them() -> None:
     before = prosody()
     after, _ = inflected(before, [span(1, 3, stretch=2.0)])
@@ -97,7 +115,7 @@ def test_any_inflections_leave_whole_and_finite_arrays(values: list[tuple[float,
     units = made.durations.sum()
     assert made.text.shape[-1] == units and made.f0.shape == made.energy.shape == (1, 2 * units)
     assert np.isfinite(made.f0).all() and (made.durations >= 1).all()
-    if gain is not None:
+    if gain.factors is not None:
         assert len(gain.factors) == made.frames + 1
 
 
