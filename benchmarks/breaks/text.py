@@ -6,6 +6,34 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "layout-is-cleared",
+        "text/normalization/normalize.py",
+        "        text = layout.cleared(text)\n",
+        "        text = str(text)\n",
+        ("tests/text/normalization/test_layout.py",),
+    ),
+    Mutation(
+        "a-sum-has-bounds",
+        "text/normalization/english/formulas.py",
+        'return [name, "from", *below, "to", *above, "of"]',
+        'return [name, "of"]',
+        ("tests/text/normalization/test_formulas.py",),
+    ),
+    Mutation(
+        "names-precede-misaki",
+        "text/english/names.py",
+        "        if word in names():\n            return self._name(word)\n",
+        "",
+        ("tests/text/test_foreign_names.py",),
+    ),
+    Mutation(
+        "a-foreign-word-keeps-its-rules",
+        "text/english/foreign.py",
+        "if best_share >= (",
+        "if best_share > 2 + (",
+        ("tests/text/test_foreign_names.py",),
+    ),
+    Mutation(
         "classes-fold-case",
         "text/normalization/classes/tokens.py",
         "text, text.casefold(), start",

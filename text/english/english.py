@@ -199,7 +199,8 @@ class Fallback:
             phone if phone in self._alphabet else nearest.get(phone, " " if phone == " " else "")
             for phone in unicodedata.normalize("NFD", misaki.from_espeak(said, self._language))
         )
-        return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
+        # espeak-ng writes the r of "Kara" in its vowel and again as a consonant.
+        return " ".join(mapped.replace("ɹɹ", "ɹ").split()) if any(map(str.isalpha, mapped)) else ""
 
     def _letter(self, character: str) -> str:
         """Phonemes of a letter's or digit's name, from misaki's lexicon or (other scripts) from the Unicode name."""

@@ -18,6 +18,7 @@ from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
 from text.locales.tables import table, word_list
+from text.normalization import layout
 from text.normalization.draft import Replacement
 from text.normalization.english import tex
 from text.normalization.number_words import cardinal
@@ -38,6 +39,7 @@ _DEFINITION = re.compile(
 )
 """Definition of a link's address, or the mark of a footnote's text."""
 
+_HYPHENATED = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})-$")
 _TASK = re.compile(r"\[[ xX]\] ")
 
 _READ_LINES = 2
@@ -118,7 +120,9 @@ class _Reader:
                 case "text_special":
                     self._text(child.markup, child.content)
                 case "softbreak" | "hardbreak":
-                    self._separate("\n")
+                    following = children[place + 1].content if place + 1 < len(children) else ""
+                    if not self._joins_hyphen(following):
+                        self._separate("\n")
                 case "tex":
                     self._text(child.content, " ".join(child.content.split()))
                 case "footnote_mark":
@@ -141,6 +145,16 @@ class _Reader:
                         self._separate(said)
                 case "em_open" | "em_close" | "strong_open" | "strong_close" if _is_product(children, place):
                     self._text(child.markup)
+
+    def _joins_hyphen(self, following: str) -> bool:
+        """Join a word whose line ends in a hyphen with its end; false if the line ends otherwise."""
+        last = self.pieces[-1] if self.pieces and not self._joint else None
+        hyphenated = _HYPHENATED.search(last.said) if last and last.verbatim and following[:1].islower() else None
+        if last is None or hyphenated is None:
+            return False
+        if not layout.keeps_hyphen(hyphenated["start"]):
+            self.pieces[-1] = Replacement.kept(self._chunk, last.start, last.end - 1)
+        return True
 
     def _code(self, token: Token) -> None:
         first, last = token.map or [0, 1]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization import emoji
+from text.normalization import emoji, layout
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
 from text.normalization.english import english, web
 from text.normalization.markdown import plain
@@ -84,11 +84,17 @@ def normalized_sentences(
         keeps: callback for the spans of words that no rule but Markdown's may change; no span by default.
     """
     rules = _rules_on(language.partition("-")[0], settings)
-    markdown = "markdown" in settings.on
+    markdown, laid_out = "markdown" in settings.on, "layout" in settings.on
+    if laid_out:
+        text = layout.cleared(text)
     with_tex = "tex" in settings.on and language.startswith("en")
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         pieces = plain(chunk, "code_blocks" in settings.on, with_tex) if markdown else None
+        if pieces is None and laid_out:
+            pieces = layout.joined(chunk)
+        if layout.FILLER in chunk:
+            pieces = list(layout.without_fillers(pieces or [Replacement.kept(chunk, 0, len(chunk))]))
         yield from _chunk(
             chunk,
             start,

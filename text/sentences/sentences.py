@@ -249,7 +249,7 @@ def _closed_fences(text: str) -> Iterator[tuple[int, int]]:
 
 
 LIST_MARKER = re.compile(
-    r"(?:(?:[•⁃‣] ?)?\d{1,3}\.?\)|[•⁃‣] ?\d{1,3}\.|[a-h]\.(?= [A-Z])"
+    r"(?:(?:[•⁃‣] ?)?\d{1,3}\.?\)|[•⁃‣] ?\d{1,3}\.|[a-h]\.(?= [A-Z])|[ivx]{1,4}\.(?= [A-Z])"
     r"|[-*+•⁃‣◦▪·–—]|\(?(?:\d{1,3}(?:\.\d{1,3})*[.)]|\d{1,3}(?:\.\d{1,3})+|[A-Za-z]\)|[ivxIVX]{2,4}\))) "
 )
 """Pattern of a marker that begins a list line or a numbered heading."""

@@ -111,6 +111,7 @@ def test_words_of_later_paragraphs_know_their_places() -> None:
 SWITCHED = {
     "markdown": "A **b** c.",
     "code_blocks": "```\na\nb\nc\n```",
+    "layout": "As others showed.[12] Then this.",
     "emoji": "Hi 😀 you.",
     "web_addresses": "Mail me@example.com now.",
     "phones": "Call 555-0199.",
@@ -146,7 +147,7 @@ def test_every_rule_has_a_switch_and_help() -> None:
 
 def test_every_row_of_a_language_is_a_rule() -> None:
     rows = [rule.name for code in ("en", "es", "fr", "it", "pt", "hi", "ja", "cmn") for rule in rules_of(code)]
-    assert {*rows, *(name for name, _ in PARSERS)} - {"classes"} == set(RULES) - {"markdown", "code_blocks"}
+    assert {*rows, *(name for name, _ in PARSERS)} - {"classes"} == set(RULES) - {"markdown", "code_blocks", "layout"}
 
 
 @pytest.mark.parametrize(("rule", "text"), SWITCHED.items())

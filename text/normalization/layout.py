@@ -1,0 +1,151 @@
+"""What a pasted text has around its words: subtitle times, BBCode, wiki marks, page numbers, footnote signs, faces.
+
+These become spaces, so that each word keeps its place in the text. Patterns are bounded or possessive: linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from text.locales.tables import words
+from text.normalization.draft import Replacement
+
+FILLER = "\ufdd1"
+"""Stands for a sign that is left out without a space; a noncharacter, which sanitised text never contains."""
+
+_UNFILLED = re.compile(f"[^{FILLER}]+")
+_INK = re.compile(r"[^\n]")
+
+_TIME = r"(?:\d{1,2}:)?\d{2}:\d{2}[.,]\d{3}"
+_CUE = re.compile(rf"(?:^\d{{1,6}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
+_CAPTIONS = re.compile(r"\AWEBVTT[^\n]*+\n*|^(?:NOTE|STYLE)\b[^\n]*+$", re.MULTILINE)
+_SPEAKER = re.compile(r"^[-–] (?=\S)|</?(?:[vciub]|lang|ruby)\b[^<>\n]{0,80}>", re.MULTILINE)
+_BREAK = re.compile(r"\n+")
+
+_BBCODE_NAMES = (
+    "b|i|u|s|url|img|quote|code|colou?r|size|font|center|left|right|list|li|spoiler|email|youtube|table|tr|td|su[bp]|hr"
+)
+_BBCODE = re.compile(rf"\[/?(?:{_BBCODE_NAMES})(?:=[^\]\n]{{1,200}}+)?\]|^\[\*\]", re.IGNORECASE | re.MULTILINE)
+_CLOSED = re.compile(rf"\[/(?:{_BBCODE_NAMES})\]", re.IGNORECASE)
+
+_WIKI = re.compile(
+    r"(?<![\w'])(?P<quotes>'{2,3}|'{5})(?P<quoted>[^\s'](?:[^'\n]|'(?!')){0,300})(?P=quotes)(?!')"
+    r"|(?<![\w\]!])\[\[(?P<page>[^\[\]|\n]{1,100}\|)?(?P<label>[^\s\[\]|][^\[\]|\n]{0,200})\]\](?![(\[:\]])"
+    r"|^={2,6} ?(?P<title>[^\s=][^\n=]{0,120}?) ?={2,6}$"
+    r"|\{\{[^{}\n]{1,300}+\}\}|<ref\b[^<>\n]{0,200}(?:/>|>[^<\n]{0,500}</ref>)",
+    re.MULTILINE,
+)
+
+_PAGE = re.compile(
+    r"(?:(?<=\n\n)|\A)(?:[-–—] ?\d{1,4} ?[-–—]|(?:[Pp]age|PAGE|pg?\.) \d{1,4}(?: of \d{1,4}| ?/ ?\d{1,4})?)(?=\n\n|\Z)"
+)
+
+_NOTES = re.compile(
+    r"(?<=[.,;:!?”’\"')\]»])[⁰¹²³⁴-⁹]{1,3}(?:[,⁻–⁾ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,5}(?!\w)"
+    r"|(?<=[a-z]{4})(?<!meter)(?<!metre)(?<!meters)(?<!metres)(?<!inch)(?<!feet)(?<![sct][ioa][nsn]h)"
+    r"[⁰¹²³⁴-⁹]{1,3}(?![\w/⁻⁺])"
+    r"|(?<=[\w.,;:!?”’\"')])[†‡]{1,2}(?!\w)"
+    r"|(?<=[.,;:!?”’\"')])(?:\[\d{1,3}(?:(?:, ?|[–-])\d{1,3}){0,6}\])+(?=\s|$)"
+    r"|(?<=[a-z]{4})(?:\[[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3}){0,6}\])+(?=[\s.,;:!?]|$)"
+    r"|\[(?:citation needed|edit|edit source|note \d{1,2}|nb \d{1,2})\]"
+)
+
+_IN_FACE = r"(?:(?![^\W_])[^()（）\[\]\n]|[ツ益ಠᴥωдДノ])"
+_FACE = re.compile(
+    r"(?<![\w(])[¯\\_ヽ╯ᕕᕦ໒ლ٩\\o]{0,4}[(（](?=[^()（）\n]{0,14}[°□ツ益◕‿ω´`^•ᴥಠ﹏≧≦◡ᵕ♥͜͡ʖ_ᗜ])"
+    rf"{_IN_FACE}{{1,15}}[)）]"
+    r"[^\w\s.,;:!?\"'”’()\[\]]{0,5}(?:_/¯|/¯)?(?: ?[︵┻━┬─彡]{1,6}){0,3}"
+    r"|ʕ[^ʔ\n]{1,8}ʔ[^\w\s]{0,2}|ಠ_{1,2}ಠ|┻━┻|┬─┬(?:ノ)?"
+    r"|(?<![^\s])(?:\^_{0,3}\^|>_{1,3}<|[TQ]_[TQ]|[oO]_[oO0]|-_{1,3}-|[xX]D+|:['’]?-?[D3oO]|;_;|=_=|u_u|\\o/)"
+    r"(?=[\s.,!?]|$)"
+)
+_NICK = re.compile(r"^<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
+
+_HYPHEN = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})(?P<hyphen>-)(?P<end>\n)(?=[^\W\d_]{2})")
+
+_NEEDED = re.compile(
+    r"-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|[⁰¹²³⁴-⁹†‡]|\]|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PLAIN_NICKS = frozenset(
+    ("b", "i", "u", "p", "a", "s", "br", "hr", "li", "td", "tr", "h1", "h2", "h3", "em", "code", "pre", "div", "span")
+)
+
+
+def cleared(text: str) -> str:
+    """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
+    if not _NEEDED.search(text):
+        return text
+    if "-->" in text:
+        text = _without_times(text)
+    if _CLOSED.search(text):
+        text = _BBCODE.sub(_gone, text)
+    text = _WIKI.sub(_unmarked, text)
+    text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
+    if "<" in text:
+        text = _NICK.sub(_named, text)
+    return _PAGE.sub(_page, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _INK.sub(" ", match[0])
+
+
+def _gone(match: re.Match[str]) -> str:
+    return FILLER * len(match[0])
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    """A wiki's heading, link or emphasis without its signs."""
+    name = match.lastgroup
+    if name is None:
+        return _gone(match)
+    before, after = match.start(name) - match.start(), match.end() - match.end(name)
+    return FILLER * before + match[name] + FILLER * after
+
+
+def _without_times(text: str) -> str:
+    """Subtitles without times and numbers, whose cues follow each other as the lines of a paragraph do."""
+    if not _CUE.search(text):
+        return text
+    text = _SPEAKER.sub(_gone, _CUE.sub(_blank, _CAPTIONS.sub(_blank, text)))
+    return _BREAK.sub(lambda match: " " * len(match[0]), text)
+
+
+def _named(match: re.Match[str]) -> str:
+    """The speaker of a line of chat, with a colon."""
+    return match[0] if match["nick"].lower() in _PLAIN_NICKS else f" {match['nick']}: "
+
+
+def _page(match: re.Match[str]) -> str:
+    """A page's number between paragraphs; a text that consists of one keeps it."""
+    return match[0] if match.span() == (0, len(match.string)) else _blank(match)
+
+
+def without_fillers(pieces: Iterable[Replacement]) -> Iterator[Replacement]:
+    for piece in pieces:
+        if not piece.verbatim or FILLER not in piece.said:
+            yield piece._replace(said=piece.said.replace(FILLER, ""))
+            continue
+        for run in _UNFILLED.finditer(piece.said):
+            start, end = run.span()
+            yield Replacement(piece.start + start, piece.start + end, run[0], verbatim=True)
+
+
+def joined(text: str) -> list[Replacement] | None:
+    """Pieces of a text whose words go on after hyphens at lines' ends; None if there is no such word."""
+    pieces: list[Replacement] = []
+    end = 0
+    for match in _HYPHEN.finditer(text):
+        following = text[match.end()]
+        if following.islower():
+            stop = match.end("hyphen") if keeps_hyphen(match["start"]) else match.start("hyphen")
+            pieces.append(Replacement.kept(text, end, stop))
+            end = match.end()
+    return [*pieces, Replacement.kept(text, end, len(text))] if pieces else None
+
+
+def keeps_hyphen(start: str) -> bool:
+    """True if a hyphen after this word belongs to a compound (well-known) rather than to the line's end."""
+    return start.lower() in words("en", "hyphenated")
