@@ -21,7 +21,7 @@ TITLES: dict[str, str] = _READ["titles"]
 STREETS: dict[str, str] = _READ["streets"]
 """Parts of street names."""
 
-ANYWHERE: dict[str, str] = _READ["anywhere"]
+ANYWHERE: dict[str, str] = _READ["anywhere"] | _READ["plain"]
 """Abbreviations read wherever they stand."""
 
 LABELS: dict[str, str] = _READ["labels"]

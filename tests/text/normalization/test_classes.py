@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -36,7 +37,7 @@ def wrong(count: int) -> list[tuple[str, str]]:
         named = drawn.choice((label, label.upper(), label.lower()))
         text = sentence.format(form.format(label=named, n=n, m=n + 1, letter=letter))
         said = normalize(text, "en-us", SETTINGS)
-        frame = (sentence + form).format("", label=label, n="", m="", letter=letter)
+        frame = (sentence + form).format("", label="Apartment" if label == "Apt" else label, n="", m="", letter=letter)
         allowed = NUMBER_WORDS | set(re.findall("[a-z]+", frame.lower())) | ({"to"} if "–" in form else set())
         words = re.findall("[a-z]+", said.lower())
         if (
@@ -98,3 +99,35 @@ def test_a_telephone_number_in_words_has_its_words_and_digits_in_order() -> None
         spoken = (" ".join(digits[int(d)] for d in part) if part.isdecimal() else part.lower() for part in parts)
         one = "one " if number[0] == "1" else ""
         assert said(f"Call {number} now.") == f"Call {one}eight hundred {' '.join(spoken)} now."
+
+
+ABBREVIATIONS = table("en", "abbreviations")
+
+
+@pytest.mark.parametrize("case", [str.lower, str.title, str.upper])
+def test_an_abbreviation_that_is_no_word_is_read_in_any_case_with_a_full_stop_or_without(
+    case: Callable[[str], str],
+) -> None:
+    wrong = []
+    for written, full in ABBREVIATIONS["plain"].items():
+        for stop in ("", "."):
+            sentence = "she saw {}, he said" if case is not str.upper else "SHE SAW {}, HE SAID"
+            heard = said(sentence.format(case(written) + stop)).lower()
+            if heard != sentence.format(full).lower() and not (written == "bc" and case is str.title):
+                wrong.append((written, heard))
+    assert wrong == []
+
+
+def test_an_ending_that_is_not_the_number_s_own_is_no_ordinal() -> None:
+    for number in range(5, 40):
+        text = said(f"He weighs {number}st now.")
+        own = number % 10 == 1 and number != 11
+        assert ("stone" in text) is not own, text
+
+
+def test_two_numbers_with_a_slash_are_a_date_a_score_or_a_fraction_by_their_words() -> None:
+    for day in (13, 17, 19, 22, 23, 26, 29):
+        assert said(f"See you on Fri 6/{day}.").startswith("See you on Friday June ")
+        assert " out of " in said(f"She got 6/{day}.")
+    for above, below in ((1, 2), (2, 3), (3, 4), (5, 8), (7, 16)):
+        assert " out of " not in said(f"About {above}/{below} of them left.")

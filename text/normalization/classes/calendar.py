@@ -47,6 +47,12 @@ class Date:
 
 
 @dataclass(frozen=True, slots=True)
+class DateSpan:
+    first: Date
+    last: Date
+
+
+@dataclass(frozen=True, slots=True)
 class MonthSpan:
     first: int
     last: int
@@ -91,3 +97,4 @@ class Ratio:
     last: int
     timed: bool = False
     """Minutes and seconds, which no word joins."""
+    decimals: str = ""

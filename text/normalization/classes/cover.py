@@ -29,23 +29,41 @@ class Parser(NamedTuple):
     """Parser of a class."""
 
     words: frozenset[str]
-    """Words and signs, besides numbers, with which an item of the class begins; in small letters."""
+    """Words and signs with which an item of the class begins; in small letters."""
     parse: Callable[[Tokens, int, bool], Iterable[Classed]]
     """Candidates that begin at a token of a sentence; the last argument is True for British habits."""
+    numbers: bool = True
+    """Items begin with digits as well."""
+    mixed: bool = False
+    """Items also begin with letters that digits follow: B12."""
 
 
-def candidates(line: Tokens, parsers: Iterable[Parser], british: bool) -> Iterator[Classed]:
-    """Candidates that begin and end where an item can."""
-    parsers = list(parsers)
-    words = frozenset[str]().union(*(parser.words for parser in parsers))
-    for place, token in enumerate(line.tokens):
-        number = token.kind == "d"
-        if (number or token.fold in words) and line.begins(place):
-            for parser in parsers:
-                if number or token.fold in parser.words:
-                    for found in parser.parse(line, place, british):
-                        if line.ends(found.last):
-                            yield found
+class Parsers:
+    """Parsers by the token with which their items begin."""
+
+    def __init__(self, parsers: Iterable[Parser]) -> None:
+        listed = list(parsers)
+        self._numbers = [parser.parse for parser in listed if parser.numbers]
+        self._mixed = [parser.parse for parser in listed if parser.mixed]
+        words = frozenset[str]().union(*(parser.words for parser in listed))
+        self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
+
+    def candidates(self, line: Tokens, british: bool) -> Iterator[Classed]:
+        """Candidates that begin and end where an item can."""
+        for place, token in enumerate(line.tokens):
+            if token.kind == "d":
+                parses = self._numbers
+            elif (found := self._words.get(token.fold)) is not None:
+                parses = found
+            elif self._mixed and token.kind == "w" and line[place + 1].kind == "d" and not line[place + 1].gap:
+                parses = self._mixed
+            else:
+                continue
+            if line.begins(place):
+                for parse in parses:
+                    for candidate in parse(line, place, british):
+                        if line.ends(candidate.last):
+                            yield candidate
 
 
 def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from text.locales.tables import word_list
-from text.normalization.classes.calendar import Clock, Date, Decades, MonthSpan, Weekday, Year
+from text.normalization.classes.calendar import Clock, Date, DateSpan, Decades, MonthSpan, Weekday, Year
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import DASHES, Tokens
 
@@ -15,6 +15,7 @@ _COST = 0.5
 _ORDER = {"st", "nd", "rd", "th"}
 _JOINTS = frozenset("-/.")
 _ERAS = frozenset(("ad", "bc", "bce", "ce"))
+_AFTER_STOP = frozenset(",;:)")
 _APOSTROPHES = frozenset("'’‘")
 BEFORE_YEARS = _APOSTROPHES | {"fy"}
 
@@ -35,6 +36,15 @@ class Dates:
         return frozenset((*self._days, *self._long_days, *self._months, "the"))
 
     def dates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Parser of dates and days, and of two dates with a dash between them."""
+        for found in self._single(line, place, british):
+            yield found
+            if isinstance(found.fields, Date) and found.fields.day and line.dash(found.last):
+                for last in self._single(line, found.last + 1, british):
+                    if isinstance(last.fields, Date) and last.fields.day:
+                        yield Classed(place, last.last, DateSpan(found.fields, last.fields), _COST - 0.1)
+
+    def _single(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
         if token.kind == "d":
             yield from self._numeric(line, place, british)
@@ -186,13 +196,20 @@ class Dates:
         joined = line[place + 3].text == sign and not line[place + 3].gap and not line[place + 4].gap
         third = line[place + 4].text if joined and line[place + 4].kind == "d" else ""
         if len(first) == 4:
-            if len(third) in (1, 2) and (date := _valid(int(first), int(second), int(third))) and len(second) == 2:
+            whole = sign != "." or len(third) == 2
+            if (
+                whole
+                and len(third) in (1, 2)
+                and (date := _valid(int(first), int(second), int(third)))
+                and len(second) == 2
+            ):
                 yield from self._with_time(line, place, place + 5, replace(date, day_first=british))
             return
         if third:
             if line.has(place + 5, ("/", "-"), glued=True) and not line[place + 6].gap:
                 return
-            if len(third) == 4 or (len(third) == 2 and (sign == "/" or line.cued(place, self._cues["padded_date"]))):
+            short_cued = line.cued(place, self._cues["date" if sign == "." else "padded_date"])
+            if len(third) == 4 or (len(third) == 2 and (sign == "/" or short_cued)):
                 year = _full_year(third)
                 one, two = int(first), int(second)
                 day_first = british or sign == "."
@@ -210,7 +227,12 @@ class Dates:
             cued = cued or (line.cued(place, self._long_days, 2) and line.cued(place, self._cues["date"]))
             zero = padded and "0" in (first[0], second[0])
             date = _ordered(2000, one, two, british)
-            if date and (zero or (padded and alone) or cued):
+            cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, self._cues["of_date"]))
+            cued = cued or line[place - 1 - line.has(place - 1, (".", ","))].fold in self._days
+            cued = cued or not line.folds.isdisjoint(self._cues["date_lines"])
+            spanned = line.dash(place + 3) and line.has(place + 5, "/", glued=True)
+            likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
+            if date and (zero or (padded and alone) or cued or likely):
                 yield Classed(place, place + 3, replace(date, year=0, day_first=british), _COST - 0.1 * cued)
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
@@ -233,15 +255,28 @@ class Dates:
         known = self._days | self._long_days
         day, short = known[line[place].fold], line[place].fold in self._days
         stop = place + 1 + (short and line.has(place + 1, ".", glued=True) and not line.last(place + 1))
-        if line.dash(stop) or line.has(stop, ("to",)):
+        if line.dash(stop) or line.has(stop, ("to", "thru", "through")):
             last = known.get(line[stop + 1].fold)
             if last is not None:
-                yield Classed(place, stop + 2, Weekday(day, last), _COST)
+                end = stop + 2
+                end += line.has(end, ".", glued=True) and line[end + 1].text in _AFTER_STOP
+                yield Classed(place, end, Weekday(day, last), _COST)
         if not short or (
             line[place].fold in ("mon", "sat", "sun", "wed")
             and not line[place].text.istitle()
             and not (stop > place + 1 or line[stop + 1].text == "/" or line[stop].fold in self._months)
         ):
+            return
+        titled = line[place].text.istitle()
+        near = line.has(stop, self._cues["after_day"]) and (
+            line[place].fold not in ("sat", "sun", "mon", "wed")
+            or line[stop].fold in self._cues["parts_of_day"]
+            or (titled and stop > place + 1)
+        )
+        alone = line[stop].kind != "w" and line.ends(stop)
+        near = near or (titled and alone and line.has(place - 1, self._cues["before_day"]))
+        if line[place].fold in self._cues["sure_days"] or near:
+            yield Classed(place, stop, Weekday(day), _COST)
             return
         following = stop + (line.has(stop, ",", glued=True) or 0)
         following += line.has(following, ("the",))

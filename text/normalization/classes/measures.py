@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed
@@ -17,7 +18,10 @@ _TIMES = frozenset(("x", "×"))
 _SPECIAL = frozenset("%‰°℃℉º")
 
 
-_WAYS = ("N", "S", "E", "W")
+_WAYS = ("n", "s", "e", "w")
+_MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
+_FEET = frozenset("'’′")
+_MOST_SIDES = 4
 _Symbols = list[tuple[tuple[str, ...], str]]
 """Units that begin with the same token: their tokens and their symbols, the longest first."""
 
@@ -49,6 +53,8 @@ class Measures:
         """Symbol of the unit at a token and the place after it; ("", place) if there is none."""
         folded: set[str] = set()
         length = 0
+        if line[place].text[-1:] == "s" and line[place].text[:-1].isupper():
+            units = {} if len(line[place].text) > 2 else units  # HRs
         for parts, symbol in units.get(line[place].fold, ()):
             tokens = line.tokens[place : place + len(parts)]
             if folded and len(parts) < length:
@@ -61,7 +67,14 @@ class Measures:
         if not folded:
             return "", place
         written = "".join(token.fold for token in line.tokens[place : place + length])
-        symbol = self._preferred.get(written, "") if len(folded) > 1 or len(written) == 1 else folded.pop()
+        if len(folded) == 1 and len(written) > 1:
+            return folded.pop(), place + length
+        symbol = self._preferred.get(written, "")
+        if not symbol and len(written) == 1 and written in folded:
+            following = line[place + 1]
+            compound = not following.gap and (following.text in _POWERS or following.text in ("/", "^"))
+            if units is self._pers or compound or (line.shouted and (line[place].gap or written == "s")):
+                symbol = written
         return symbol, place + length
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -71,9 +84,14 @@ class Measures:
             return
         first = Quantity(number, minus, line[start].text != number)
         yield from self._measure(line, place, after, first, None, False)
+        if line.has(after, _MAGNITUDES) and line[after].gap:
+            for large in self._measure(line, place, after + 1, first, None, False):
+                if isinstance(large.fields, Measure):
+                    fields = replace(large.fields, magnitude=line[after].fold)
+                    yield large._replace(fields=replace(fields, singular=fields.singular and not first.is_one))
         marked = line.has(after, "%°", glued=True)
         joint = after + marked
-        if line[joint].fold in _TIMES and line[joint].gap == line[joint + 1].gap:
+        if line[joint].fold in _TIMES and line[joint].gap == line[joint + 1].gap and line[joint + 1].kind == "d":
             second, end = written_number(line, joint + 1)
             if second:
                 yield from self._measure(line, place, end, first, Quantity(second), True)
@@ -89,6 +107,34 @@ class Measures:
                 if line[end].fold in _TIMES and not line[end].gap and line[joint].fold != "to":
                     yield Classed(place, end + 1, Multiple(first, last), _COST)
 
+    def by_signs(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Parser of inches and feet by their signs: 27", 22" x 14" x 9", 6' tall."""
+        numbers: list[str] = []
+        after = place
+        unit = ""
+        while True:
+            number, after = written_number(line, after)
+            foot = line[after].text in _FEET and not line[after].gap
+            if not number or not (foot or after in line.inches_at) or (unit and unit != ("ft" if foot else "in")):
+                return
+            unit = "ft" if foot else "in"
+            numbers.append(number)
+            after += 1
+            if line[after].fold not in _TIMES or len(numbers) == _MOST_SIDES or line[after + 1].kind != "d":
+                break
+            after += 1
+        following = line[after]
+        if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
+            return
+        sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′"
+        if not sure and following.fold not in self._cues["after_feet"]:
+            return
+        singular = self._is_noun(line, after) or self._describes(line, after)
+        if len(numbers) > 1:
+            yield Classed(place, after, Sides(tuple(numbers), unit, singular), 0.3)
+        else:
+            yield Classed(place, after, Measure(Quantity(numbers[0]), unit, singular=singular), 0.4)
+
     def coordinates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Parser of degrees with a way of the compass: 51°30′26″N, 40° N."""
         number, after = written_number(line, place)
@@ -98,12 +144,12 @@ class Measures:
                 return
             parts.append(number)
             after += 1
-            if line[after].text in _WAYS:
+            if line[after].fold in _WAYS:
                 break
             number, after = written_number(line, after)
-        if line[after].text in _WAYS:
+        if line[after].fold in _WAYS and (line[after].text.isupper() or line.small):
             degrees, minutes, seconds = (*parts, "", "")[:3]
-            yield Classed(place, after + 1, Coordinate(degrees, minutes, seconds, line[after].text), 0.3)
+            yield Classed(place, after + 1, Coordinate(degrees, minutes, seconds, line[after].text.upper()), 0.3)
 
     def _sides(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
         numbers = [line[place].text]
@@ -127,22 +173,33 @@ class Measures:
             return
         power, end = _power(line, end)
         per, per_power = "", ""
+        end += line.has(end, ".", glued=True) and line.has(end + 1, "/", glued=True)
         if line.has(end, "/", glued=True) and not line[end + 1].gap:
             per, per_end = self._unit(line, end + 1, self._pers)
             if not per:
-                if line[end + 1].fold != "o":
+                if line[end + 1].fold != "o" and line[end + 1].kind != "d":
                     return
             else:
                 per_power, end = _power(line, per_end)
+                if line.has(end, "/", glued=True) and not line[end + 1].gap:
+                    second, second_end = self._unit(line, end + 1, self._pers)
+                    if second:
+                        per, end = f"{per}/{second}", second_end
         if not self._fits(line, place, after, end, symbol, gap, first, last, by, power or per):
             return
+        in_brackets = line[place - 1].text == "(" and line[end + line.has(end, ".", glued=True)].text == ")"
+        if in_brackets:
+            end += line.has(end, ".", glued=True)
         after_stop = line[end + 1]
         shouted = symbol in self._cues["stopped"] and line.shouted
-        if line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
+        if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":"):
+            end += not after_stop.gap
+        elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
             end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted
         described = self._describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
-        singular = gap == "-" or described or (article and self._is_noun(line, end))
+        packed = in_brackets and line[end + 1].kind == "w" and self._is_noun(line, end + 1)
+        singular = gap == "-" or described or packed or (article and self._is_noun(line, end))
         yield Classed(place, end, Measure(first, symbol, last, by, power, per, per_power, singular), 0.4)
 
     def _fits(
@@ -153,6 +210,17 @@ class Measures:
         following = line[end]
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
             return False  # 123 N. Main St.
+        if symbol == "st" and not self._is_stone(line, after, first):
+            return False
+        written = line[after].text
+        if written.istitle() and written != symbol and written.casefold() in self._cues["untitled"]:
+            return False
+        if written == "HR" and not line.folds.isdisjoint(self._cues["innings"]):
+            return False
+        if symbol == "s" and len(first.number) == 3 and not line.folds.isdisjoint(self._cues["statuses"]):
+            return False
+        if symbol == "A" and line.folds.isdisjoint(self._cues["amps"]):
+            return False
         if symbol in self._cues["only_apart"] and gap != " ":
             return False
         if symbol in self._cues["only_together"] and gap == " " and not compound:
@@ -162,9 +230,17 @@ class Measures:
             return False
         if not following.gap and following.text in ("'", "’", "^", "²", "³", "⁻"):
             return False
-        if following.text in ("-", "/") and not following.gap and not line[end + 1].gap and line[end + 1].kind != "s":
+        old = following.text == "-" and line[end + 1].fold == "old"
+        numbers = following.text == "/" and line[end + 1].kind == "d"
+        glued = not following.gap and not line[end + 1].gap and line[end + 1].kind != "s"
+        if following.text in ("-", "/") and glued and not (old or numbers):
             return False
         return "⁻" not in (line[end].text, line[end + 1].text)
+
+    def _is_stone(self, line: Tokens, after: int, first: Quantity) -> bool:
+        """True for a weight of people in stones, whose sign isn't an ordinal's ending: 12st."""
+        number = first.number
+        return line[after].text == "st" and number.isdecimal() and 4 < int(number) < 40 and int(number) not in (21, 31)
 
     def _basis(self, line: Tokens, first: Quantity) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""

@@ -26,6 +26,7 @@ class Amounts:
         self._full = frozenset(magnitudes.values())
         cues: dict[str, str] = dict(table["cues"])  # type: ignore[call-overload]
         self._singular, self._per = word_list(cues["singular"]), word_list(cues["per"])
+        self._articles, self._no_noun = word_list(cues["articles"]), word_list(cues["no_noun"])
         self._cents = {"c": "¢", "¢": "¢"}
         starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
         self.parser = Parser(frozenset(starts), self.parse)
@@ -51,7 +52,11 @@ class Amounts:
         token = line[place]
         if token.text in self._signs:
             return "", token.text, place + 1
-        if token.fold in self._countries and line.has(place + 1, "$", glued=True) and token.text.isupper():
+        if (
+            token.fold in self._countries
+            and line.has(place + 1, "$", glued=True)
+            and (token.text.isupper() or line.small)
+        ):
             return self._countries[token.fold], "$", place + 2
         if token.fold in self._codes and (token.text.isupper() or token.text.islower() or token.text.istitle()):
             return "", self._codes[token.fold], place + 1
@@ -98,7 +103,9 @@ class Amounts:
                 return
             after += 2
         per, after = self._period(line, after)
-        singular = singular or line[after].fold.removesuffix("s") in self._singular
+        singular = (
+            singular or line[after].fold.removesuffix("s") in self._singular or self._describes(line, place, after)
+        )
         value, other = Quantity(number, minus), Quantity(last) if last else None
         money = Money(sign, country, value, magnitude, other, first, per, plus, singular, tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
@@ -120,6 +127,19 @@ class Amounts:
         yield Classed(place, after, money, _COST)
 
     def _period(self, line: Tokens, place: int) -> tuple[str, int]:
-        if line.has(place, "/", glued=True) and line.has(place + 1, self._per, glued=True):
-            return line[place + 1].fold, place + 2
-        return "", place
+        per = line[place + 1]
+        if not line.has(place, "/", glued=True) or per.gap or per.kind != "w":
+            return "", place
+        end = place + 2
+        if per.fold in self._per:
+            stop = line.has(end, ".", glued=True) and line[end + 1].text[:1].islower()
+            return per.fold, end + stop
+        free = len(per.text) > 3 and per.text.islower() and (line[end].gap or line[end].text in ".,;:)!?")
+        return (per.fold, end) if free else ("", place)
+
+    def _describes(self, line: Tokens, place: int, after: int) -> bool:
+        """True if the amount stands between an article and a noun: a $1.9T plan, the $20 ticket."""
+        noun = line[after]
+        if not noun.gap or noun.kind != "w" or noun.fold in self._no_noun or not line[place].gap:
+            return False
+        return line[place - 1].fold in self._articles

@@ -42,7 +42,7 @@ def _grouped(line: Tokens, place: int) -> tuple[str, int]:
         while len(groups) < _GROUPS and line[after].kind == "d" and len(line[after].text) == 3 and line[after].gap:
             groups.append(line[after].text)
             after += 1
-        if len(groups) < 3 or line[after].kind == "d":
+        if (len(groups) < 3 and groups[-1] != "000") or line[after].kind == "d":
             return groups[0], place + 1
     return "".join(groups), after
 

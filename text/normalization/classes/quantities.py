@@ -31,6 +31,8 @@ class Measure:
     per: str = ""
     per_power: str = ""
     singular: bool = False
+    magnitude: str = ""
+    """Word after the number: 24 billion km."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,11 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Numbers with an x between them: 1920x1080."""
+    """Numbers with an x between them: 1920x1080; and the unit of each."""
 
     numbers: tuple[str, ...]
+    unit: str = ""
+    singular: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed
+from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.3
+_HEXADECIMAL = frozenset("0123456789abcdef")
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
 
@@ -29,13 +31,6 @@ class Labelled:
 
     name: str
     labels: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Digits:
-    """Code that is said digit by digit."""
-
-    digits: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +88,27 @@ class LabelledNumbers:
         self._short = {name.casefold(): full for name, full in {**parts, **places}.items()}
         self._parts = frozenset(name.casefold() for name in (*parts, *table["parts"].split()))
         self._full = frozenset(name.casefold() for name in (table["parts"] + table["places"]).split())
+        self._unstopped = word_list(table["unstopped"])
         self._rooms, self._abbreviated = word_list(table["rooms"]), word_list(table["abbreviated"])
-        self.words = self._full | frozenset(self._short) | self._rooms
+        self.words = self._full | frozenset(self._short) | self._rooms | {"flight", "flights"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         word, after = line[place], place + 1
         name = word.text
+        if word.fold in ("flight", "flights"):
+            yield from self._flight(line, place)
+            return
         stopped = line.has(after, ".", glued=True)
-        if word.fold in self._short and stopped:
+        lettered = len(line[after].text) == 1 and line[after + 1].kind == "d" and not line[after + 1].gap
+        numbered = line[after].gap and (line[after].kind == "d" or (line[after].kind == "w" and lettered))
+        short = stopped or (word.fold in self._unstopped and numbered)
+        if word.fold in self._short and short:
             full = self._short[word.fold]
-            name, after = full.lower() if word.text.islower() else full, after + 1
+            name, after = full.lower() if word.text.islower() else full, after + stopped
         elif word.fold not in self._full | self._rooms:
             return
-        code = (
-            line[after] if word.fold == "flight" and len(line[after].text) == 2 and line[after].text.isupper() else None
-        )
-        if code is not None:
-            name, after = f"{name} {'.'.join(code.text)}", after + 1
+        after += line[after].text == "#" and line[after].gap and line[after + 1].kind == "d"
+        hashed = line[after - 1].text == "#"
         token = line[after]
         if word.fold in self._rooms and token.kind == "d" and len(token.text) in (3, 4) and token.gap:
             joined = (
@@ -117,7 +116,7 @@ class LabelledNumbers:
             )
             if not joined and (word.fold != "us" or word.text == "US"):
                 yield Classed(place, after + 1, Labelled(name, (f"#{token.text}",)), _COST)
-        if not token.gap or word.fold in ("us", "flight"):
+        if not (token.gap or hashed) or word.fold == "us":
             return
         small = word.fold in self._parts
         label, end = self._label(line, after, small, first=True)
@@ -127,7 +126,7 @@ class LabelledNumbers:
         while len(labels) < 7:
             joint, start = self._joint(line, end)
             label, last = self._label(line, start, small, first=False) if joint else ("", end)
-            if not label:
+            if not label or (joint == "," and len(label) > len(labels[0])):
                 break
             labels += [joint, label]
             end = last
@@ -138,6 +137,22 @@ class LabelledNumbers:
             end = after
             labels = []
         yield Classed(place, end, Labelled(name, tuple(labels)), _COST)
+
+    def _flight(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Flight of a carrier with two characters: flight BA 2490, Flight B6 15."""
+        first, second = line[place + 1], line[place + 2]
+        after = place + 2
+        carrier = first.text
+        if len(carrier) == 1 and len(second.text) == 1 and not second.gap:
+            carrier, after = carrier + second.text, after + 1
+        number = line[after]
+        if len(carrier) != 2 or number.kind != "d" or not 1 < len(number.text) < 5 or carrier.isdecimal():
+            return
+        if first.kind == "w" and carrier.isalpha() and carrier.islower() and not line.small:
+            return
+        digit = f"#{number.text}" if number.gap else " ".join(number.text)
+        name = f"{line[place].text} {'.'.join(carrier.upper())}"
+        yield Classed(place, after + 1, Labelled(name, tuple(digit.split())), 0.2)
 
     def _joint(self, line: Tokens, place: int) -> tuple[str, int]:
         if line.dash(place):
@@ -151,8 +166,14 @@ class LabelledNumbers:
         bracket = line[place].text == "("
         start = place + bracket
         token, after = line[start], line[start + 1]
-        if token.kind == "w" and len(token.text) == 1 and token.text.isupper() and after.kind == "d" and not after.gap:
-            label, end = f"{token.text}{after.text}" if len(after.text) < 5 else "", start + 2
+        if (
+            token.kind == "w"
+            and len(token.text) == 1
+            and (token.text.isupper() or line.small)
+            and after.kind == "d"
+            and not after.gap
+        ):
+            label, end = f"{token.text.upper()}{after.text}" if len(after.text) < 5 else "", start + 2
         elif token.kind == "d" and len(token.text) < 5:
             label, end = token.text, start + 1
             letters = "abcdef" if not small else "abcdefghijklmnopqrstuvwxyz"
@@ -168,29 +189,132 @@ class LabelledNumbers:
         return (label, end) if label and ends else ("", place)
 
 
-class Codes:
-    """Parser of codes after a word that names them: PIN 4021, order #48213, OTP: 402917."""
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Sections of a law: first, its parts in brackets, and the last with the word before it."""
 
-    words = frozenset[str]()
+    several: bool
+    first: str
+    parts: tuple[str, ...] = ()
+    joint: str = ""
+    last: str = ""
+
+
+def sections(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+    """Parser of sections by their sign: § 5(2), §§ 12–14."""
+    several = line.has(place + 1, "§", glued=True)
+    after = place + 1 + several
+    first = line[after]
+    if first.kind != "d" or len(first.text) > 5 or not line.ends(after + 1):
+        return
+    after += 1
+    parts: list[str] = []
+    while line.has(after, "(", glued=True) and len(line[after + 1].text) < 4 and line.has(after + 2, ")", glued=True):
+        parts.append(line[after + 1].text)
+        after += 3
+    joint = "to" if line.dash(after) else "and" if line.has(after, ("and",)) else ""
+    last = line[after + 1] if joint else line[-1]
+    if last.kind == "d" and len(last.text) < 6 and line.ends(after + 2):
+        yield Classed(place, after + 2, Sections(several, first.text, tuple(parts), joint, last.text), 0.2)
+    yield Classed(place, after, Sections(several, first.text, tuple(parts)), 0.3)
+
+
+class Codes:
+    """Parser of codes after a word that names them (PIN 4021, order #48213, zip 02139, ISBN 978-3-16-148410-0), and of
+    codes of letters and digits (SW1A 1AA, a1b2c3d).
+    """
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
-        self._ending = word_list(table["ending"])
+        self._ending, self._books = word_list(table["ending"]), word_list(table["book_numbers"])
+        self.words = self._books | {"zip", "#"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token = line[place]
+        if token.text == "#":
+            yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
+        elif token.kind == "d":
+            yield from self._hashed(line, place)
+            yield from self._after_word(line, place)
+        elif token.fold == "zip":
+            yield from self._zip(line, place)
+        elif token.fold in self._books:
+            yield from self._book(line, place)
+        else:
+            yield from self._hashed(line, place)
+            yield from self._postcode(line, place)
+
+    def _after_word(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place]
         if not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
             return
         before = place - 1
-        for skipped in ("#", ("is", "was"), ":", (".",), self._numbers):
+        for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
             before -= line[before].fold != "" and line[before].fold in skipped
-        if line.cued(place, ("zip", "area"), 4):
-            return
         named = line[before].fold in self._codes or line[before + 1].fold in self._codes
         if named or (
             len(token.text) == 4 and line.has(place - 1, ("in", "with")) and line.has(place - 2, self._ending)
         ):
-            yield Classed(place, place + 1, Digits(token.text), _COST)
+            yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
+
+    def _zip(self, line: Tokens, place: int) -> Iterator[Classed]:
+        name, after = "zip", place + 1
+        if line.has(after, ("code",)):
+            name, after = "zip code", after + 1
+        colon = line.has(after, ":", glued=True)
+        joint = line[after + colon].fold if line.has(after + colon, ("is",)) else ""
+        after += colon + bool(joint)
+        if line[after].kind != "d" or len(line[after].text) != 5 or not line[after].gap:
+            return
+        groups: tuple[str, ...] = (line[after].text,)
+        end = after + 1
+        if line.has(end, "-", glued=True) and len(line[end + 1].text) == 4 and line[end + 1].kind == "d":
+            groups, end = (*groups, line[end + 1].text), end + 2
+        yield Classed(place, end, Identifier(f"{name}{':' * colon} {joint}".strip(), groups, ohs=True), 0.2)
+
+    def _book(self, line: Tokens, place: int) -> Iterator[Classed]:
+        name, after = line[place].text.upper(), place + 1
+        kind = line[after + 1].text if line.has(after, "-", glued=True) else ""
+        if kind in ("10", "13"):
+            name, after = f"{name} {'ten' if kind == '10' else 'thirteen'}", after + 2
+        if line.has(after, ":", glued=True):
+            name, after = f"{name}:", after + 1
+        groups: list[str] = []
+        end = after
+        while line[after].kind == "d" or (groups and line[after].fold == "x"):
+            if line[after].kind == "w" and not line[after].gap and line[after - 1].kind == "d":
+                groups[-1] += "X"
+            else:
+                groups.append(line[after].text)
+            after = end = after + 1
+            after += line[after].text in ("-", "–") and not line[after].gap
+        if 8 <= sum(map(len, groups)) <= 13:
+            yield Classed(place, end, Identifier(name, tuple(groups)), 0.2)
+
+    def _postcode(self, line: Tokens, place: int) -> Iterator[Classed]:
+        letters, number, after = line[place].text, line[place + 1].text, place + 2
+        area = ""
+        if line[after].kind == "w" and not line[after].gap:
+            area, after = line[after].text, after + 1
+        inner, unit = line[after], line[after + 1]
+        if len(letters) > 2 or len(number) > 2 or len(area) > 1 or len(inner.text) != 1 or inner.kind != "d":
+            return
+        cased = (letters + area + unit.text).isupper() or (letters + area + unit.text).islower() or unit.text.istitle()
+        if not inner.gap or unit.gap or unit.kind != "w" or len(unit.text) != 2 or not cased:
+            return
+        outer = " ".join(filter(None, (".".join(letters.upper()), f"#{number}", area.upper())))
+        labels = (outer, ",", f"#{inner.text}", ".".join(unit.text.upper()))
+        yield Classed(place, after + 2, Labelled("", (*outer.split(), *labels[1:])), 0.2)
+
+    def _hashed(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Hexadecimal digits of a commit; the first twelve are enough."""
+        after, runs = place, 0
+        while line[after].kind in ("d", "w") and (after == place or not line[after].gap) and line[after].text.isascii():
+            runs += 1
+            after += 1
+        written = "".join(token.text for token in line.tokens[place:after])
+        if runs > 3 and 6 < len(written) <= 40 and _HEXADECIMAL.issuperset(written.casefold()):
+            yield Classed(place, after, Identifier("", (written[:12],)), 0.4)
 
 
 class Scores:

@@ -69,7 +69,8 @@ class RomanNumerals:
         token, stopped = line[place], line[place - 1].text == "." and not line[place - 1].gap
         cue = line[place - 1 - stopped].fold
         cue = cue if cue in self._words["numeral_parts"] else cue.removesuffix("s")
-        named = cue in self._words["small_numerals" if small else "numeral_parts"]
+        named = cue in self._words["small_numerals" if small and len(token.text) < 2 else "numeral_parts"]
+        named = named or ((small or line.shouted) and cue in self._words["small_numerals"])
         if small and token.fold == "i" and line[place + 1].text not in _ENDING:
             named = False
         if token.fold == "x" and cue in self._words["unknown"]:

@@ -22,6 +22,9 @@ def _half(line: Tokens, place: int) -> tuple[str, int]:
         return token.fold[0], place + 1 + stop
     if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",), glued=True):
         return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
+    letter = token.fold in ("a", "p") and not token.gap and line.ends(place + 1)
+    if letter and place > 1 and (line[place - 2].text == ":" or line.dash(place + 1)):
+        return token.fold, place + 1
     return "", place
 
 
@@ -118,7 +121,8 @@ class Durations:
             line[before].fold in self._after_cue
             and (line[before - 1].fold in self._cues or line[before - 1].fold in ("time", "record", "run"))
         )
-        cued = cued or (line[before].fold == "in" and line[before - 1].fold in self._races)
+        race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
+        cued = cued or race
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
         parts = list(zip([0] * (3 - len(numbers)) + numbers, ("hour", "minute", "second"), strict=True))
@@ -141,5 +145,9 @@ class Ratios:
             return
         if line.has(place + 3, DASHES, glued=True) and line[place + 4].kind == "d":
             return
-        timed = not cued and len(line[place + 2].text) == 2 and first > 24
+        width = len(line[place + 2].text)
+        point = line.has(place + 3, ".", glued=True) and line[place + 4].kind == "d" and not line[place + 4].gap
+        if point and width == 2 and first < 60:
+            yield Classed(place, place + 5, Ratio(first, last, True, line[place + 4].text), 0.3)
+        timed = not cued and width == 2 and first > 24
         yield Classed(place, place + 3, Ratio(first, last, timed), 0.3 if cued else 0.6)

@@ -18,6 +18,8 @@ _TOKEN = re.compile(
 _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
 """Signs that belong to what they are glued to."""
+_CLOSING = frozenset("\"'”’)]")
+_PARTS = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
 _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
 _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
@@ -77,6 +79,8 @@ class Tokens:
         token, before = self[place], self[place - 1]
         if token.gap:
             return True
+        if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
+            return self[place - 3].kind == "d" or token.text in _CURRENCY
         if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
@@ -91,11 +95,17 @@ class Tokens:
             return True
         if token.kind != "s" or token.text in _CLOSE:
             return False
+        if token.text == "/" and self[place - 1].kind == "w" and self[place - 2].kind == "d":
+            return True
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
 
     def last(self, place: int) -> bool:
         """True if only closing signs follow the token."""
         return place >= self._last_word
+
+    def closing(self, place: int) -> bool:
+        """True if only closing quotes and brackets follow the token."""
+        return self.last(place) and all(token.text in _CLOSING for token in self.tokens[place + 1 :])
 
     @cached_property
     def _last_word(self) -> int:
@@ -108,8 +118,32 @@ class Tokens:
 
     @cached_property
     def shouted(self) -> bool:
-        """True if no word is in small letters."""
-        return not any(token.text.islower() for token in self.tokens if token.kind == "w")
+        """True if all words are in capitals."""
+        return all(token.text.isupper() for token in self.tokens if token.kind == "w")
+
+    @cached_property
+    def small(self) -> bool:
+        """True if no word has a capital."""
+        return all(token.text.islower() for token in self.tokens if token.kind == "w")
+
+    @cached_property
+    def inches_at(self) -> frozenset[int]:
+        """Places of double quotes after numbers that close no quotation: 27" monitor."""
+        found: set[int] = set()
+        quoted = curly = False
+        for place, token in enumerate(self.tokens):
+            if token.text == "“":
+                curly = True
+            elif token.text in ('"', "″", "”"):
+                before = self[place - 1]
+                number = not token.gap and (before.kind == "d" or before.text in _PARTS)
+                if token.text == "″" or (number and not (curly if token.text == "”" else quoted)):
+                    found.add(place)
+                elif token.text == "”":
+                    curly = False
+                else:
+                    quoted = not quoted
+        return frozenset(found)
 
     def cued(self, place: int, cues: Container[str], reach: int = 4) -> bool:
         """True if one of the tokens before a place is a cue word."""

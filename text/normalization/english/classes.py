@@ -6,12 +6,16 @@ from functools import lru_cache
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table
-from text.normalization.classes.cover import COVERS, Covered, Parser, candidates, cheapest
+from text.normalization.classes.abbreviations import Abbreviations, Initialisms
+from text.normalization.classes.addresses import Addresses
+from text.normalization.classes.cover import COVERS, Covered, Parser, Parsers, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
-from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses
+from text.normalization.classes.numerals import NumberForms
+from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
+from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import Draft, Edit
@@ -19,21 +23,33 @@ from text.normalization.english.saying import said
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
-_NAMES = frozenset(name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)) | LONG
 _DIGITS = "0123456789"
 _DATES = Dates(_CALENDAR, MONTH_NAMES, DAY_NAMES)
 _MEASURES = Measures(table("en", "units"))
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
+_CODES = Codes(_REFERENCES)
 _NUMERALS = RomanNumerals(_REFERENCES)
+_ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
+_ADDRESSES = Addresses(table("en", "addresses"))
+_NUMBERED = NumberForms(table("en", "numerals"))
+_PHONES = Telephones(_REFERENCES)
+_INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
+_NAMES = LONG.union(
+    (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
+    _ABBREVIATIONS.words,
+    _ADDRESSES.states - {"in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
+    _INITIALISMS.words,
+)
 
 PARSERS: tuple[tuple[str, Parser], ...] = (
     ("references", Parser(_VERSES.words, _VERSES.parse)),
-    ("references", Parser(_LABELS.words, _LABELS.parse)),
-    ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse)),
-    ("codes", Parser(_NUMBERS, Codes(_REFERENCES).parse)),
+    ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
+    ("references", Parser(frozenset("§"), sections, numbers=False)),
+    ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
+    ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
     ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
     ("units", Parser(_NUMBERS, Heights().parse)),
     ("dates", Parser(_DATES.words, _DATES.dates)),
@@ -43,26 +59,38 @@ PARSERS: tuple[tuple[str, Parser], ...] = (
     ("money", Amounts(table("en", "currencies")).parser),
     ("units", Parser(_NUMBERS, _MEASURES.coordinates)),
     ("units", Parser(Measures.words, _MEASURES.parse)),
+    ("units", Parser(_NUMBERS, _MEASURES.by_signs)),
     ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
+    ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
+    ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
+    ("versions", Parser(_NUMBERED.words, _NUMBERED.versions, mixed=True)),
+    ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
+    ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
+    ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
+    ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
+    ("phones", Parser(_PHONES.words, _PHONES.parse)),
+    ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
+    ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
 )
 """Parsers, each with the setting that turns it off."""
 
 
 @lru_cache(32)
-def _parsers(on: frozenset[str]) -> tuple[Parser, ...]:
-    return tuple(parser for name, parser in PARSERS if name in on)
+def _parsers(on: frozenset[str]) -> Parsers:
+    return Parsers(parser for name, parser in PARSERS if name in on)
 
 
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
     if not (
         draft.has(_DIGITS)
+        or draft.has("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
         or draft.says_folded(_NAMES)
         or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
     ):
         return
     line = Tokens(draft.text)
-    found = list(candidates(line, _parsers(draft.on), draft.british))
+    found = list(_parsers(draft.on).candidates(line, draft.british))
     cover = cheapest(found, len(line.tokens))
     if (seen := COVERS.get()) is not None:
         seen.append(Covered(draft.sentence, line, found, cover))

@@ -15,7 +15,7 @@ EXPONENT = (
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
 _POWER = re.compile(rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
-_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
+_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?!\w)")
 _TABLE = table("en", "maths")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)
@@ -31,12 +31,17 @@ _TIGHT = re.compile(
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
 _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
-_AND = re.compile(r" ?& ?")
+_AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
+_PERIODS = {"hr": "hour", "hrs": "hour", "min": "minute", "sec": "second", "wk": "week", "mo": "month", "yr": "year"}
+_PER = re.compile(
+    r"(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)/"
+    rf"(?P<period>day|week|month|year|hour|minute|second|night|person|{'|'.join(_PERIODS)})\b(?!/)"
+)
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
-_WITH = re.compile(rf"{START}[wW]/(?!w\b|[a-z]{{1,2}}[²³])(?P<out>o{END})? ?(?=\S|$)")
+_WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")
@@ -48,7 +53,8 @@ def math(draft: Draft) -> None:
     british = draft.british
     if draft.has("+#"):
         draft.replace(
-            _LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp"
+            _LANGUAGE,
+            lambda match: f"{match['plus'].upper()} plus plus" if match["plus"] else f"{match['sharp'].upper()} sharp",
         )
     if draft.has("!"):
         draft.replace(_FACTORIAL, lambda match: " factorial")
@@ -71,6 +77,7 @@ def math(draft: Draft) -> None:
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
+        draft.replace(_PER, lambda match: f" per {_PERIODS.get(match['period'], match['period'])}")
         draft.replace(_SLASH, lambda match: " ")
     if draft.has(_SIGNS):
         draft.replace(_SIGN, _sign)

@@ -6,9 +6,12 @@ import re
 
 from text.locales.english import day_name, month_name
 from text.locales.tables import table
+from text.normalization.classes.abbreviations import Abbreviation
+from text.normalization.classes.addresses import Address, State
 from text.normalization.classes.calendar import (
     Clock,
     Date,
+    DateSpan,
     Decades,
     Elapsed,
     MilitaryTime,
@@ -18,10 +21,12 @@ from text.normalization.classes.calendar import (
     Weekday,
     Year,
 )
+from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span, Version
 from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
-from text.normalization.classes.references import Digits, Height, Labelled, Score, Verse
+from text.normalization.classes.references import Height, Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
-from text.normalization.english.units import SPOKEN_PER, UNITS, powered
+from text.normalization.classes.telephones import Identifier, Vanity
+from text.normalization.english.units import SPOKEN_PER, UNITS, powered, spelled
 from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
 
 _TABLE = table("en", "currencies")
@@ -35,6 +40,22 @@ _HUNDREDS = re.compile(r"[1-9][1-9]00")
 def said(fields: object, british: bool) -> str:
     """Words for a candidate's fields."""
     match fields:
+        case Abbreviation():
+            return fields.said
+        case Address():
+            street = (ordinal(int(name), british) if name.isdecimal() else name for name in fields.names)
+            return " ".join(filter(None, (in_pairs(fields.house, british), fields.flat, *street)))
+        case State():
+            return (
+                fields.name
+                + (f" {_one_by_one(fields.code, True)}" if fields.code else "")
+                + (f", {_one_by_one(fields.more, True)}" if fields.more else "")
+            )
+        case Identifier():
+            groups = fields.joint.join(_one_by_one(group, fields.ohs) for group in fields.groups)
+            return f"{fields.name} {'plus ' if fields.plus else ''}{groups}".strip()
+        case Vanity():
+            return _vanity(fields)
         case Date():
             return _date(fields, british)
         case Clock():
@@ -53,6 +74,8 @@ def said(fields: object, british: bool) -> str:
             return f"{hour} {two_digits(fields.minutes, british) if fields.minutes else 'hundred'}"
         case Elapsed():
             return _duration(fields, british)
+        case DateSpan():
+            return f"{_date(fields.first, british)} to {_date(fields.last, british)}"
         case MonthSpan():
             names = f"{month_name(fields.first)} to {month_name(fields.last)}"
             return f"{names} {year(fields.year, british)}" if fields.year else names
@@ -66,6 +89,9 @@ def said(fields: object, british: bool) -> str:
             last = "" if fields.last is None else f" {fields.joint} {_decade(fields.last)}"
             return _decade(fields.first) + last
         case Ratio():
+            if fields.decimals:
+                seconds = two_digits(fields.last, british)
+                return f"{cardinal(fields.first, british)} {seconds} point {digits(fields.decimals)}"
             joint = " " if fields.timed else " to "
             return f"{cardinal(fields.first, british)}{joint}{cardinal(fields.last, british)}"
         case Money():
@@ -76,10 +102,12 @@ def said(fields: object, british: bool) -> str:
             return _verse(fields, british)
         case Labelled():
             return _labelled(fields, british)
+        case Sections():
+            parts = "".join(f", {number(p, british) if p.isdecimal() else p.upper()}" for p in fields.parts)
+            last = f" {fields.joint} {number(fields.last, british)}" if fields.last else ""
+            return f"section{'s' * fields.several} {number(fields.first, british)}{parts}{last}"
         case Numeral():
             return _numeral(fields, british)
-        case Digits():
-            return digits(fields.digits)
         case Score():
             first, last = (
                 "nil" if british and goals == "0" else number(goals, british) for goals in (fields.first, fields.last)
@@ -90,11 +118,85 @@ def said(fields: object, british: bool) -> str:
         case Coordinate():
             return _coordinate(fields, british)
         case Sides():
-            return " by ".join(year(int(n), british) if len(n) == 4 else number(n, british) for n in fields.numbers)
+            unit = f" {UNITS[fields.unit][not fields.singular]}" if fields.unit else ""
+            sides = (
+                year(int(n), british) if len(n) == 4 and n.isdecimal() else number(n, british) for n in fields.numbers
+            )
+            return " by ".join(f"{side}{unit}" for side in sides)
+        case Ordinal():
+            last = f" to {ordinal(fields.last, british)}" if fields.last else ""
+            return ordinal(fields.first, british) + last
+        case Fraction():
+            return _fraction(fields, british)
+        case Pair():
+            if fields.joint[:1] == "=":
+                return fields.joint[1:]
+            pair = (number(fields.first, british), fields.joint, number(fields.last, british))
+            return " ".join(filter(None, pair))
+        case Span():
+            span = (number(fields.first, british), fields.joint, number(fields.last, british), fields.magnitude)
+            return " ".join(filter(None, span))
+        case Version():
+            return _version(fields, british)
+        case Number():
+            if fields.one_by_one:
+                return digits(fields.number)
+            words = f"{fields.before}{number(fields.number, british)}"
+            if fields.exponent:
+                words += f" times ten to the {number(str(int(fields.exponent)), british)}"
+            return words + f" {fields.magnitude}" * bool(fields.magnitude) + " plus" * fields.plus
         case Multiple():
             upper = f" to {_quantity(fields.last, british)}" if fields.last else ""
             return f"{_quantity(fields.first, british)}{upper} {'time' if fields.first.is_one else 'times'}"
     raise TypeError(fields)
+
+
+def _fraction(fraction: Fraction, british: bool) -> str:
+    """Words of a fraction: `half a cup`, `three quarters of a teaspoon`, `two and a half inches`."""
+    above, below = fraction.above, fraction.below
+    name = {2: "half", 4: "quarter"}.get(below) or ordinal(below, british)
+    many = "halves" if below == 2 else f"{name}s"
+    words = f"{cardinal(above, british)} {name if above == 1 else many}"
+    if fraction.whole:
+        part = f"{'an' if below in (8, 11, 18, 80) else 'a'} {name}" if above == 1 else words
+        words = f"{cardinal(fraction.whole, british)} and {part}"
+    if fraction.minus:
+        words = f"minus {words}"
+    if not fraction.unit:
+        return words
+    one, plural = UNITS.get(fraction.unit, (fraction.unit, f"{fraction.unit}s"))
+    one, plural = spelled(one, british), spelled(plural, british)
+    if fraction.whole:
+        return f"{words} {one if fraction.described else plural}"
+    if fraction.described:
+        return f"{'half' if words == 'one half' else words} {one}"
+    article = "an" if one[0] in "aeiou" or one == "hour" else "a"
+    return f"half {article} {one}" if words == "one half" else f"{words} of {article} {one}"
+
+
+def _version(version: Version, british: bool) -> str:
+    words = " point ".join(
+        digits(part) if len(part) > 1 and part[0] == "0" else cardinal(int(part), british) for part in version.parts
+    )
+    words = f"{version.name} {words}".lstrip()
+    if version.stage:
+        words += f" {version.stage}"
+    if version.stage_number:
+        words += f" {cardinal(int(version.stage_number), british)}"
+    return words + " plus" * version.plus
+
+
+def _one_by_one(written: str, ohs: bool) -> str:
+    """Digits and letters of a code."""
+    said = " ".join(digits(each) if each.isdecimal() else each.upper() for each in written)
+    return said.replace("zero", "oh") if ohs else said
+
+
+def _vanity(number: Vanity) -> str:
+    code = number.code
+    hundred = f"{digits(code[-3])} hundred" if code.endswith("00") else digits(code)
+    words = (digits(part) if part.isdecimal() else part.lower() for part in number.words)
+    return " ".join([*["one"] * number.one, *["oh"] * (len(code) > 3), hundred, *words])
 
 
 def _quantity(quantity: Quantity, british: bool) -> str:
@@ -107,11 +209,13 @@ def _measure(measure: Measure, british: bool) -> str:
     singular = measure.singular or (measure.first.is_one and measure.last is None)
     hundreds = measure.unit.lower() == "rpm" and not measure.first.grouped and _HUNDREDS.fullmatch(measure.first.number)
     words = in_pairs(measure.first.number, british) if hundreds else _quantity(measure.first, british)
+    if measure.magnitude:
+        words += f" {measure.magnitude}"
     if measure.last:
         words += f" {'by' if measure.by else 'to'} {_quantity(measure.last, british)}"
     words += f" {powered(names[not singular], measure.power, british)}"
-    if measure.per:
-        words += f" per {powered(SPOKEN_PER.get(measure.per) or UNITS[measure.per][0], measure.per_power, british)}"
+    for per in filter(None, measure.per.split("/")):
+        words += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], measure.per_power, british)}"
     return words
 
 
@@ -147,7 +251,7 @@ def _labelled(labelled: Labelled, british: bool) -> str:
     for label in labelled.labels:
         if label == ",":
             words += label
-        elif label.isalpha():
+        elif label.replace(".", "").isalpha():
             words += f" {label}"
         elif label[0] == "#":
             words += f" {in_pairs(label[1:], british)}"
@@ -158,7 +262,7 @@ def _labelled(labelled: Labelled, british: bool) -> str:
                 for p in parts
             )
             words += f" {' '.join(spoken)}"
-    return words
+    return words.lstrip()
 
 
 _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}

@@ -32,11 +32,6 @@ _SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, revers
 _PER = "|".join(re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True))
 _POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3": "cubic ", "^3": "cubic ", None: ""}
 
-_THING = (
-    r"(?P<thing>(?= (?!(?:of|in|or|to|and|from|away|by|is|was|for|at|on|per|than|x|long|wide|tall|high|deep)\b)[a-z]))?"
-)
-"""Pattern of a noun after a measure, which makes the unit singular: a 70 decibel noise."""
-
 _SCALED = re.compile(
     rf"{NUMBER_START}(?P<base>{NUMBER}){EXPONENT} (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?"
     rf"(?:/(?P<per>{_PER})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
@@ -45,33 +40,14 @@ _INVERSE = re.compile(
     rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>{NUMBER}) ?(?:(?P<unit>{_SYMBOL})(?P<power>[²³])?[ ·⋅])?"
     rf"(?P<per>{_SYMBOL})⁻(?P<nth>[¹²³]){END}(?![⁰-⁹⁻])"
 )
-_BY = re.compile(
-    rf"(?P<a>\b[Aa]n? )?{NUMBER_START}(?P<first>\d{{1,4}}(?:\.\d{{1,2}})?) ?(?P<unit>[\"″”'′’])"
-    rf" ?[x×] ?(?P<second>\d{{1,4}}(?:\.\d{{1,2}})?) ?(?P=unit)"
-    rf"(?P<thing>(?= [a-z]))?"
-)
-_HALF_INCHES = re.compile(
-    rf"{NUMBER_START}(?P<whole>\d{{1,3}}) ?(?P<sign>[½¼¾⅛⅜⅝⅞])[\"″”](?P<thing>(?= (?!wide|long|tall|high|deep"
-    rf"|thick)[a-z]))?"
-)
-_ONLY_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,5}})(?:′(?!\w)|['’](?= (?:tall|high|long|wide|deep)\b))")
-_INCHES = re.compile(
-    rf"(?:^|[^\"“”]{{1,60}}[ (]){NUMBER_START}(?P<said>(?P<inches>{NUMBER})(?:″|\"(?= [a-z(]))){_THING}"
-)
 
 
 def units(draft: Draft) -> None:
     british = draft.british
-    if draft.has("\"″”'′’"):
-        draft.replace(_BY, lambda match: _by(match, british))
-        draft.replace_numbers(_HALF_INCHES, lambda match: _half_inches(match, british))
-        draft.replace_numbers(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
     if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
         draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
     if draft.has("⁻"):
         draft.replace_numbers(_INVERSE, lambda match: _inverse(match, british))
-    if draft.has('"″'):
-        draft.replace(_INCHES, lambda match: _inches(match, british), "said")
 
 
 def _scaled(match: re.Match[str], british: bool) -> str | None:
@@ -99,24 +75,3 @@ def powered(name: str, power: str | None, british: bool) -> str:
     if power and name.startswith("second"):
         return f"{name} {'squared' if power[-1] in '²2' else 'cubed'}"
     return _POWERS[power or None] + spelled(name, british)
-
-
-def _by(match: re.Match[str], british: bool) -> str:
-    one, many = ("foot", "feet") if match["unit"] in "'′’" else ("inch", "inches")
-    unit = one if match["thing"] is not None else many
-    article = match["a"] or ""
-    return f"{article}{number(match['first'], british)} {unit} by {number(match['second'], british)} {unit}"
-
-
-def _half_inches(match: re.Match[str], british: bool) -> str:
-    below = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅛": "an eighth", "⅜": "three eighths"} | {
-        "⅝": "five eighths",
-        "⅞": "seven eighths",
-    }
-    unit = "inch" if match["thing"] is not None else "inches"
-    return f"{number(match['whole'], british)} and {below[match['sign']]} {unit}"
-
-
-def _inches(match: re.Match[str], british: bool) -> str:
-    unit = "inch" if is_one(match["inches"]) or match["thing"] is not None else "inches"
-    return f"{number(match['inches'], british)} {unit}"

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from text.locales.english import ADDRESS_PART, ADDRESS_SIGNS
-from text.normalization.draft import END, NUMBER_END, NUMBER_START, START, Draft
+from text.normalization.draft import END, START, Draft
 from text.normalization.number_words import cardinal, digits
 
 _TLDS = (
@@ -41,7 +41,7 @@ _HIDDEN = re.compile(r"(?<![\w/])~/(?P<path>\.?[\w-]{1,30}(?:/[\w.-]{1,30}){0,5}
 _PATH = re.compile(
     rf"(?<![\w{re.escape('.~/:)')}])~?(?:/[\w.-]{{1,64}}){{2,12}}(?<!\.)/?|(?<![^\s(\"'])~?/[a-zA-Z][\w-]{{1,30}}(?![\w/])"
 )
-_TAG = re.compile(r"(?<![\w&/#])#(?P<name>\d{0,6}[^\W\d_]\w{0,80})", re.UNICODE)
+_TAG = re.compile(r"(?<![\w&/#])#(?P<name>(?:\d{1,6}(?=[^\W\d_]{3}))?[^\W\d_]\w{0,80})", re.UNICODE)
 _HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
 _CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[A-Z])|_+")
@@ -88,7 +88,7 @@ def _web(match: re.Match[str]) -> str | None:
     host = match["any"] or match["www"] or match["bare"]
     if match["bare"] and not match["tail"] and _is_sentence_seam(host):
         return None
-    said = _host(host.removeprefix("www."))
+    said = _host(host[4:] if host[:4].lower() == "www." else host)
     if match["port"]:
         said += f" port {digits(match['port'])}"
     path, *query = re.split("[?#]", match["tail"], maxsplit=1)
@@ -219,46 +219,3 @@ def _json(match: re.Match[str], british: bool) -> str:
     pairs = match["pairs"].replace('"', "")
     pairs = re.sub(r" ?: ?", ": ", pairs)
     return re.sub(r"(?<=: )\d{1,15}(?![\w.])", lambda digits: cardinal(int(digits[0]), british), pairs)
-
-
-_NAMES = (
-    "Android|Angular|Bash|Bun|CUDA|Chrome|Claude|Debian|Deno|Django|Docker|Edge|Elixir|Fedora|Firefox|Flask|GPT|Gemini|"
-    "Git|Go|Gradle|HTTP|Java|Julia|Kotlin|Kubernetes|Linux|Llama|MariaDB|Mistral|MySQL|Node|Node\\.js|NumPy|OpenSSL|PHP|"
-    "Perl|PostgreSQL|Postgres|PyTorch|Python|Qwen|R|Rails|React|Redis|Ruby|Rust|SQLite|Safari|Scala|Swift|TLS|"
-    "TensorFlow|TypeScript|Ubuntu|Unity|Vue|Windows|Xcode|iOS|iPadOS|kernel|macOS|npm|pip|pnpm|watchOS"
-)
-_PRE = r"(?:[-.]?(?P<pre>alpha|beta|rc|dev|post|b|a)[-.]?(?P<pre_number>\d{0,4}))?"
-
-_MARKED = re.compile(rf"{START}[vV]\.?(?P<numbers>\d{{1,6}}(?:\.\d{{1,6}}){{0,5}}){_PRE}{END}(?!\.\d)")
-_NAMED = re.compile(
-    rf"{START}(?P<name>(?:{_NAMES})[ -]|(?:[Vv]ersions?|[Rr]eleases?|[Ss]ections?|[Cc]hapters?) )"
-    rf"(?P<numbers>\d{{1,4}}(?:\.\d{{1,4}}){{1,5}}){_PRE}(?P<plus>\+(?!\w))?{END}(?!\.\d)"
-)
-_DOTTED = re.compile(
-    rf"{NUMBER_START}(?<!\.)(?P<numbers>\d{{1,6}}(?:\.\d{{1,6}}){{2,7}}){_PRE}(?:{NUMBER_END}|(?=-\d))"
-)
-_V_NUMBER = re.compile(r"[vV]\.?\d")
-_POINT = re.compile(r"\d\.\d")
-_PRE_NAMES = {"rc": "release candidate", "b": "beta", "a": "alpha"}
-
-
-def versions(draft: Draft) -> None:
-    british = draft.british
-    if _V_NUMBER.search(draft.sentence):
-        draft.replace(_MARKED, lambda match: f"version {_numbers(match, british)}")
-    if not _POINT.search(draft.sentence):
-        return
-    draft.replace(_NAMED, lambda match: match["name"] + _numbers(match, british) + (" plus" if match["plus"] else ""))
-    draft.replace_numbers(_DOTTED, lambda match: _numbers(match, british))
-
-
-def _numbers(match: re.Match[str], british: bool) -> str:
-    said = " point ".join(
-        digits(part) if len(part) > 1 and part[0] == "0" else cardinal(int(part), british)
-        for part in match["numbers"].split(".")
-    )
-    if match["pre"]:
-        said += f" {_PRE_NAMES.get(match['pre'], match['pre'])}"
-        if match["pre_number"]:
-            said += f" {cardinal(int(match['pre_number']), british)}"
-    return said

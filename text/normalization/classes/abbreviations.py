@@ -1,0 +1,207 @@
+"""Parser of abbreviations in any case: Dr. (doctor, drive), ST. (saint, street), e.g., No. 5, and initialisms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.tokens import Lexeme, Tokens
+
+_COST = 0.5
+_VOWELS = frozenset("aeiouy")
+_JOINED = frozenset("._/\\-:@=('’")
+"""Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    said: str
+
+
+class Abbreviations:
+    """Parser for one language's table (`abbreviations.toml`)."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
+        def folded(name: str) -> dict[str, str]:
+            return {written.casefold(): full for written, full in table[name].items()}
+
+        self._titles, self._streets, self._labels = folded("titles"), folded("streets"), folded("labels")
+        self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
+        cues = {name: word_list(listed) for name, listed in table["contexts"].items()}
+        self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
+        self._small, self._channel = cues["small"], cues["channel"]
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+        for written, full in table["phrases"].items():
+            parts = tuple(token.fold for token in Tokens(written).tokens)
+            self._phrases[parts[0]].append((parts, full))
+        known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases)
+        self.words = frozenset({"st", "sts", "co", "ft", "v"}.union(*known))
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token, after = line[place], place + 1
+        stop = line.has(after, ".", glued=True) and not (line[after + 1].kind == "w" and not line[after + 1].gap)
+        end = after + (stop and not line.closing(after))
+        if phrase := self._phrase(line, place):
+            yield phrase
+        if token.kind != "w":
+            return
+        said = (
+            self._title(line, place, after + stop)
+            or self._street(line, place, after + stop, stop)
+            or self._number(line, place, after + stop, stop)
+            or self._word(line, place, after + stop, stop)
+        )
+        if said:
+            yield Classed(place, end, Abbreviation(_like(token, said)), _COST)
+
+    def _phrase(self, line: Tokens, place: int) -> Classed | None:
+        for parts, said in self._phrases.get(line[place].fold, ()):
+            tokens = line.tokens[place : place + len(parts)]
+            if tuple(token.fold for token in tokens) != parts or any(t.gap and t.kind == "s" for t in tokens[1:]):
+                continue
+            end = place + len(parts)
+            if parts[-1] == "." and line.closing(end - 1):
+                end -= 1
+            glued = not (line[end].gap or line[end + 1].gap) and line[end + 1].kind == "w"
+            joined = glued and line[end].text in _JOINED
+            if (line[end].gap or line[end].kind == "s") and not joined and not line.has(place - 1, "/"):
+                return Classed(place, end, Abbreviation(_like(line[place], said)), _COST - 0.1)
+        return None
+
+    def _is_name(self, line: Tokens, place: int) -> bool:
+        """True for a word with a capital; in a sentence without small letters or without capitals for one that isn't
+        small.
+        """
+        token = line[place]
+        if token.kind == "m":
+            return True
+        if token.kind != "w" or not token.gap:
+            return False
+        return token.fold not in self._small if line.shouted or line.small else token.text[0].isupper()
+
+    def _title(self, line: Tokens, place: int, after: int) -> str:
+        """Doctor Lee, Saint Paul."""
+        token = line[place]
+        stopped = after > place + 1
+        title = self._titles.get(token.fold, "")
+        if token.fold in ("st", "sts"):
+            title = "Saints" if token.fold == "sts" else "Saint"
+            if self._is_street(line, place, after, stopped):
+                return ""
+        elif not title or not (stopped or token.fold in self._bare_titles):
+            return ""
+        if token.text.islower() and not line.small and token.fold not in self._bare_titles:
+            return ""
+        if token.fold == "dr" and stopped and line[after].text.islower() and not line[place - 1].text[:1].isupper():
+            housed = line.small and any(line[near].kind == "d" for near in range(place - 3, place))
+            return "" if housed else "doctor"
+        named = self._is_name(line, after) or (stopped and token.fold == "st" and line[after].text[:1].isupper())
+        joined = line.has(after, ("and", "or", "&")) and stopped and token.fold != "st"
+        if not (named or joined) or (token.fold == "dr" and self._is_street(line, place, after, stopped)):
+            return ""
+        return title
+
+    def _is_street(self, line: Tokens, place: int, after: int, stopped: bool) -> bool:
+        """True if a street's name stands before the word and no name after it."""
+        token, before = line[place], line[place - 1]
+        if not token.gap or not before.text:
+            return False
+        if before.fold == "s" and line[place - 2].text in ("'", "’"):
+            before = line[place - 3]
+        nth = before.fold in ("st", "nd", "rd", "th") and line[place - 2].kind == "d"
+        if not (
+            nth
+            or before.kind == "m"
+            or (before.kind == "w" and before.text[0].isupper())
+            or (line.small and before.fold not in self._small and before.kind == "w" and self._housed(line, place))
+        ):
+            return False
+        following = line[after]
+        if line.last(after - 1):
+            return stopped or token.fold != "dr"
+        if following.kind == "s" and not following.gap:
+            return (stopped and following.text in ",;") or (token.fold != "dr" and following.text in ",.;:!?)")
+        small = following.fold in self._small or (following.text.islower() and not line.small)
+        way = following.fold in ("n", "s", "e", "w", "ne", "nw", "se", "sw")
+        return (stopped and (small or way or following.kind == "d")) or (small and token.fold != "dr") or way
+
+    def _housed(self, line: Tokens, place: int) -> bool:
+        """True if the word ends the sentence or a number stands shortly before it: a sentence without capitals."""
+        return line[place].fold != "dr" or any(line[near].kind == "d" for near in range(place - 4, place))
+
+    def _street(self, line: Tokens, place: int, after: int, stop: bool) -> str:
+        street = self._streets.get(line[place].fold, "")
+        return street if street and self._is_street(line, place, after, stop) else ""
+
+    def _number(self, line: Tokens, place: int, after: int, stop: bool) -> str:
+        """Word before a number: number five, page forty."""
+        token, number = line[place], line[after]
+        if stop and token.fold == "no" and (number.text == ":" or number.fold == "is"):
+            number = line[after + 1]
+        label = self._labels.get(token.fold, "")
+        if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
+            return ""
+        if not (number.kind == "d" or (stop and (number.kind == "m" or number.text == "#"))) or line[
+            place - 1
+        ].text in (".", "'", "’"):
+            return ""
+        if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
+            return "channel"
+        return label
+
+    def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
+        token, following = line[place], line[after]
+        if token.fold == "v":
+            named = following.text[:1].isupper() or (line.small and following.fold not in self._small)
+            versus = stop and token.text == "v" and following.gap and named and token.gap
+            return "versus" if versus and place else ""
+        if token.fold == "co":
+            name = line[place - 1].text[:1].isupper() or line[place - 1].fold in ("&", "and", ",")
+            return "Company" if stop and name and place and not token.text.islower() | line.small else ""
+        if token.fold == "ft" and token.text == "ft":
+            return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
+        said = self._anywhere.get(token.fold, "")
+        if not said or not (stop or token.fold in self._plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
+            return ""
+        if not stop and token.fold in self._plain:
+            glued = not token.gap and line[place - 1].text in _JOINED
+            if glued or (following.text in _JOINED and not following.gap and not line[after + 1].gap):
+                return ""
+        mixed = not (token.text.islower() or token.text.istitle() or (token.text.isupper() and (stop or line.shouted)))
+        if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted):
+            return ""
+        return said
+
+
+def _like(token: Lexeme, said: str) -> str:
+    return said[0].upper() + said[1:] if token.text[0].isupper() else said
+
+
+class Initialisms:
+    """Parser of initialisms that are spelled, or read otherwise than engines read them: AT&T, PhDs, JSON, cpus."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
+        self._said = {written.casefold(): (written, said) for written, said in table["initialisms"].items()}
+        self._spelled = word_list(table["spelled"]["words"])
+        self.words = frozenset(self._said) | self._spelled
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Initialisms of the table."""
+        token, after = line[place], place + 1
+        following = line[after]
+        if following.text in (".", "-", "/") and not following.gap and line[after + 1].text and not line[after + 1].gap:
+            return
+        parts = [token.text]
+        if following.kind == "d" and not following.gap:
+            parts.append(following.text)
+        if (known := self._said.get("".join(parts).casefold())) is not None:
+            yield Classed(place, place + len(parts), Abbreviation(known[1]), _COST)
+        elif token.fold in self._spelled and (token.text.islower() or token.text.istitle()) and len(parts) == 1:
+            letters = token.fold.removesuffix("s") if token.fold[:-1] in self._spelled else token.fold
+            if letters == token.fold and _VOWELS.isdisjoint(letters):
+                return  # engines spell it
+            said = ".".join(letters.upper()) + ("'s" if letters != token.fold else "")
+            yield Classed(place, after, Abbreviation(said), _COST)

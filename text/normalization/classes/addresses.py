@@ -1,0 +1,135 @@
+"""Parser of postal addresses in any case: 221B Baker St., 350 fifth avenue, 123 N. Main St. NW, Austin, TX 78701."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.3
+_NTH = frozenset(("st", "nd", "rd", "th"))
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    house: str
+    flat: str
+    names: tuple[str, ...]
+    """Words and ordinals of the street's name, and ways of the compass."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """State, and its postal code; "" if it isn't written."""
+
+    name: str
+    code: str
+    more: str
+
+
+class Addresses:
+    """Parser for one language's table (`addresses.toml`)."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
+        cues = {name: word_list(listed) for name, listed in table["cues"].items()}
+        self._full, self._before_place, self._small = cues["streets"], cues["before_place"], cues["small"]
+        self._sure = cues["small_streets"]
+        self._code_words = cues["state_words"]
+        self._streets = {written.casefold(): full for written, full in table["streets"].items()}
+        self._names = {written.casefold(): full for written, full in table["names"].items()}
+        self._ways = {written.casefold(): full for written, full in table["ways"].items()}
+        self._states = {written.casefold(): full for written, full in table["states"].items()}
+        self.states = frozenset(self._states)
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        house, after, flat = line[place].text, place + 1, ""
+        if line[place].kind != "d" or len(house) > 5:
+            return
+        if line[after].kind == "w" and not line[after].gap:
+            flat, after = line[after].text.upper(), after + 1
+            if flat not in ("A", "B", "C", "D"):
+                return
+        names: list[str] = []
+        way, after = self._way(line, after)
+        if way:
+            names.append(way)
+        for _ in range(_MOST_NAMES + 1):
+            token = line[after]
+            if not token.gap or not token.text:
+                return
+            street = self._streets.get(token.fold) or (token.text.capitalize() if token.fold in self._full else "")
+            if street and len(names) > bool(way):
+                if token.text.islower() and not (
+                    line.small and (token.fold in self._sure or token.fold not in self._full)
+                ):
+                    return
+                yield self._ended(line, place, after + 1, Address(house, flat, (*names, street)), token.fold)
+                return
+            name, after = self._name(line, after)
+            if not name:
+                return
+            names.append(name)
+
+    def _ended(self, line: Tokens, place: int, after: int, address: Address, street: str) -> Classed:
+        abbreviated = street not in self._full
+        if abbreviated and line.has(after, ".", glued=True) and not line.last(after):
+            after += 1
+        side, end = self._way(line, after)
+        if side and not (line[end].gap and line[end].fold in self._streets):
+            address, after = Address(address.house, address.flat, (*address.names, side)), end
+        return Classed(place, after, address, _COST)
+
+    def _way(self, line: Tokens, place: int) -> tuple[str, int]:
+        token = line[place]
+        if not token.gap or token.fold not in self._ways or (token.text.islower() and not line.small):
+            return "", place
+        stop = line.has(place + 1, ".", glued=True) and line[place + 2].gap and not line.last(place + 1)
+        return self._ways[token.fold], place + 1 + stop
+
+    def _name(self, line: Tokens, place: int) -> tuple[str, int]:
+        token, after = line[place], place + 1
+        if token.kind == "d" and len(token.text) < 4 and line.has(after, _NTH, glued=True):
+            return token.text, after + 1
+        proper = token.text[:1].isupper() or line.small
+        if token.kind != "w" or not proper or token.fold in self._small:
+            return "", place
+        name = self._names.get(token.fold, token.text)
+        if line.has(after, ("'", "’"), glued=True) and line.has(after + 1, ("s",), glued=True):
+            return f"{name}{line[after].text}s", after + 2
+        return name, after + line.has(after, ".", glued=True)
+
+    def state(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """State after a place: Austin, TX; Dallas TX 75201."""
+        token, after = line[place], place + 1
+        comma = line.has(place - 1, ",", glued=True)
+        town = line[place - 1 - comma]
+        if not token.gap or town.kind != "w" or not (token.text.isupper() or line.small or token.text.istitle()):
+            return
+        zipped = line[after].kind == "d" and len(line[after].text) == 5 and line[after].gap
+        if zipped:
+            code, more, end = line[after].text, "", after + 1
+            if line.has(end, "-", glued=True) and line[end + 1].kind == "d" and len(line[end + 1].text) == 4:
+                more, end = line[end + 1].text, end + 2
+            yield Classed(place, end, State(self._states[token.fold], code, more), _COST - 0.1)
+            return
+        if not comma or not (town.text[-1].islower() or line.shouted):
+            return
+        ended = line.last(place) or (line[after].kind == "s" and not line[after].gap and line[after].text in ".,;:!?)")
+        if not ended or (token.text.istitle() and token.fold in self._code_words):
+            return
+        if token.fold in self._code_words and not self._in_a_place(line, place - 2):
+            return
+        yield Classed(place, after, State(self._states[token.fold], "", ""), _COST)
+
+    def _in_a_place(self, line: Tokens, place: int) -> bool:
+        """True if a preposition stands before the one, two or three words of a place."""
+        for before in range(place, place - 3, -1):
+            if not (line[before].text[:1].isupper() or line.small):
+                return False
+            if line[before - 1].fold in self._before_place:
+                return True
+        return False

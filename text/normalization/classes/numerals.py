@@ -1,0 +1,357 @@
+"""Parsers of numbers that engines misread: ordinals, fractions, ranges, versions, magnitudes, zeros, powers of ten."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.numbers import LONGEST, signed, written_number
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.5
+_ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
+_SLASHES = frozenset("/⁄")
+_HALVES = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
+_RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
+"""Denominators of fractions that are not in lowest terms, and of those above twenty."""
+_PERCENT = 100
+_IN_PAIRS = frozenset((20, 50, 60, 80))
+_OPERATORS = frozenset("=+*×÷")
+_MOST_PARTS = 8
+_SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
+"""Numbers before k that name a screen, and those before K that name a screen or a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    first: int
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fraction:
+    """Fraction, with its unit's symbol or noun; 0 if there is no whole number."""
+
+    whole: int
+    above: int
+    below: int
+    unit: str = ""
+    described: bool = False
+    """It describes a noun: a half-inch nail."""
+    minus: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two numbers with a slash, and the words between them."""
+
+    first: str
+    last: str
+    joint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Range of numbers as they are written, ungrouped."""
+
+    first: str
+    last: str
+    joint: str = "to"
+    magnitude: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    name: str
+    parts: tuple[str, ...]
+    stage: str = ""
+    stage_number: str = ""
+    plus: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Number as it is written, ungrouped, with what stands around it."""
+
+    number: str
+    before: str = ""
+    magnitude: str = ""
+    exponent: str = ""
+    plus: bool = False
+    one_by_one: bool = False
+
+
+class NumberForms:
+    """Parsers for one language's table (`numerals.toml`)."""
+
+    words = frozenset(("-", "−", ".", "#", "v", "ver", *_HALVES))
+
+    def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
+        cues = {name: word_list(listed) for name, listed in table["cues"].items()}
+        self._scored, self._scored_after = cues["scored"], cues["scored_after"]
+        self._versioned, self._many = cues["versioned"], cues["many"]
+        self._measured = cues["measured"]
+        self._magnitudes = dict(table["magnitudes"])
+        self._joints = table["joints"]
+        self._stages, self._pairs, self._units = table["stages"], table["pairs"], table["fraction_units"]
+
+    def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        value, after = self._nth(line, place)
+        if not value:
+            return
+        if line.dash(after):
+            last, end = self._nth(line, after + 1)
+            if last:
+                yield Classed(place, end, Ordinal(value, last), _COST)
+        yield Classed(place, after, Ordinal(value), _COST)
+
+    def _nth(self, line: Tokens, place: int) -> tuple[int, int]:
+        """Ordinal's value and the place after it; (0, place) if there is none, or the ending isn't its own (12st)."""
+        if line[place].kind != "d":
+            return 0, place
+        written, after = written_number(line, place)
+        if not line.has(after, _ENDINGS, glued=True) or not written.isdecimal() or len(written) > LONGEST:
+            return 0, place
+        value, ending = int(written), unicodedata.normalize("NFKC", line[after].fold)
+        own = "th" if 10 < value % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+        return (value, after + 1) if ending in (own, "th") and value else (0, place)
+
+    def fractions(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        minus, start = signed(line, place)
+        whole, after = 0, start
+        token = line[start]
+        if token.kind == "d" and len(token.text) < 7:
+            following = line[start + 1]
+            if following.text in _HALVES:
+                whole, after = int(token.text), start + 1
+            elif (following.gap or following.text == "-") and len(token.text) < 5:
+                second = start + 1 + (following.text == "-")
+                inner = line[second].kind == "d" and not (following.text == "-" and line[second].gap)
+                if inner and line.has(second + 1, _SLASHES, glued=True):
+                    whole, after = int(token.text), second
+        above, below, end = self._parts(line, after)
+        if not below:
+            yield from self._rated(line, place)
+            return
+        after = end
+        if whole and not 0 < above < below:
+            return
+        unit, end, joined = self._unit(line, after)
+        if unit and below > 1:
+            described = joined or (line[end].kind == "w" and line.has(place - 1, ("a", "an")) and line[end].gap)
+            yield Classed(place, end, Fraction(whole, above, below, unit, described, minus), 0.3)
+        sign = line[after - 1].text in _HALVES
+        if whole or sign:
+            after += line.has(after, "-", glued=True) and line[after + 1].kind == "w" and not line[after + 1].gap
+            yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
+        elif not minus and line.ends(after) and not line.has(after, _SLASHES, glued=True):
+            fields, cost = self._slashed(line, place, after, above, below)
+            yield Classed(place, after, fields, _COST + cost)
+
+    def _rated(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Score with a point: 7.5/10."""
+        score, after = written_number(line, place)
+        if "." not in score or not line.has(after, "/", glued=True) or line[after + 1].gap:
+            return
+        most, end = written_number(line, after + 1)
+        if most in ("4", "4.0", "5", "5.0", "10", "100") and float(score) <= float(most) and line.ends(end):
+            yield Classed(place, end, Pair(score, most, "out of"), _COST)
+
+    def _parts(self, line: Tokens, place: int) -> tuple[int, int, int]:
+        """Numerator, denominator and the place after them; a denominator of 0 if there is no fraction."""
+        token = line[place]
+        if token.text in _HALVES and token.text:
+            above, _, below = unicodedata.normalize("NFKC", token.text).partition("⁄")
+            return int(above), int(below), place + 1
+        slash = line[place + 1]
+        spaced = slash.text == "⁄"
+        if token.kind != "d" or slash.text not in _SLASHES or not slash.text or (slash.gap and not spaced):
+            return 0, 0, place
+        second = line[place + 2]
+        if second.kind != "d" or (second.gap and not spaced) or len(token.text) > 4 or len(second.text) > 4:
+            return 0, 0, place
+        return int(token.text), int(second.text), place + 3
+
+    def _unit(self, line: Tokens, place: int) -> tuple[str, int, bool]:
+        """Unit of a fraction, the place after it, and whether a hyphen joins it."""
+        joined = line.has(place, "-", glued=True) and not line[place + 1].gap
+        start = place + joined
+        token = line[start]
+        if start in line.inches_at:
+            return "in", start + 1, self._noun(line, start + 1)
+        unit = self._units.get(token.fold, "")
+        if not unit or token.kind != "w" or not line.ends(start + 1):
+            return "", place, False
+        end = start + 1
+        stop = line.has(end, ".", glued=True) and not line.closing(end)
+        sure = stop or joined or line.closing(start) or not token.gap or token.text.isupper()
+        if unit == "in" and not sure and line[end].kind == "w":
+            return "", place, False
+        return unit, end + stop, joined
+
+    def _noun(self, line: Tokens, place: int) -> bool:
+        return line[place].kind == "w" and line[place].gap and line[place].fold not in self._measured
+
+    def _slashed(self, line: Tokens, place: int, after: int, above: int, below: int) -> tuple[Fraction | Pair, float]:
+        """Fields of two numbers with a slash, and what they cost more or less than a date's."""
+        written = f"{above}/{below}"
+        if written in self._pairs:
+            return Pair(str(above), str(below), f"={self._pairs[written]}"), -0.15
+        scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
+        if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
+            return Pair(str(above), str(below), "out of"), -0.05
+        if above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40}):
+            return Pair(str(above), str(below), ""), 0
+        if min(above, below) >= _PERCENT:
+            return Pair(str(above), str(below), ""), 0
+        if 0 < above < below <= _PERCENT or (below in (2, 3, 4, 8) and 0 < above < 10):
+            plain = above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1)
+            return (
+                (Fraction(0, above, below), -0.1 * line.has(after, ("of",)))
+                if plain
+                else (Pair(str(above), str(below), "out of"), 0.05)
+            )
+        return Pair(str(above), str(below), "over" if below else "slash"), 0
+
+    def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        minus, start = signed(line, place)
+        first, after = written_number(line, start)
+        if not first or not line.dash(after) or line[after].text == "" or first[0] == ".":
+            return
+        spaced = line[after].gap
+        if spaced and line[after].text == "-" and not line.folds.isdisjoint(_OPERATORS):
+            return
+        minus_last, second = signed(line, after + 1)
+        last, end = written_number(line, second)
+        if not last or not line.ends(end) or last[0] == "." or (line[end].kind == "w" and not line[end].gap):
+            return
+        value, other = float(first), float(last)
+        if line[end].text == "=":
+            joint = "minus"
+        elif spaced and line[after].text == "-" and (other <= value or line[place - 1].kind == "d"):
+            return
+        elif not spaced and line[after].text == "-" and value >= 100 and other < value and len(first) == len(last):
+            if line[place - 1].text[:1].isupper() or not place or line[place - 1].fold in ("boeing", "airbus"):
+                return  # Boeing 747-400
+            joint = "to"
+        else:
+            before = line[place - 1 - (line[place - 1].text == ".")].fold
+            joint = "" if first == last else self._joints.get(before, "to")
+        lower, upper = f"{'-' * minus}{first}", f"{'-' * minus_last}{last}"
+        yield Classed(place, end, Span(lower, upper, joint), _COST)
+
+    def versions(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token = line[place]
+        name, start = "", place
+        if token.fold in ("v", "ver"):
+            stop = line.has(place + 1, ".", glued=True)
+            start = place + 1 + stop
+            if line[start].kind != "d" or (line[start].gap and token.fold == "v"):
+                return
+            if token.text == "V" and not line.has(start + 1, ".", glued=True) and not line.shouted:
+                return  # a V8
+            name = "version"
+        elif token.kind != "d":
+            return
+        parts, after = [line[start].text], start + 1
+        while line.has(after, ".", glued=True) and line[after + 1].kind == "d" and not line[after + 1].gap:
+            parts.append(line[after + 1].text)
+            after += 2
+            if len(parts) == _MOST_PARTS:
+                break
+        before = line[place - 1 - (line[place - 1].text == "-" and line[place - 2].kind == "w")].fold
+        if before == "." and not line[place - 1].gap:
+            before = line[place - 2].fold
+        if before == "js" and line[place - 2].text == ".":
+            before = "node"
+        named = len(parts) > 1 and before in self._versioned
+        if not (name or named or len(parts) > 2) or any(len(part) > 6 for part in parts):
+            return
+        stage, number, end = self._stage(line, after)
+        if stage and not (line[end].gap or line[end].kind == "s"):
+            return
+        plus = line.has(end, "+", glued=True) and line[end + 1].kind != "w"
+        yield Classed(
+            place, end + plus, Version(name, tuple(parts), stage, number, plus), 0.4 if name or named else 0.55
+        )
+
+    def _stage(self, line: Tokens, place: int) -> tuple[str, str, int]:
+        """Stage of a version before its release (rc1, -beta.2), its number, and the place after them."""
+        start = place + (line[place].text in ("-", ".") and not line[place].gap)
+        token = line[start]
+        if token.gap or token.fold not in self._stages:
+            return "", "", place
+        after = start + 1
+        dotted = line[after].text in ("-", ".") and not line[after].gap and line[after + 1].kind == "d"
+        after += dotted and not line[after + 1].gap
+        if line[after].kind == "d" and not line[after].gap:
+            return self._stages[token.fold], line[after].text, after + 1
+        return self._stages[token.fold], "", start + 1
+
+    def numbers(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token = line[place]
+        if token.text == "#":
+            counted = line[place + 1]
+            if counted.kind == "d" and not counted.gap and len(counted.text) < 10 and line.ends(place + 2):
+                yield Classed(place, place + 2, Number(counted.text, "number "), _COST)
+            return
+        minus, start = signed(line, place)
+        if line[start].kind == "d" and len(line[start].text) > LONGEST:
+            yield Classed(start, start + 1, Number(line[start].text, one_by_one=True), _COST)
+            return
+        number, after = written_number(line, start)
+        if not number:
+            return
+        before = "minus " * minus
+        yield from self._scientific(line, place, after, number, before)
+        yield from self._large(line, place, after, number, before)
+        if not line.ends(after) or line.has(after, ("^",), glued=True):
+            return
+        plain = number == line[start].text
+        grouped = not plain and "," not in "".join(t.text for t in line.tokens[start:after])
+        groups = (after - start) // 2
+        indian = not plain and groups > 1 and any(len(line[at].text) == 2 for at in range(start + 2, after - 1, 2))
+        if plain and not minus and not (len(number) > 1 and number[0] == "0"):
+            return
+        whole, _, fraction = number.partition(".")
+        zeros = (whole[:1] == "0" and len(whole) > 1) or (fraction[-1:] == "0" and len(fraction) < 4)
+        spelled = zeros or not whole or (grouped and not fraction) or indian
+        if minus or spelled:
+            yield Classed(place, after, Number(number, before), _COST + 0.1)
+
+    def _scientific(self, line: Tokens, place: int, after: int, number: str, before: str) -> Iterator[Classed]:
+        if not line.has(after, ("e",), glued=True):
+            return
+        sign = line[after + 1].text if line[after + 1].text in ("-", "+", "−") else ""
+        power = line[after + 1 + bool(sign)]
+        if power.kind == "d" and not power.gap and len(power.text) < 5 and not line[after + 1].gap:
+            exponent = power.text if sign in ("", "+") else f"-{power.text}"
+            yield Classed(place, after + 2 + bool(sign), Number(number, before, exponent=exponent), _COST)
+
+    def _large(self, line: Tokens, place: int, after: int, number: str, before: str) -> Iterator[Classed]:
+        """Number with a letter for a magnitude: 10k, 5M+, 5-10k."""
+        last = ""
+        if line[after].text in ("-", "–") and not line[after].gap and not line[after + 1].gap:
+            last, after = written_number(line, after + 1)
+            if not last:
+                return
+        token, following = line[after], line[after + 1]
+        magnitude = self._magnitudes.get(token.text, "")
+        counted = line.has(after + 1 + (following.text == "+"), self._many)
+        if token.fold in ("m", "b") and counted:
+            magnitude = "million" if token.fold == "m" else "billion"
+        if not magnitude or token.gap or (not line.ends(after + 1) and following.text != "-"):
+            return
+        named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()
+        if not last and number in named and not counted and following.text != "+":
+            return
+        plus = line.has(after + 1, "+", glued=True) and line[after + 2].kind != "w"
+        end = after + 1 + plus
+        if last:
+            yield Classed(place, end, Span(number, last, magnitude=magnitude), _COST)
+        else:
+            yield Classed(place, end, Number(number, before, magnitude, plus=plus), _COST)

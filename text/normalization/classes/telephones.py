@@ -1,0 +1,167 @@
+"""Parser of telephone numbers and others in groups of digits: +44 20 7946 0958, (555) 123-4567, 1-800-FLOWERS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.3
+_SIGNS = frozenset("-.–‑")
+_MOST_GROUPS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """Groups of digits and letters that are said one by one, and the word before them."""
+
+    name: str
+    groups: tuple[str, ...]
+    plus: bool = False
+    ohs: bool = False
+    """Zeros are said as the letter."""
+    joint: str = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class Vanity:
+    """Free number in words: 1-800-FLOWERS."""
+
+    one: bool
+    code: str
+    words: tuple[str, ...]
+
+
+_LENGTHS: dict[str, set[tuple[int, ...]]] = {
+    "-": {(3, 3, 4), (1, 3, 3, 4), (3, 4), (3, 2, 4), (4, 4, 4, 4), (5, 4), (3, 3, 3, 4)},
+    ".": {(3, 3, 4), (1, 3, 3, 4), (3, 3, 3, 4)},
+    " ": {(1, 3, 3, 4), (3, 3, 3, 4), (4, 4, 4, 4)},
+    "": set(),
+}
+"""Numbers of digits in groups, by the sign between them."""
+
+
+class Telephones:
+    """Parser for one language's table (`references.toml`)."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._calls, self._urgent = word_list(table["calls"]), word_list(table["urgent"])
+        self._free, self._emergency = word_list(table["free_codes"]), word_list(table["emergency"])
+        self._counted = word_list(table["counted"])
+        self.words = frozenset(("+", "(", "ext", "extension", "x"))
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token = line[place]
+        if token.kind == "w":
+            yield from self._extension(line, place)
+            return
+        yield from self._vanity(line, place)
+        yield from self._short(line, place)
+        plus = token.text == "+"
+        if plus and line[place + 1].gap:
+            return
+        groups, signs, after, bracket = self._groups(line, place + plus)
+        lengths = tuple(map(len, groups))
+        if not groups:
+            return
+        total = sum(lengths)
+        if plus:
+            good = (len(groups) > 2 and 7 <= total <= 15) or (11 <= total <= 15 and len(groups) < 3)
+        elif bracket:
+            good = lengths[-2:] in ((3, 4), (4, 4), (3, 3), (4, 3)) and total <= 14 and len(groups) in (3, 4)
+        elif len(groups) == 1:
+            good = total in (10, 11) and line.cued(place, self._calls)
+            groups = [groups[0][:-7], groups[0][-7:-4], groups[0][-4:]] if good else groups
+        else:
+            country = groups[0] in ("1", "001") and len(signs) > 2
+            kinds = set(signs[country:])
+            good = len(kinds) == 1 and lengths in _LENGTHS[signs[-1] if signs[-1] in _LENGTHS else "-"]
+            if token.text[0] == "0" and kinds == {" "}:
+                good = good or (3 <= lengths[0] <= 5 and 9 <= total <= 11)
+            if lengths == (3, 4):
+                good = good and (int(groups[0]) % 50 > 0 or int(groups[1]) % 50 > 0)
+        if good:
+            yield Classed(place, after, Identifier("", tuple(groups), plus), _COST)
+
+    def _groups(self, line: Tokens, place: int) -> tuple[list[str], list[str], int, bool]:
+        """Groups of digits, signs between them, the place after them, and whether one is in brackets."""
+        groups: list[str] = []
+        signs: list[str] = []
+        bracket = False
+        after = end = place
+        sign = ""
+        while len(groups) < _MOST_GROUPS:
+            if line[after].text == "(" and line[after + 1].kind == "d" and line.has(after + 2, ")", glued=True):
+                bracket = True
+                if line[after + 1].text != "0":
+                    groups.append(line[after + 1].text)
+                after = end = after + 3
+                sign = ""
+            elif line[after].kind == "d" and len(line[after].text) < 16:
+                groups.append(line[after].text)
+                after = end = after + 1
+                signs += [sign] if sign else []
+            else:
+                break
+            if line[after].text in _SIGNS and line[after].text and not line[after].gap and not line[after + 1].gap:
+                sign = "" if line[after - 1].text == ")" else line[after].text
+                after += 1
+            else:
+                sign = " " if line[after].gap and line[after - 1].text != ")" else ""
+        return groups, signs, end, bracket
+
+    def _extension(self, line: Tokens, place: int) -> Iterator[Classed]:
+        after = place + 1 + line.has(place + 1, ".", glued=True)
+        number = line[after]
+        if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap):
+            return
+        if line[place].fold == "x" and (line[place].text == "X" or len(number.text) < 3 or not line[place].gap):
+            return
+        yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST)
+
+    def _short(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Emergency numbers, and numbers of three digits after "call"."""
+        code, after = line[place].text, place + 1
+        if code == "9" and [token.text for token in line.tokens[place : place + 5]] == ["9", "-", "1", "-", "1"]:
+            code, after = "911", place + 5
+        if len(code) != 3 or line[place].kind != "d" or line[after].fold == "%":
+            return
+        called = line[place - 1].fold in self._calls
+        counted = line[after].gap and (line[after].fold in self._counted or line[after].fold.endswith("s"))
+        if code in self._emergency and not counted and not line.folds.isdisjoint(self._urgent):
+            joint = line[after].fold.replace("/", "or")
+            if joint in ("or", "and") and len(line[after + 1].text) == 3 and line[after + 1].kind == "d":
+                groups = (code, line[after + 1].text)
+                yield Classed(place, after + 2, Identifier("", groups, joint=f" {joint} "), _COST)
+            yield Classed(place, after, Identifier("", (code,)), _COST)
+        elif called and not counted:
+            yield Classed(place, after, Identifier("", (code,)), _COST)
+
+    def _vanity(self, line: Tokens, place: int) -> Iterator[Classed]:
+        start = place
+        one = line[start].text == "1" and (line[start + 1].text in ("-", ".") or line[start + 1].gap)
+        if one:
+            start += 1 + (line[start + 1].text in ("-", "."))
+        bracket = line[start].text == "("
+        start += bracket
+        code, after = line[start].text, start + 1 + bracket
+        if code.removeprefix("0") not in self._free or (bracket and line[after - 1].text != ")"):
+            return
+        sign = line[after].text in ("-", ".") and not line[after].gap
+        after += sign
+        if not sign and not (one and line[after].gap):
+            return
+        words: list[str] = []
+        end = after
+        while line[after].kind in ("w", "d") and len(words) < 12 and (not line[after].gap or not words):
+            words.append(line[after].text)
+            after = end = after + 1
+            if line[after].text == "-" and not line[after].gap and not line[after + 1].gap:
+                after += 1
+        letters = [word for word in words if word.isalpha()]
+        sure = all(word.isupper() for word in letters) or (one and sign)
+        if any(len(word) > 1 for word in letters) and sure:
+            yield Classed(place, end, Vanity(one, code, tuple(words)), _COST - 0.1)
