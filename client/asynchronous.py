@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 
 from client.answers import LONGEST_EVENT, NoAnswer, Reply, authorization, read_event
-from client.reasons import reason_of
+from client.reasons import nobody, reason_of
 
 LONGEST_ANSWER = 600.0
 """Seconds that a whole answer may take. A book's passage waits for listeners within them."""
@@ -47,7 +47,7 @@ class AsyncClient:
             async with self._request(method, path, body, aiohttp.ClientTimeout(total=LONGEST_ANSWER)) as answer:
                 return await _whole(answer)
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise NoAnswer(f"{self.url} doesn't answer: {reason_of(error)}") from error
+            raise NoAnswer(nobody(self.url, error)) from error
 
     async def events(self, path: str, body: Any) -> AsyncGenerator[dict[str, Any], None]:
         """Server-sent events of the answer to a POST, as they come, until it ends.

@@ -27,7 +27,7 @@ from client.answers import (
     read_event,
     user_key,
 )
-from client.reasons import reason_of
+from client.reasons import nobody, reason_of
 from client.waiting import MOST, Waiting, silent
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
@@ -79,7 +79,7 @@ class BlockingClient:
             with self._answered(method, path, body, seconds, seconds) as answer:
                 return _whole(answer)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise NoAnswer(f"{self.url} doesn't answer: {reason_of(error)}") from error
+            raise NoAnswer(nobody(self.url, error)) from error
 
     def get(self, path: str) -> Any:
         """The JSON of an answer with the status 200.
@@ -192,8 +192,7 @@ class BlockingClient:
             if received:
                 lost = f"the server at {self.url} was lost after {amount(received)}: {reason_of(error)}"
                 raise NoAnswer(lost) from error
-            cure = "start it with `kokoro-live serve`, or speak without it with --local"
-            raise NoAnswer(f"the server at {self.url} can't be reached: {reason_of(error)}; {cure}") from error
+            raise NoAnswer(f"{nobody(self.url, error)}, or speak without one with --local") from error
 
     @contextmanager
     def _spoken(

@@ -90,8 +90,5 @@ class PlayClient:
                 yield state
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        try:
-            answer: dict[str, Any] = self._server.ask(method, f"/v1/play{path}", body, ACTION_SECONDS).checked().json
-        except NoAnswer as error:
-            raise NoAnswer(f"{error}; start the server with `kokoro-live serve`") from error
+        answer: dict[str, Any] = self._server.ask(method, f"/v1/play{path}", body, ACTION_SECONDS).checked().json
         return answer

@@ -5,6 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+START = "start one with `kokoro-live serve`"
+"""The cure for a server that doesn't answer."""
+
+
+def nobody(url: str, error: Exception) -> str:
+    """The one sentence for a server that doesn't answer, with the cure."""
+    return f"no server answers at {url} ({reason_of(error)}): {START}"
+
 
 def reason_of(error: Exception) -> str:
     """The reason without the HTTP library's own words about sockets.

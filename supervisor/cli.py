@@ -10,7 +10,7 @@ import click
 
 _COMMANDS = {
     "serve": "Start the speech server.",
-    "say": "Speak a text to a file or a pipe.",
+    "say": "Speak a text or a file of text, aloud or into a sound file.",
     "book": "Make an audiobook of a file.",
     "read": "Show how a text is read, and why.",
     "play": "Play a text through the server's player.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
-from client.answers import NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
+from client.answers import CannotSpeak, NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
 from client.asynchronous import AsyncClient
+from client.reasons import START
 from shm.engine_info import VoiceInfo
 
 LOST = 1.0
@@ -96,11 +98,22 @@ class ServerSpeaker:
                     raise
                 await asyncio.sleep(error.seconds)
             except TimeoutError:
-                raise Unreachable(f"{self._server.url} doesn't answer within {_FIRST_ANSWER:g} s", LOST) from None
+                said = f"no server answers at {self._server.url} (nothing came within {_FIRST_ANSWER:g} s): {START}"
+                raise Unreachable(said, LOST) from None
             except (Postponed, PassageRefused):
                 return  # it answers, and the book's maker asks again
             else:
                 return
+
+    async def check_voice(self, voice: str) -> None:
+        """
+        Raises:
+            CannotSpeak: the server has no such voice.
+        """
+        with suppress(NoAnswer):
+            answer = await self._server.ask("POST", "/dev/phonemize", {"input": "a", "voice": voice, "markup": "none"})
+            if answer.status == 400 and answer.error:
+                raise CannotSpeak(answer.error)
 
     async def engine(self) -> str:
         """A book is never begun with an engine that only stands in for Kokoro."""

@@ -46,6 +46,11 @@ class BookCast:
     quotation ("said Alice").
     """
 
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """The voices that it names, each once."""
+        return tuple(dict.fromkeys(filter(None, (self.narrator, self.quotes, *self.speakers.values()))))
+
 
 @dataclass(frozen=True, slots=True)
 class BookSettings:

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import settings_of, settings_options
+from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from worker.settings import WorkerSettings
 
 _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 
 
-@click.command()
+@click.command(cls=SettingsCommand)
 @click.argument("which", type=click.Choice([*_NAMES, "all", "history"]), default="all")
 @click.option("--runs", type=click.IntRange(min=1), help="Repetitions of each measurement.  [default: by benchmark]")
 @click.option(

@@ -19,8 +19,9 @@ import click
 import platformdirs
 
 from client.answers import CannotSpeak, user_key
+from client.reasons import START
 from shm.audio import FASTEST, SLOWEST
-from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
+from supervisor.commands.client_command import SpeakingCommand, client_options, failed, local_speech, server_to_ask
 
 if TYPE_CHECKING:
     from books.making.maker import Order
@@ -81,8 +82,10 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
 
     try:
         _book(context, file, output or file.with_suffix(".m4b"), values)
-    except (BookError, CannotSpeak) as error:
+    except BookError as error:
         raise click.ClickException(str(error)) from error
+    except CannotSpeak as error:
+        raise failed(error) from error
     except OSError as error:
         raise click.ClickException(f"{_shown(Path(error.filename or file))}: {error.strerror or error}") from error
 
@@ -184,7 +187,7 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
 
     url = server_to_ask(context)
     if url is None:
-        raise CannotSpeak("The dictionaries are the server's: start it with `kokoro-live serve`.")
+        raise CannotSpeak(f"The dictionaries are the server's: {START}.")
     language = order.settings.language or order.book.language
     found: dict[str, int] = {}
     async with ServerSpeaker(url, user_key()) as server:
@@ -209,7 +212,7 @@ async def _make(context: click.Context, order: Order, between: str | None) -> No
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     with book_progress() as show:
-        async with _speaker(context) as speaker:
+        async with _speaker(context, order) as speaker:
             making = asyncio.ensure_future(_made(order, speaker, show, hours.closed if hours else lambda: 0.0))
             with _ending(making.cancel), contextlib.suppress(asyncio.CancelledError):
                 await making
@@ -235,7 +238,7 @@ async def _made(
 
 
 @asynccontextmanager
-async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
+async def _speaker(context: click.Context, order: Order) -> AsyncIterator[PassageSpeaker]:
     url = server_to_ask(context)
     if url is not None:
         from books.making.server import ServerSpeaker, Unreachable
@@ -245,8 +248,9 @@ async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
             try:
                 await server.await_first_answer()
             except Unreachable as error:
-                cure = "start it with `kokoro-live serve`, or make the book without it with --local"
-                raise CannotSpeak(f"{error}; {cure}") from error
+                raise CannotSpeak(f"{error}, or make the book without one with --local") from error
+            for voice in order.settings.cast.voices:
+                await server.check_voice(voice)
             yield server
         return
     from supervisor.speaking.local_speech import LocalBookSpeaker

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from client.answers import CannotSpeak, RequestRefused
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
 from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from text.settings import TextSettings
@@ -141,3 +142,24 @@ def given_settings(context: click.Context) -> Settings:
 
 def _on_command_line(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+_SAID = {
+    "GET /v1/audio/voices lists them": "`kokoro-live voices` lists them",
+    "`input`": "The text",
+    "`voice`": "--voice",
+    "`speed`": "--speed",
+    "`lang`": "--lang",
+}
+"""What the API's errors say to programs, and what it is on the command line."""
+
+
+def failed(error: CannotSpeak) -> click.ClickException:
+    """The error in words of the command line, with the next step."""
+    message = str(error)
+    if isinstance(error, RequestRefused) and error.code == "no_sound_card":
+        message = "No loudspeaker was found on the server's machine. `kokoro-live say TEXT -o FILE.wav` makes a file; "
+        return click.ClickException(message + "`kokoro-live doctor` says why there is none.")
+    for api, words in _SAID.items():
+        message = message.replace(api, words)
+    return click.ClickException(message)

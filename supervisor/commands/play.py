@@ -11,13 +11,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from client.answers import CannotSpeak
-from supervisor.commands.client_command import AskingCommand, address_options, server_url
+from supervisor.commands.client_command import AskingCommand, address_options, failed, server_url
 
 if TYPE_CHECKING:
     from client.play import PlayClient
@@ -60,6 +59,7 @@ def play(
     """
     from client.play import PlayClient
     from supervisor.speaking.interruption import tidied_up_when_killed
+    from supervisor.speaking.texts import text_of
 
     client = PlayClient(server_url(context))
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
@@ -69,7 +69,7 @@ def play(
                 if values["volume"] is not None:
                     client.change(volume=values["volume"])
                 asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
-                text, title = _text(words)
+                text, title = text_of(words)
                 name = client.play({"input": text, "title": title, "source": "play", "on_busy": on_busy, **asked})
                 if wait:
                     _listen(client, name)
@@ -82,30 +82,7 @@ def play(
             else:
                 raise click.UsageError(f"Give a text, a file, - or one of --{', --'.join(_VERBS)}, --status.")
     except CannotSpeak as error:
-        raise click.ClickException(str(error)) from error
-
-
-def _text(words: tuple[str, ...]) -> tuple[str, str]:
-    """The text and its title: a file's name, or nothing."""
-
-    try:
-        if words == ("-",):
-            return sys.stdin.buffer.read().decode("utf-8-sig"), ""
-        if len(words) == 1 and _is_file(words[0]):
-            return Path(words[0]).read_text("utf-8-sig"), Path(words[0]).name
-        text = " ".join(words)
-        text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
-    except UnicodeError as error:
-        raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
-    except OSError as error:
-        raise CannotSpeak(f"{words[0]} can't be read: {error.strerror}.") from error
-    return text, ""
-
-
-def _is_file(word: str) -> bool:
-    with contextlib.suppress(OSError, ValueError):  # too long for a name, or a NUL
-        return Path(word).is_file()
-    return False
+        raise failed(error) from error
 
 
 def _listen(client: PlayClient, name: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from client.answers import CannotSpeak, SpokenPiece
 from frontend.audio.formats import BY_EXTENSION
 from shm.audio import FASTEST, SLOWEST
 from shm.timing import WordTiming
-from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
+from supervisor.commands.client_command import SpeakingCommand, client_options, failed, local_speech, server_to_ask
 from supervisor.speaking.interruption import tidied_up_when_killed
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
 
 
 @click.command(cls=SpeakingCommand)
-@click.argument("words", metavar="[TEXT]", nargs=-1)
+@click.argument("words", metavar="[TEXT|FILE|-]", nargs=-1)
 @click.option(
     "-o",
     "--output",
@@ -54,25 +53,26 @@ def say(
     subtitles: str | None,
     **values: Any,
 ) -> None:
-    """Speak TEXT, or standard input if there is none or it is `-`.
+    """Speak TEXT, the FILE of that name, or standard input if there is none or it is `-`.
 
     Without -o it is played: by the server's player, where one runs on this machine, else by a program. Bare samples
     are mono, signed 16-bit little-endian, 24 kHz.
     """
     from supervisor.speaking.sinks import sink_for
+    from supervisor.speaking.texts import text_of
 
     voice, lang, speed = values["voice"], values["lang"], values["speed"]
     try:
-        with tidied_up_when_killed():
+        with tidied_up_when_killed(), _told_what_is_kept(output):
             url = server_to_ask(context)
             text: str | None = None
             if url is not None and output is None and subtitles is None:
-                text = _text(words)
-                if _played_by_server(url, text, values):
+                text, title = text_of(words)
+                if _played_by_server(url, text, title, values):
                     return
             sink = sink_for(output)
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
-            text = _text(words) if text is None else text
+            text = text_of(words)[0] if text is None else text
             if url is None:
                 speech = local_speech(context)
                 pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
@@ -89,10 +89,10 @@ def say(
                 pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)
                 _deliver(pieces, sink, text, write_subtitles, measured=False)
     except CannotSpeak as error:
-        raise click.ClickException(str(error)) from error
+        raise failed(error) from error
 
 
-def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
+def _played_by_server(url: str, text: str, title: str, values: dict[str, Any]) -> bool:
     """True if the player of a server on this machine has played the text; False if it has none that can."""
     from client.play import PlayClient
     from supervisor.speaking.progress_bars import tell_wait
@@ -102,7 +102,7 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
         return False
     asked = {name: values[name] for name in ("voice", "lang", "speed")}
     try:
-        name = client.play({"input": text, "source": "say", "on_busy": "queue", **asked})
+        name = client.play({"input": text, "title": title, "source": "say", "on_busy": "queue", **asked})
     except CannotSpeak:
         return False  # without a player or a sound card there; or the text is wrong, which the next request tells
     try:
@@ -130,17 +130,6 @@ def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]],
     return write_words
 
 
-def _text(words: tuple[str, ...]) -> str:
-    text = " ".join(words) if words not in ((), ("-",)) else None
-    try:
-        if text is None:
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
-    except UnicodeError as error:
-        raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
-    return text
-
-
 def _deliver(
     pieces: Generator[SpokenPiece, None, None],
     sink: AbstractContextManager[Write],
@@ -166,6 +155,17 @@ def _deliver(
             # A player that was quit has played only a part; the file contains the whole text.
             words += chain.from_iterable(piece.words for piece in pieces)
             write_subtitles(words)
+
+
+@contextmanager
+def _told_what_is_kept(output: str | None) -> Iterator[None]:
+    """Say after an interruption what became of the file: it appears whole or not at all."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if output not in (None, "-"):
+            click.echo(f"\nStopped. Nothing was written: {output} appears when it is whole.", err=True)
+        raise
 
 
 def _tell_unspoken(unspoken: Counter[str]) -> None:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @name_option
 @click.option("--socket", "on_demand", is_flag=True, help="systemd listens, and starts the server when it is needed.")
 @click.option("--with-procfile", is_flag=True, help="Have honcho start the server from the Procfile of this clone.")
-@click.option("--print", "only_print", is_flag=True, help="Print the files, and write nothing.")
+@click.option("--print", "--dry-run", "only_print", is_flag=True, help="Print the files, and write nothing.")
 @click.option("--now", is_flag=True, help="Start the service too, instead of printing how.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF serve...]")
 def install_service(

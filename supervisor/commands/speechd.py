@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 
-from supervisor.speechd.config import DEFAULT_URL, ModuleConfig
+from client.blocking import BlockingClient
+from client.reasons import START
+from supervisor.commands.client_command import AskingCommand, address_options, server_url
+from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.installation import MODULE, InstalledFiles, install, uninstall
 
 
-@click.command()
-@click.option(
-    "--url", default=DEFAULT_URL, envvar="KOKORO_LIVE_URL", show_envvar=True, show_default=True, help="The server."
-)
+@click.command(cls=AskingCommand)
+@address_options
 @click.option(
     "--voice", default="", help="The voice of clients that choose none.  [default: by their voice type, male1]"
 )
@@ -35,13 +37,23 @@ from supervisor.speechd.installation import MODULE, InstalledFiles, install, uni
 @click.option(
     "--default/--no-default", "as_default", default=True, help="Make kokoro-live the module of clients that name none."
 )
-def install_speechd(url: str, voice: str, instant_words: int, instant_characters: bool, as_default: bool) -> None:
+@click.pass_context
+def install_speechd(
+    context: click.Context,
+    /,
+    voice: str,
+    instant_words: int,
+    instant_characters: bool,
+    as_default: bool,
+    **_settings: Any,
+) -> None:
     """Let Speech Dispatcher, and with it Orca and spd-say, speak with the server.
 
     Only files of this user are written. While the server doesn't run, espeak-ng speaks. A repeated installation
     replaces the earlier one; `kokoro-live uninstall-speechd` removes it.
     """
-    config = ModuleConfig(url.rstrip("/"), voice, instant_words, instant_characters)
+    url = server_url(context)
+    config = ModuleConfig(url, voice, instant_words, instant_characters)
     try:
         written = install(InstalledFiles.of(os.environ, Path.home()), config, as_default=as_default)
     except OSError as error:
@@ -50,6 +62,8 @@ def install_speechd(url: str, voice: str, instant_words: int, instant_characters
         click.echo(f"wrote {path}")
     if shutil.which("speech-dispatcher") is None:
         click.echo("Speech Dispatcher isn't installed here: its package is called speech-dispatcher.", err=True)
+    if not BlockingClient(url).is_kokoro_live:
+        click.echo(f"No server answers at {url} yet, so espeak-ng speaks: {START}, or give --url.", err=True)
     click.echo("Speech Dispatcher knows it after its next start: killall speech-dispatcher")
     click.echo(f"Try it: spd-say -o {MODULE} 'This is the voice of the server.'")
     if instant_words:

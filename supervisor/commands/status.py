@@ -74,7 +74,7 @@ def _ask(url: str) -> dict[str, Any]:
     try:
         answer = BlockingClient(url).ask("GET", "/status")
     except NoAnswer as error:
-        raise _NotWell(f"{error}. Start a server with `kokoro-live serve`.", StatusCode.NOT_RUNNING) from error
+        raise _NotWell(str(error), StatusCode.NOT_RUNNING) from error
     status = answer.json
     if answer.status == 200 and isinstance(status, dict) and "ready" in status:
         return status

@@ -27,6 +27,7 @@ CONFIG_FILE = f"{__name__}.config_file"
 
 _PREFIX = "KOKORO_LIVE_"
 _REMOVED = f"{__name__}.removed"
+_ALL = f"{__name__}.help_all"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,7 +39,19 @@ class SettingOption(click.Option):
 
 
 class SettingsCommand(click.Command):
-    """A command with options for settings. `--help` shows them by group, after the command's own."""
+    """A command with options for settings. `--help` shows its own and the commonest of them, `--help-all` all by
+    group."""
+
+    def __init__(self, name: str | None, params: list[click.Parameter] | None = None, **attributes: Any) -> None:
+        whole = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_all,
+            help="Show all settings too, with variables and defaults.",
+        )
+        super().__init__(name, params=[*(params or ()), whole], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         args, lines = without_removed(args)
@@ -52,11 +65,35 @@ class SettingsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        if not ctx.meta.get(_ALL):
+            own = [each for each in options if not isinstance(each, SettingOption) or each.name in _COMMON]
+            with formatter.section("Options"):
+                formatter.write_dl([record for each in own if (record := _in_short(each, ctx))])
+            return
         for group in (None, *Group):
             records = [each.get_help_record(ctx) for each in options if getattr(each, "group", None) is group]
             if shown := [record for record in records if record]:
                 with formatter.section(group.value if group else "Options"):
                     formatter.write_dl(shown)
+
+
+_COMMON = ("host", "port", "api_key_file", "engine", "default_voice")
+"""Settings that the short help shows, by field."""
+
+
+def _show_all(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def _in_short(option: click.Option, context: click.Context) -> tuple[str, str] | None:
+    """The option's names and the first clause of its words; None if it isn't shown."""
+    record = option.get_help_record(context)
+    if record is None:
+        return None
+    return record[0], re.split(r"(?<=[.;:]) |  \[", option.help or record[1], maxsplit=1)[0].rstrip(";:.") + "."
 
 
 def settings_options(*kinds: type[Any], reads: Collection[str] | None = None) -> Callable[[Command], Command]:

@@ -14,7 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from client.answers import CannotSpeak, NoAnswer
+from client.answers import CannotSpeak
 from client.blocking import BlockingClient
 from client.play import PlayClient
 from frontend.audio.formats import BY_EXTENSION
@@ -172,7 +172,5 @@ def _explained() -> Iterator[None]:
     """Give the model the reason of a failure that is the server's or the text's."""
     try:
         yield
-    except NoAnswer as error:
-        raise ToolError(f"{error}; start the server with `kokoro-live serve`") from error
     except CannotSpeak as error:
         raise ToolError(str(error)) from error

@@ -20,6 +20,9 @@ def tell_wait(reason: str) -> None:
         print(reason, file=sys.stderr, flush=True)
 
 
+CHARACTERS_A_SECOND = 14.5
+"""Of English prose at the usual pace, as the page estimates too."""
+
 LONG = 400
 """Characters: about half a minute of speech."""
 
@@ -33,20 +36,23 @@ def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Spoken
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = [TextColumn("{task.fields[seconds]:.1f} s of speech"), BarColumn()]
-    if measured:
-        columns += [TaskProgressColumn(), TimeRemainingColumn()]
+    total = len(text) if measured else len(text) / CHARACTERS_A_SECOND
+    about = f" of about {duration(len(text) / CHARACTERS_A_SECOND)} of speech"
+    columns = [TextColumn("{task.fields[spoken]}" + about), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=len(text) if measured else None, seconds=0.0)
+        task = bar.add_task("", total=total, spoken=duration(0))
         received = 0
 
         def advance(piece: SpokenPiece) -> None:
             nonlocal received
             received += len(piece.pcm)
-            bar.update(task, advance=piece.characters, seconds=received / SAMPLE_BYTES / SAMPLE_RATE)
+            seconds = received / SAMPLE_BYTES / SAMPLE_RATE
+            bar.update(task, advance=piece.characters if measured else 0, spoken=duration(seconds))
+            if not measured:
+                bar.update(task, completed=min(seconds, 0.99 * total))
 
         yield advance
-        bar.update(task, completed=len(text))  # segments don't count the spaces between them
+        bar.update(task, completed=total)  # segments don't count the spaces between them
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from supervisor.cli import kokoro_live
 from supervisor.settings.composition import SETTINGS
 
 
-def help_of(*arguments: str) -> str:
-    result = CliRunner().invoke(kokoro_live, [*arguments, "--help"])
+def help_of(*arguments: str, flag: str = "--help-all") -> str:
+    result = CliRunner().invoke(kokoro_live, [*arguments, flag])
     assert result.exit_code == 0
     return result.stdout
 
@@ -41,6 +41,18 @@ def test_a_command_s_own_options_stand_before_the_settings(command: str, own: st
     shown = help_of(command)
     assert shown.index(own) < shown.index("\nEngine and model:\n") < shown.index("--engine")
     assert "--max-streams" not in shown, "it doesn't read that"
+
+
+SHORT = {"play": 45}
+"""Lines of the short help, where it isn't 26: `play` has a flag for each verb."""
+
+
+@pytest.mark.parametrize("command", ["say", "play", "serve", "voices", "status", "doctor", "bench", "tune", "mcp"])
+def test_the_short_help_has_the_command_s_own_options_and_fits_a_screen(command: str) -> None:
+    shown = help_of(command, flag="--help")
+    assert len(shown.splitlines()) <= SHORT.get(command, 26), shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "--help-all" in shown and "KOKORO_LIVE_" not in shown
 
 
 def test_a_shell_completes_commands_and_settings() -> None:

@@ -214,7 +214,7 @@ async def test_words_that_no_dictionary_has_are_those_of_rules_and_letters() -> 
 
 async def test_a_server_that_does_not_answer_is_said_without_the_library_s_words() -> None:
     async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
-        with pytest.raises(Postponed, match=r"doesn't answer: connection refused$"):
+        with pytest.raises(Postponed, match=r"\(connection refused\)"):
             await speaker.engine()
 
 
@@ -227,7 +227,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hasty")
 async def test_an_address_without_a_server_is_given_up() -> None:
     async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
-        with pytest.raises(Unreachable, match=r"doesn't answer: connection refused$"):
+        with pytest.raises(Unreachable, match=r"\(connection refused\)"):
             await speaker.await_first_answer()
 
 
@@ -235,7 +235,7 @@ async def test_an_address_without_a_server_is_given_up() -> None:
 async def test_a_server_that_says_nothing_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         async with ServerSpeaker(f"http://127.0.0.1:{mute.getsockname()[1]}") as speaker:
-            with pytest.raises(Unreachable, match=r"doesn't answer within 0\.5 s$"):
+            with pytest.raises(Unreachable, match=r"nothing came within 0\.5 s"):
                 await speaker.await_first_answer()
 
 

@@ -128,8 +128,8 @@ def test_the_lexicon_is_obeyed_without_a_server(tmp_path, model, monkeypatch, gi
         (["Hello.", "-o", "x.wav", "--voice", "nobody"], 1, "No voice is called 'nobody'"),
         (["Hello.", "-o", "x.wav", "--lang", "xx"], 1, "unknown language"),
         (["Hello.", "-o", "x.wav", "--engine", "kokoro"], 1, "kokoro-live models fetch"),
-        (["Hello.", "-o", "x.wav", "--server"], 1, "can't be reached"),
-        (["Hello.", "-o", "x.wav", "--url", "nonsense"], 1, "can't be reached"),
+        (["Hello.", "-o", "x.wav", "--server"], 1, "no server answers at"),
+        (["Hello.", "-o", "x.wav", "--url", "nonsense"], 1, "no server answers at"),
         (["Hello.", "-o", "x.wav", "--subtitles", "x.txt"], 1, "name a .srt or .vtt file"),
         (["Hello.", "-o", "x.wav", "--subtitles", "none/x.srt"], 1, "there is no folder"),
         (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "There is nothing in the text that can be spoken."),
@@ -306,7 +306,8 @@ async def test_a_signal_leaves_no_half_file(tmp_path, number):
         assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
         process.send_signal(number)
         out, error = await process.communicate()
-    assert (process.returncode, out, error) == (-number, b"", b"")
+    assert (process.returncode, out) == (-number, b"")
+    assert error.decode().split(":")[0] == "\nStopped. Nothing was written", "what is kept is told"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -348,7 +349,7 @@ def test_on_a_terminal_a_long_text_has_a_progress_bar_on_standard_error(times):
     reader.join()
     os.close(terminal)
     assert len(done.stdout) % 2 == 0 and len(done.stdout) > 0
-    assert (b"s of speech" in shown) == (times > 1)
+    assert (b"of speech" in shown) == (times > 1)
     assert (b"100%" in shown) == (times > 1)
 
 

@@ -113,7 +113,7 @@ def test_json_is_the_servers_own_answer(running: Server) -> None:
 def test_no_server_is_said_and_has_a_status_of_its_own() -> None:
     result = ask("--once")
     assert result.exit_code == 3
-    assert "connection refused. Start a server with `kokoro-live serve`" in result.stderr
+    assert "(connection refused): start one with `kokoro-live serve`" in result.stderr
     assert "Cannot connect" not in result.stderr and "ssl" not in result.stderr
 
 
@@ -186,7 +186,7 @@ def test_on_a_terminal_it_follows_the_server_to_its_end_and_beyond(running: Serv
     while b"espeak-ng" not in shown:
         shown += os.read(screen, 65536)
     assert running.stop() == 0
-    while b"doesn't answer" not in shown:
+    while b"no server answers" not in shown:
         shown += os.read(screen, 65536)
     following.send_signal(signal.SIGINT)
     drain = threading.Thread(target=_read_to_end, args=(screen,))

@@ -91,4 +91,4 @@ def test_what_answers_there_may_be_something_else():
         assert f"{server.url} answers with 200, and with no list of voices." in result.stderr
     result = run("--url", server.url)
     assert result.exit_code == 1
-    assert f"{server.url} doesn't answer" in result.stderr
+    assert f"no server answers at {server.url}" in result.stderr

@@ -197,7 +197,7 @@ def test_an_agent_has_documented_keys_and_finds_homebrews_programs(tmp_path: Pat
 def test_what_is_installed_serves(home: Path) -> None:
     """The command that is written is one that `serve` takes, in any folder."""
     run_well("install-service", "--manager", "launchd", "--", "--port", "9001")
-    command = [*agent(home)["ProgramArguments"], "--help"]
+    command = [*agent(home)["ProgramArguments"], "--help-all"]
     shadow = home / "supervisor"
     shadow.mkdir()
     (shadow / "__init__.py").write_text("raise SystemExit('the wrong one')")

@@ -1,0 +1,78 @@
+"""The text that a command line gives: words, a file's name, or standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+from client.answers import CannotSpeak
+
+_BOOKS = (".epub", ".pdf")
+_OF_TEXT = (
+    ".txt",
+    ".md",
+    ".markdown",
+    ".html",
+    ".htm",
+    ".rst",
+    ".srt",
+    ".vtt",
+    ".log",
+    ".csv",
+    ".json",
+    ".docx",
+    ".odt",
+)
+"""Endings by which a word is meant as a file."""
+
+
+def text_of(words: tuple[str, ...]) -> tuple[str, str]:
+    """The text to speak, and its title: a file's name, or nothing.
+
+    Args:
+        words: of the command line; none, or `-` alone, means standard input.
+
+    Raises:
+        CannotSpeak: there is no text. The message says what to type instead.
+    """
+    title = ""
+    try:
+        if words in ((), ("-",)):
+            if sys.stdin.isatty():
+                print("Type the text, and end it with Ctrl-D.", file=sys.stderr)
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+        elif len(words) == 1 and _is_named(words[0]):
+            text, title = _read(Path(words[0])), Path(words[0]).name
+        else:
+            text = " ".join(words)
+            text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
+    except UnicodeError as error:
+        raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
+    if not text.strip():
+        raise CannotSpeak("There is nothing to speak: give a text, a file's name, or - for standard input.")
+    return text, title
+
+
+def _is_named(word: str) -> bool:
+    """True if the word names a file, there or not."""
+    with contextlib.suppress(OSError, ValueError):  # too long for a name, or a NUL
+        if word and Path(word).exists():
+            return True
+    path = word.startswith(("/", "./", "../", "~/")) or word.lower().endswith((*_OF_TEXT, *_BOOKS))
+    return path and not any(map(str.isspace, word))
+
+
+def _read(file: Path) -> str:
+    if file.is_dir():
+        raise CannotSpeak(f"{file} is a folder: name a file in it.")
+    if file.suffix.lower() in _BOOKS and file.exists():
+        raise CannotSpeak(f"{file} is a book: `kokoro-live book {file}` makes an audiobook of it.")
+    try:
+        return file.read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise CannotSpeak(f"There is no file {file}. To speak its name: echo '{file}' | kokoro-live say") from None
+    except UnicodeError:
+        raise CannotSpeak(f"{file} is no text in UTF-8: convert it first, for example with `iconv -t utf-8`.") from None
+    except OSError as error:
+        raise CannotSpeak(f"{file} can't be read: {error.strerror}.") from error

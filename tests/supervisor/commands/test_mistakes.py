@@ -1,0 +1,164 @@
+"""The commonest mistakes, as a new user types them: each is answered with the next step, and nothing is spoken."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from supervisor.cli import kokoro_live
+from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.served import served
+from tests.ports import lasting_port
+
+START = "start one with `kokoro-live serve`"
+
+ALONE = [
+    # the command
+    ("srve", "Did you mean `kokoro-live serve`"),
+    ("speak Hello.", "There is no command 'speak'"),
+    ("statsu", "Did you mean `kokoro-live status`"),
+    ("install", "`kokoro-live install-service`"),
+    ("voice", "Did you mean `kokoro-live voices`"),
+    ("model list", "Did you mean `kokoro-live models`"),
+    ("--verison", "Did you mean '--version'"),
+    ("say --hlep", "Did you mean one of: '--help'"),
+    # no server
+    ("status", START),
+    ("play Hello.", START),
+    ("play --pause", START),
+    ("play --status", START),
+    ("say Hello. --server", START),
+    ("say Hello. --url http://127.0.0.1:{port}", START),
+    ("say Hello. -o x.wav --server", "or speak without one with --local"),
+    ("voices --server", START),
+    ("voices --url http://127.0.0.1:{port}", START),
+    ("book a.txt --server", START),
+    ("book a.txt --unknown-words --server", START),
+    ("status --url nonsense", "that is no http:// address"),
+    ("say Hello. --url localhost:{port}", "that is no http:// address"),
+    ("reload", "no server of yours listens on port"),
+    # the text
+    ("say nofile.txt --engine espeak", "There is no file nofile.txt"),
+    ("say ./nothing --engine espeak", "There is no file nothing"),
+    ("play nofile.md", "There is no file nofile.md"),
+    ("say bin.txt --engine espeak -o x.wav", "is no text in UTF-8: convert it"),
+    ("say folder --engine espeak", "is a folder: name a file in it"),
+    ("say book.epub --engine espeak", "`kokoro-live book book.epub` makes an audiobook"),
+    ("say '' --engine espeak -o x.wav", "give a text, a file's name, or - for standard input"),
+    ("say ' ' --engine espeak", "give a text, a file's name, or - for standard input"),
+    ("play ''", "give a text, a file's name, or - for standard input"),
+    ("play", "Give a text, a file"),
+    ("say empty.txt --engine espeak", "give a text, a file's name"),
+    # options
+    ("say Hello. --engine espeak --voice bob -o x.wav", "`kokoro-live voices`"),
+    ("say Hello. --engine espeak --lang xx -o x.wav", "en-us"),
+    ("say Hello. --speed 9", "from 0.25 to 4"),
+    ("say Hello. --speed fast", "not a valid float"),
+    ("say Hello. -o x.xyz --engine espeak", "name the file .mp3"),
+    ("say Hello. -o x --engine espeak", "name the file .mp3"),
+    ("say Hello. -o nowhere/x.wav --engine espeak", "there is no folder"),
+    ("say Hello. -o folder --engine espeak", "name the file"),
+    ("say Hello. -o", "requires an argument"),
+    ("say Hello. --subtitles x.txt --engine espeak -o x.wav", "name a .srt or .vtt file"),
+    ("say Hello. --engine espeak --server", "can't go with --server"),
+    ("say Hello. --engine kokro -o x.wav", "auto, kokoro, espeak"),
+    ("say Hello. --format mp3", "No such option"),
+    ("play Hello. --on-busy never", "'interrupt', 'queue', 'next'"),
+    ("serve --prot 80", "'--port'"),
+    ("serve --port many", "not a valid integer"),
+    ("serve --config nofile.toml", "can't be read"),
+    ("serve --config bad.toml", "no such setting: prot"),
+    ("serve 8880", "Got unexpected extra argument"),
+    ("bench everything", "'ttfa'"),
+    # files and services
+    ("book nofile.epub", "does not exist"),
+    ("book a.txt -o a.txt", "name another file with -o"),
+    ("book a.txt -o a.xyz", "choose one of m4b"),
+    ("book a.txt --chapters x --dry-run --local", "3-9"),
+    ("book", "Missing argument 'FILE'"),
+    ("models verify nofile.onnx", "kokoro-live models fetch"),
+    ("models fetch nothing.onnx", "kokoro-v1.0.int8.onnx"),
+    ("models", "list"),
+    ("uninstall-speechd", "it isn't installed"),
+    ("tune --show", "`kokoro-live tune` measures one"),
+    ("read Hello. --lang klingon", "--lang"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new user's folder, home and environment, where no server runs."""
+    for name in [each for each in os.environ if each.startswith("KOKORO_LIVE_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("KOKORO_LIVE_PORT", str(lasting_port()))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("books.making.server.LOST", 0.01)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.txt").write_text("Chapter 1\n\nA short book.\n")
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "bin.txt").write_bytes(b"\xff\xfe\x00\x80")
+    (tmp_path / "book.epub").write_bytes(b"PK")
+    (tmp_path / "bad.toml").write_text("prot = 1\n")
+    return tmp_path
+
+
+def answer(typed: str) -> tuple[int, str]:
+    result = CliRunner().invoke(kokoro_live, shlex.split(typed), prog_name="kokoro-live", input="")
+    said = " ".join(result.output.replace("│", " ").split())
+    assert result.exception is None or isinstance(result.exception, SystemExit), said
+    return result.exit_code, said
+
+
+@pytest.mark.parametrize(("typed", "next_step"), ALONE, ids=[typed for typed, _ in ALONE])
+def test_a_mistake_without_a_server_is_answered_with_the_next_step(folder: Path, typed: str, next_step: str) -> None:
+    code, said = answer(typed.format(port=os.environ["KOKORO_LIVE_PORT"]))
+    assert next_step in said
+    assert code != 0 and "Traceback" not in said
+    assert not [*folder.glob("x*")], "no file is begun"
+
+
+@pytest.fixture
+def running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSpeaker]:
+    speaker = FakeSpeaker(speech(100))
+    with served(serving(speaker)) as server:
+        monkeypatch.setenv("KOKORO_LIVE_PORT", str(server.port))
+        yield speaker
+
+
+@pytest.mark.parametrize(
+    ("typed", "next_step"),
+    [
+        ("say Hello. --voice bob -o x.wav", "`kokoro-live voices` lists them"),
+        ("say Hello. --voice af_hart -o x.wav", "Near it: af_heart"),
+        ("say Hello. --lang xx -o x.wav", "en-us"),
+        ("book a.txt --voice bob -o x.m4b", "`kokoro-live voices` lists them"),
+    ],
+)
+def test_a_mistake_with_a_server_is_answered_in_words_of_the_command_line(
+    folder: Path, running: FakeSpeaker, typed: str, next_step: str
+) -> None:
+    code, said = answer(typed)
+    assert next_step in said and code != 0
+    assert "GET /" not in said and "`input`" not in said
+    assert not running.opened and not [*folder.glob("x*")]
+
+
+def test_a_file_s_text_is_spoken_and_not_its_name(folder: Path, running: FakeSpeaker) -> None:
+    assert answer("say a.txt -o x.wav") == (0, "")
+    assert [asked.text for asked in running.opened] == ["Chapter 1\n\nA short book.\n"]
+    assert (folder / "x.wav").exists()
+
+
+def test_the_port_of_the_variable_is_what_speech_dispatcher_gets(folder: Path, running: FakeSpeaker) -> None:
+    code, said = answer("install-speechd")
+    assert code == 0 and "No server answers" not in said
+    port = os.environ["KOKORO_LIVE_PORT"]
+    assert [file for file in folder.rglob("*") if file.is_file() and f"127.0.0.1:{port}" in file.read_text("latin-1")]
