@@ -34,7 +34,13 @@ _NICENESS = 10
 listener who comes gets nine tenths."""
 
 
-@click.command(cls=SpeakingCommand)
+class _BookCommand(SpeakingCommand):
+    """Its `--loudness` is the whole book's, not the setting of the voices."""
+
+    reads = SpeakingCommand.reads - {"loudness"}
+
+
+@click.command(cls=_BookCommand)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "-o",
@@ -58,7 +64,11 @@ listener who comes gets nine tenths."""
 @click.option("--speed", type=click.FloatRange(SLOWEST, FASTEST), help="The pace.  [default: the server's]")
 @click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
 @click.option(
-    "--loudness", type=click.FloatRange(-40.0, -5.0), metavar="LUFS", help="Loudness by EBU R 128, as in -18."
+    "--loudness",
+    "book_loudness",
+    type=click.FloatRange(-40.0, -5.0),
+    metavar="LUFS",
+    help="Loudness by EBU R 128, as in -18.",
 )
 @click.option("--captions", type=click.Choice(["srt", "vtt"]), multiple=True, help="Write captions for each chapter.")
 @click.option("--by-word", is_flag=True, help="Mark words instead of sentences in an .epub.")
@@ -139,7 +149,7 @@ def _settings(values: dict[str, Any]) -> BookSettings:
     cast = read_cast(values["cast"].read_bytes()) if values["cast"] else BookCast()
     narrated = BookCast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
     pauses = BookPauses.given(values["paragraph_pause"], values["scene_pause"], values["chapter_pause"])
-    return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
+    return BookSettings(narrated, values["speed"], values["lang"], pauses, values["book_loudness"])
 
 
 def _list(context: click.Context, order: Order) -> None:
