@@ -229,6 +229,15 @@ def test_a_text_is_saved(user: Keys, tmp_path: Path) -> None:
         user.show("save-as-file")
 
 
+def test_the_benchmark_shows_both_ways_and_plays_nothing(user: Keys) -> None:
+    shown = user.show("benchmark")
+    assert shown["calls"].count("POST /v1/audio/speech") == 10 and not shown["toasts"]
+    rows = re.findall(r"\| (\d+) \| (\d+) \|", shown["view"]["props"]["markdown"])
+    (streamed_first, streamed_last), (clip_first, clip_last) = ((int(a), int(b)) for a, b in rows)
+    assert streamed_first <= streamed_last and clip_first <= clip_last
+    assert user.act("Measure Again")["calls"].count("POST /v1/audio/speech") == 10
+
+
 @needs_pulseaudio
 def test_the_ai_tool_waits_for_its_turn(user: Keys, espeak: Server) -> None:
     assert user.tool(text="The first answer. " * 20)["result"] == "The text is being spoken."

@@ -72,6 +72,7 @@ function family(name: string, ...members: string[]) {
 
 export const ActionPanel = family("ActionPanel");
 export const Action = family("Action", "SubmitForm", "CopyToClipboard");
+export const Detail = family("Detail");
 export const List = family("List", "Section", "Item");
 export const MenuBarExtra = family("MenuBarExtra", "Section", "Item");
 export const Form = Object.assign(family("Form", "TextArea", "TextField", "FilePicker"), {

@@ -8,6 +8,7 @@ import { createElement, ComponentType } from "react";
 import { createInterface } from "readline";
 import { act, create, ReactTestInstance, ReactTestRenderer } from "react-test-renderer";
 import { environment, world } from "./fake-api";
+import Benchmark from "../src/benchmark";
 import Faster from "../src/faster";
 import NowSpeaking from "../src/now-speaking";
 import PauseOrResume from "../src/pause-or-resume";
@@ -42,6 +43,7 @@ const COMMANDS: Record<string, () => Promise<void>> = {
 };
 
 const VIEWS: Record<string, ComponentType> = {
+  benchmark: Benchmark,
   "now-speaking": NowSpeaking,
   "save-as-file": SaveAsFile,
   "speak-form": SpeakForm,

@@ -26,15 +26,17 @@ const MOST: Record<number, number> = { 429: 3600, 503: 60 };
  *
  * @param waits called with the reason before each wait; given, the server is waited for where it says when it is to be
  *   asked again
+ * @param more headers besides those of the key and the body
  */
 export async function ask(
   method: Method,
   path: string,
   body?: object,
   waits?: (reason: string) => void,
+  more: Record<string, string> = {},
 ): Promise<Response> {
   for (let waited = 0; ; ) {
-    const response = await once(method, path, body);
+    const response = await once(method, path, body, more);
     if (response.ok) return response;
     const seconds = Number(response.headers.get("Retry-After"));
     if (waits && seconds && (waited += seconds) <= (MOST[response.status] ?? 0)) {
@@ -47,9 +49,14 @@ export async function ask(
   }
 }
 
-async function once(method: Method, path: string, body?: object): Promise<Response> {
+async function once(
+  method: Method,
+  path: string,
+  body: object | undefined,
+  more: Record<string, string>,
+): Promise<Response> {
   const { address, key } = getPreferenceValues<Preferences>();
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...more };
   if (key) headers["Authorization"] = `Bearer ${key}`;
   if (body) headers["Content-Type"] = "application/json";
   try {
