@@ -240,6 +240,13 @@ def work(process: str, stage: str, processor_seconds: float, joules: float) -> W
     return Work(process, round(processor_seconds, 4), stage or UNSET, round(joules, 3) if joules else UNSET)
 
 
+class Strain(msgspec.Struct):
+    """What the system says of a machine that runs slower than it can."""
+
+    signs: Annotated[list[str], Meta(description="On battery, hot, held back; empty: none.")]
+    reserve: Annotated[float, Meta(description="Factor on the costs from which new texts' plans are made.")]
+
+
 class Memory(msgspec.Struct):
     """The machine's memory."""
 
@@ -319,6 +326,7 @@ class Status(msgspec.Struct):
     engine: SpeakingEngine | UnsetType = UNSET
     tuning: Tuning | UnsetType = UNSET
     drift: Drift | UnsetType = UNSET
+    strain: Annotated[Strain, Meta(description="Absent with `--no-adapt-plans`.")] | UnsetType = UNSET
     selfcheck: SelfCheck | UnsetType = UNSET
     player: Player | UnsetType = UNSET
     jobs: Jobs | UnsetType = UNSET

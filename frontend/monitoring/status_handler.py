@@ -30,6 +30,7 @@ from frontend.monitoring.report import (
 )
 from frontend.monitoring.selfcheck import SelfChecker
 from frontend.planning.costs import CostModel
+from frontend.planning.strain import Strain
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
 from frontend.streams.stream import Stream
@@ -56,6 +57,8 @@ class Snapshot:
     cache: SegmentCache
     first_sounds: Mapping[int, float] = field(default_factory=dict)
     """Predicted seconds until the first sound, by the number of a stream that is silent."""
+    strain: Strain | None = None
+    """The machine's, if plans keep a reserve for it."""
 
 
 def tuning(told: situation.TuningState, now: float) -> report.Tuning:
@@ -157,6 +160,7 @@ class StatusHandler:
             off={name: why for name, why in OFF.items() if not getattr(self._sources.settings, name)} | WORKERS_OFF,
             tuning=tuning(now.situation.tuning, time.time()) if now.situation.tuning else UNSET,
             drift=self._sources.metrics.drift.report() or UNSET,
+            strain=report.Strain(list(now.strain.signs), now.strain.reserve) if now.strain else UNSET,
             selfcheck=(self._sources.selfcheck.report() if self._sources.selfcheck else None) or UNSET,
             errors=self._sources.metrics.errors.latest(),
             errors_by_cause=dict(self._sources.metrics.errors.causes),

@@ -11,6 +11,7 @@ import msgspec
 from frontend.contract.request import SpeechRequest
 from frontend.planning.fit import Line, Middle
 from frontend.planning.profile import CostProfile, guess
+from frontend.planning.strain import Strain
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 
@@ -201,9 +202,14 @@ class Ledger:
     much that a listener would run dry, the rest is planned again anyway (`frontend.scheduling.dispatcher`).
     """
 
-    def __init__(self, adapts: bool = True, most_texts: int = MOST_TEXTS) -> None:
-        """`adapts`: whether plans follow measurements."""
+    def __init__(self, adapts: bool = True, most_texts: int = MOST_TEXTS, strain: Strain | None = None) -> None:
+        """
+        Args:
+            adapts: whether plans follow measurements, and keep a reserve while the machine is under strain.
+            strain: the machine's; none is looked at without it.
+        """
         self._adapts = adapts
+        self.strain = strain if adapts else None
         self._most_texts = most_texts
         self._models: dict[tuple[str, str, str], CostModel] = {}
         self._first_profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
@@ -236,7 +242,10 @@ class Ledger:
             request.delimiters,
         )
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
-        profile = self._first_profiles.setdefault(key, self.of(engine).profile)
+        present = self.of(engine).profile
+        if key not in self._first_profiles and self.strain and (reserve := self.strain.reserve) > 1:
+            present = present.slowed(reserve)
+        profile = self._first_profiles.setdefault(key, present)
         self._first_profiles.move_to_end(key)
         if len(self._first_profiles) > self._most_texts:
             self._first_profiles.popitem(last=False)

@@ -38,6 +38,12 @@ class CostProfile:
     def as_dict(self) -> dict[str, float]:
         return asdict(self)
 
+    def slowed(self, factor: float) -> CostProfile:
+        """The costs of an engine whose work takes `factor` times as long."""
+        return replace(
+            self, fixed=self.fixed * factor, per_token=self.per_token * factor, per_audio=self.per_audio * factor
+        )
+
     def at_speed(self, speed: float) -> CostProfile:
         """The costs of a segment that is spoken at `speed`, as those of one at speed 1."""
         return replace(

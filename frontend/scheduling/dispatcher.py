@@ -7,7 +7,7 @@ import heapq
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -231,10 +231,7 @@ def plan_again(
     if not units or rest[0] is not due:
         return None
     crowd = costs.seconds(100, due.speed, concurrency) / costs.seconds(100, due.speed)
-    alone = costs.fitted()
-    crowded = replace(
-        alone, fixed=alone.fixed * crowd, per_token=alone.per_token * crowd, per_audio=alone.per_audio * crowd
-    )
+    crowded = costs.fitted().slowed(crowd)
     notation = Notation.of(stream.engine)
     segments = replan(units, max(slack, 0.0), crowded, stream.request.speed, notation, limits)
     return None if [s.script for s in segments] == [s.segment.script for s in rest] else (rest, segments)

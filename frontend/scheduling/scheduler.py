@@ -18,6 +18,7 @@ from frontend.monitoring.status_handler import Snapshot
 from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.profile import CostProfile
 from frontend.planning.reader import Reader
+from frontend.planning.strain import Strain
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, stream_segment
 from frontend.scheduling.generations import Generations
@@ -70,9 +71,8 @@ class Scheduler:
         self._numbers = itertools.count(1)
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
         self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
-        self._shared = Shared(
-            settings, Ledger(settings.adapt_plans), Quarantine(settings.quarantine_seconds), cache, metrics, tell
-        )
+        ledger = Ledger(settings.adapt_plans, strain=Strain())
+        self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
         self._standing = EngineStanding(self._shared)
         self._watch = Watch(self._shared, self._standing.pid_of)
         self._dispatcher = Dispatcher(self._shared, self._standing, self._watch, partial(next, self._numbers))
@@ -302,6 +302,7 @@ class Scheduler:
             self._shared.ledger.by_label,
             self._shared.cache,
             predicted_sounds(self._shared),
+            self._shared.ledger.strain,
         )
 
     def close(self) -> None:
