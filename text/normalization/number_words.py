@@ -69,6 +69,13 @@ def is_one(written: str) -> bool:
     return written.strip("-−") == "1"
 
 
+def fraction(above: int, below: int, british: bool) -> str:
+    """Fraction in words: `one half`, `three quarters`, `five sixths`."""
+    name = {2: "half", 4: "quarter"}.get(below) or ordinal(below, british)
+    many = "halves" if below == 2 else f"{name}s"
+    return f"{cardinal(above, british)} {name if above == 1 else many}"
+
+
 @lru_cache(1024)
 def year(number: int, british: bool) -> str:
     """Year in words: `nineteen oh five`, `two thousand five`, `twenty twenty-six`."""

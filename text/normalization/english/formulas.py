@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 
 from text.locales.tables import table
-from text.normalization.english.numbers import fraction
-from text.normalization.number_words import cardinal, number, ordinal
+from text.normalization.number_words import cardinal, fraction, number, ordinal
 
 _TOKEN = re.compile(
     r"\\(?:begin|end)\{[a-zA-Z]+\*?\}"

@@ -28,6 +28,7 @@ from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
 from text.normalization.english.units import SPOKEN_PER, UNITS, powered, spelled
 from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
+from text.normalization.number_words import fraction as fraction_words
 
 _TABLE = table("en", "currencies")
 _CURRENCIES: dict[str, list[str]] = _TABLE["currencies"]
@@ -154,11 +155,9 @@ def said(fields: object, british: bool) -> str:
 def _fraction(fraction: Fraction, british: bool) -> str:
     """Words of a fraction: `half a cup`, `three quarters of a teaspoon`, `two and a half inches`."""
     above, below = fraction.above, fraction.below
-    name = {2: "half", 4: "quarter"}.get(below) or ordinal(below, british)
-    many = "halves" if below == 2 else f"{name}s"
-    words = f"{cardinal(above, british)} {name if above == 1 else many}"
+    words = fraction_words(above, below, british)
     if fraction.whole:
-        part = f"{'an' if below in (8, 11, 18, 80) else 'a'} {name}" if above == 1 else words
+        part = f"{'an' if below in (8, 11, 18, 80) else 'a'} {words.partition(' ')[2]}" if above == 1 else words
         words = f"{cardinal(fraction.whole, british)} and {part}"
     if fraction.minus:
         words = f"minus {words}"
