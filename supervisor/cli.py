@@ -13,6 +13,7 @@ _COMMANDS = {
     "say": "Speak a text or a file of text, aloud or into a sound file.",
     "book": "Make an audiobook of a file.",
     "read": "Show how a text is read, and why.",
+    "pronounce": "Show the ways to say a word, and keep one.",
     "play": "Play a text through the server's player.",
     "voices": "List the voices.",
     "mcp": "Give an agent tools to speak.",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from text.espeak.ipa import UnknownSymbols, from_ipa
+from text.lexicon_forms import NoLexicon, from_cmu, from_pls, is_pls
 from text.words.language import DEFAULT, UnknownLanguage, language_code
 from text.words.punctuation import APOSTROPHES, MARKS, speakable
 from text.words.sanitize import sanitize
@@ -198,12 +199,19 @@ class _Bad(ValueError):
 
 
 def read_entries(content: bytes) -> tuple[list[Entry], list[Problem]]:
-    """Entries and invalid lines of a file, in order. The file is UTF-8; blank lines and lines that begin with # are
-    comments.
+    """Entries and invalid lines of a file, in order. The file is UTF-8; blank lines and lines that begin with # or ;;;
+    are comments. The lines of a PLS document are counted by graphemes.
     """
     entries: list[Entry] = []
     problems: list[Problem] = []
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    lines = content.splitlines()
+    if is_pls(content):
+        try:
+            lines = [line.encode() for line in from_pls(content)]
+        except NoLexicon as error:
+            return [], [Problem(1, str(error))]
+    for number, line in enumerate(lines, 1):
         try:
             if entry := _entry(line):
                 entries.append(entry)
@@ -217,9 +225,9 @@ def _entry(line: bytes) -> Entry | None:
         text = line.decode()
     except UnicodeDecodeError as error:
         raise _Bad(f"it isn't UTF-8 (byte {error.start})") from error
-    if not text.strip() or text.lstrip().startswith("#"):
+    if not text.strip() or text.lstrip().startswith(("#", ";;;")):
         return None
-    word, *columns = map(sanitize, text.split("\t"))
+    word, *columns = map(sanitize, from_cmu(text).split("\t"))
     if not 1 <= len(columns) <= 2:
         raise _Bad("put a tab between the word and how it is said, and another before a language if it names one")
     if " " in word or not speakable(word):

@@ -107,3 +107,9 @@ def test_layout_is_plain_and_text_is_well_formed(text: str) -> None:
 )
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     assert grows_with_the_length(lambda length: sanitize((unit * length)[:length]), 10_000)
+
+
+def test_letters_of_ipa_stay_and_styled_letters_become_plain() -> None:
+    ipa = "ˈwɪn ʀ ʏ ɴ ʜ ʟ ɢ ʙ ə ɐ ʃ"
+    assert sanitize(ipa) == ipa
+    assert sanitize("𝓗𝓮𝓵𝓵𝓸 𝟏 ⓗⓘ ①") == "Hello 1 hi ①"

@@ -48,7 +48,7 @@ def said_as(word: str, language: str) -> str:
         language: en-us or en-gb.
     """
     found = origin_of(word)
-    return _phonemes(word, found, language) if found else ""
+    return by_rules_of(word, found, language) if found else ""
 
 
 def origin_of(word: str) -> str:
@@ -67,7 +67,8 @@ def origin_of(word: str) -> str:
     return best.language if best_share >= (_LIKELY if word[0].isupper() else _SURE) else ""
 
 
-def _phonemes(word: str, origin: str, language: str) -> str:
+def by_rules_of(word: str, origin: str, language: str) -> str:
+    """Phonemes of a word by the rules of a language of `origins.toml`; empty if these have no sound for it."""
     rules = table("en", "origins")[origin]
     written = unicodedata.normalize("NFC", word.lower())
     try:

@@ -64,8 +64,13 @@ _NICK = re.compile(r"^<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
 
 _HYPHEN = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})(?P<hyphen>-)(?P<end>\n)(?=[^\W\d_]{2})")
 
+_SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
+_IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ][\w]{0,40}")
+"""Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
+
 _NEEDED = re.compile(
-    r"-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|[⁰¹²³⁴-⁹†‡]|\]|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
+    r"[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
+    r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
     re.MULTILINE | re.IGNORECASE,
 )
 _PLAIN_NICKS = frozenset(
@@ -77,6 +82,7 @@ def cleared(text: str) -> str:
     """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
     if not _NEEDED.search(text):
         return text
+    text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
     if "-->" in text:
         text = _without_times(text)
     if _CLOSED.search(text):

@@ -37,8 +37,6 @@ _STYLED = range(0x1D400, 0x1D800)
 _CIRCLED = frozenset([*range(0x249C, 0x24EA), *range(0x1F130, 0x1F14A)])
 """Letters in circles, squares and parentheses."""
 
-_SMALL_CAPITALS = dict(zip(map(ord, "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"), "abcdefghijklmnopqrstuvwyz", strict=True))
-
 
 class _Characters(dict[int, str]):
     """Replacement for each character, computed at the character's first use, since all of Unicode would take too long
@@ -59,8 +57,6 @@ class _Characters(dict[int, str]):
         if code in _STYLED or code in _CIRCLED:
             plain = unicodedata.normalize("NFKC", character).strip("()")
             return plain if len(plain) == 1 and ord(plain) < 0x400 else character
-        if code in _SMALL_CAPITALS:
-            return _SMALL_CAPITALS[code]
         if character == "\t":
             return " "
         if character == "\u2029":

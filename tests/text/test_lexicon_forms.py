@@ -1,0 +1,58 @@
+"""Lexicons in the forms of the CMU dictionary and of W3C's Pronunciation Lexicon Specification."""
+
+from __future__ import annotations
+
+import pytest
+
+from text.espeak.ipa import from_ipa
+from text.lexicon import Lexicon, read_entries
+
+PLS = """<?xml version="1.0" encoding="UTF-8"?>
+<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa" xml:lang="en-US">
+  <lexeme><grapheme>Nguyen</grapheme><grapheme>Nguyễn</grapheme><phoneme>ˈwɪn</phoneme></lexeme>
+  <lexeme><grapheme>W3C</grapheme><alias>World Wide Web Consortium</alias></lexeme>
+  <lexeme><grapheme>empty</grapheme></lexeme>
+</lexeme_end>
+""".replace("</lexeme_end>", "</lexicon>")
+
+
+def test_lines_of_the_cmu_dictionary_are_entries_in_any_capitals() -> None:
+    entries, problems = read_entries(
+        b";;; comment\nNGUYEN  W IH1 N\nABOUT  AH0 B AW1 T\nNGUYEN(2)  N UW0 Y EH1 N\nmine\tyours\n"
+    )
+    assert problems == [] and len(entries) == 4
+    lexicon = Lexicon(entries[:2])
+    for written in ("Nguyen", "NGUYEN", "nguyen,"):
+        found = lexicon.find(written, "en-us")
+        assert found is not None and found.phonemes == from_ipa("wˈɪn", "en-us")
+    assert lexicon.find("Nguyen", "es") is None
+
+
+def test_a_pls_document_is_read_grapheme_by_grapheme() -> None:
+    entries, problems = read_entries(PLS.encode())
+    assert problems == []
+    assert [(each.word, each.ipa, each.respelling, each.language) for each in entries] == [
+        ("Nguyen", "ˈwɪn", None, "en-us"),
+        ("Nguyễn", "ˈwɪn", None, "en-us"),
+        ("W3C", None, "World Wide Web Consortium", "en-us"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ("<lexicon>", "no element found"),
+        ("<?xml version='1.0'?><speak/>", "its root is <speak>"),
+        ("<lexicon alphabet='x-sampa'/>", "'x-sampa'"),
+        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]><lexicon/>", "entities"),
+    ],
+)
+def test_what_is_no_lexicon_is_told(document: str, reason: str) -> None:
+    entries, (problem,) = read_entries(document.encode())
+    assert entries == [] and reason in problem.reason
+
+
+def test_a_pls_grapheme_of_several_words_is_a_problem_of_its_own() -> None:
+    document = PLS.replace("<grapheme>Nguyen<", "<grapheme>New York<")
+    entries, (problem,) = read_entries(document.encode())
+    assert len(entries) == 2 and (problem.line, "single word" in problem.reason) == (1, True)
