@@ -34,6 +34,27 @@ BREAKS = (
         ("tests/text/test_foreign_names.py",),
     ),
     Mutation(
+        "a-number-agrees-with-its-noun",
+        "text/normalization/western/words.py",
+        """re.sub("uno$", "una", said) if feminine""",
+        """re.sub("uno$", "uno", said) if feminine""",
+        ("tests/text/normalization/test_language_forms.py",),
+    ),
+    Mutation(
+        "units-in-capitals",
+        "text/normalization/western/words.py",
+        "tuple(map(str.casefold, name)), forms",
+        "name, forms",
+        ("tests/text/normalization/test_language_forms.py",),
+    ),
+    Mutation(
+        "sides-are-few",
+        "text/normalization/western/quantities.py",
+        "while len(numbers) <= _MOST_SIDES:",
+        "while True:",
+        ("tests/text/normalization/test_language_forms.py",),
+    ),
+    Mutation(
         "classes-fold-case",
         "text/normalization/classes/tokens.py",
         "text, text.casefold(), start",

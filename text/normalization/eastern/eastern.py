@@ -18,10 +18,13 @@ from text.normalization.number_words import ADDRESS, spoken_address
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
 _EDGE = rf"(?<![\d.,:/A-Za-z{MASK}-])"
 _AFTER = r"(?![\d:/]|[.,]\d)"
-_DATE = re.compile(rf"{_EDGE}(?P<year>[12]\d{{3}})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}")
+_DATE = re.compile(
+    rf"{_EDGE}(?P<year>[12]\d{{3}}|[0-4]\d(?=/))"
+    rf"[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}"
+)
 _DAY = re.compile(
-    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?P<day>[0-2]?\d|3[01])"
-    r"(?=[\(（][月火水木金土日周]|に|まで|から|頃|以降|[〜~～]|日|締|の[朝昼夜午])"
+    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?:(?P<late>1[3-9]|2\d|3[01])(?![\d/.]|の量)|(?P<day>[0-2]?\d|3[01])"
+    r"(?=[\(（][月火水木金土日周]|に|まで|から|頃|以降|[〜~～]|日|締|の[朝昼夜午]))"
 )
 """A Japanese date without a year, which only the particle after it tells from a fraction."""
 
@@ -38,21 +41,31 @@ _RATIO = re.compile(
     rf"{_EDGE}(?P<first>{_NUMBER}) ?[:：] ?(?P<last>{_NUMBER})(?![\d:：/]|[.,]\d)(?P<more>(?:[:：]\d+)*)"
 )
 _SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\d/:：%％℃°-]|[.,]\d)")
+_VERSUS = re.compile(
+    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
+)
 _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
 """Numbers of an address or of a figure."""
+_LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
 _VERSION = re.compile(rf"(?<![\d.,/{MASK}-])\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
 _PAGE = re.compile(
     r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
 )
 _WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
-_PER = re.compile(rf"(?<=[{MASK}元円圓人])/(?P<unit>(?:[a-zA-Z]{{1,3}}[²³]?)|[\u4e00-\u9fff])(?![A-Za-z])")
+_PER = re.compile(
+    rf"(?<=[{MASK}元円圓人])/(?P<unit>(?:[a-zA-Z]{{1,3}}[²³]?)"
+    r"|[月年日天周人个個件位次回晚夜泊時时秒分平米斤桶吨股张枚台本名份座头])(?![A-Za-z])"
+)
 _BETWEEN = re.compile(
     rf"(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])"
     r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
 )
 _ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
-_OPERATION = re.compile(rf"(?<=[A-Za-z\d{MASK})²³\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−-])")
+_OPERATION = re.compile(
+    rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−?？-])"
+)
+_HEIGHT = re.compile(r"(?<![\d.A-Za-z])(?P<meters>\d)(?:m|米)(?P<rest>\d\d)(?P<cm>cm)?(?![\d.A-Za-z米厘公])")
 _COORDINATE = re.compile(
     r"(?<![\d.])(?P<degrees>\d{1,3}(?:\.\d+)?)°(?:(?P<minutes>\d{1,2})[′'’])?"
     r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])? ?"
@@ -65,15 +78,15 @@ _DISCOUNT = re.compile(r"(?<![\d.])(?P<first>\d)\.(?P<last>\d)(?=折)")
 _ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=室|房(?![间价屋]))")
 _PHONE = re.compile(
     rf"(?<![\d.,/A-Za-z{MASK}-])(?<!\d:)(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}"
-    rf"|0\d{{1,4}}[(（]\d{{1,4}}[)）] ?\d{{3,4}}"
+    rf"|[(（]0\d{{1,3}}[)）] ?\d{{3,4}}[- ]?\d{{4}}|0\d{{1,4}}[(（]\d{{1,4}}[)）] ?\d{{3,4}}"
     rf"|1[3-9]\d{{9}}"
     rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
 )
 _CODES = {
     "ja": re.compile(
         r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"
-        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|コード|ID)[:：は ]{0,2}"
-        r"(?P<train>\d{3,16})(?!\d)"
+        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|マイナンバー|コード|ID)[:：は ]{0,2}"
+        r"(?P<train>\d{3,16}(?:-\d{2,6}){0,4})(?!\d)"
     ),
     "cmn": re.compile(
         r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|QQ群?"
@@ -93,6 +106,7 @@ _MEASURE_WORDS = (
     "|篇|首|支|枚|颗|粒|串|双|对|头|间|所|场|局|轮|段|句|行|排|组|批|类|样|成|吨|升|毫升|毫米|厘米|克|千克|秒|美元|欧元|英镑|万|亿|口|架|艘|款|碗|盘"
     "|勺|袋|包|盒|箱|罐|桶|根|片|朵|株|棵|遍|趟|顿|门|道|把|面|群|副|幅|册|卷|扇|节|站|页|字|寸|尺|亩|平方|立方|茶匙|汤匙|大匙|小匙|个月|星期|代|届|剂|针|步|桌|笔|单|票|期|集|季|格|档|餐|声|拳|脚|斗|担|卡|晚|室(?=[0-9])|厅"
 )
+_COUNTED = re.compile(_MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={_MEASURE_WORDS})")
 """The number two before a measure word, which Mandarin reads as 两."""
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
@@ -135,7 +149,7 @@ class Eastern:
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
-            rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER})(?P<large>[万億亿千百])?"
+            rf"(?<![\d.,:A-Za-z{MASK}-])(?<![\dA-Za-z]/){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER})(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/[A-Za-z])"
         )
 
@@ -169,6 +183,7 @@ class Eastern:
             draft.replace(_ROOM, lambda match: self._numerals.groups(match["code"]))
             draft.replace(_AGES, lambda match: self._numerals.digits(match["digits"]))
             draft.replace(_DISCOUNT, lambda match: self._numerals.digits(match["first"] + match["last"]))
+        draft.replace(_VERSUS, self._score)
         if self._score_cue.search(draft.sentence):
             draft.replace(_SCORE, self._score)
 
@@ -179,7 +194,10 @@ class Eastern:
         return self._words.page.format(said)
 
     def _score(self, match: re.Match[str]) -> str | None:
-        if match.string[match.end() : match.end() + 1] in self._words.counters and match.end() < len(match.string):
+        before, after = match.string[max(0, match.start() - 1) : match.start()], match.string[match.end() :][:1]
+        if after and (after in self._words.counters or _COUNTED.match(after)):
+            return None
+        if before and before in self._words.numbered:
             return None
         return f"{self._number(match['first'])}{self._words.versus}{self._number(match['last'])}"
 
@@ -193,7 +211,9 @@ class Eastern:
             ),
         )
         if self._words.japanese:
-            draft.replace(_DAY, lambda match: f"{self._number(match['month'])}月{self._number(match['day'])}日")
+            draft.replace(
+                _DAY, lambda match: f"{self._number(match['month'])}月{self._number(match['day'] or match['late'])}日"
+            )
             draft.replace(_WEEKDAY, lambda match: f"{match['day']}曜日")
         draft.replace(_YEARS, lambda match: f"{self._numerals.year(match['first'])}{self._words.to}")
         draft.replace(
@@ -201,6 +221,9 @@ class Eastern:
             lambda match: f"{self._numerals.year(match['first'])}{self._words.to}{self._numerals.year(match['last'])}",
         )
         draft.replace(_YEAR, self._year)
+
+    def _day(self, match: re.Match[str]) -> str:
+        return f"{self._number(match['month'])}月{self._number(match['day'] or match['late'])}日"
 
     def _year(self, match: re.Match[str]) -> str:
         return self._numerals.year(match["year"]) if match["year"] else self._numerals.digits(match["short"])
@@ -222,7 +245,8 @@ class Eastern:
         first = ""
         if "first" in match.groupdict() and match["first"]:
             first = f"{self._number(match['first'])}{self._words.to}"
-        said = f"{self._minus(match)}{first}{self._scaled(match['number'], match['large'] or '')}"
+        sign = self._words.signs["+"] if match["minus"] == "+" and not self._words.japanese else self._minus(match)
+        said = f"{sign}{first}{self._scaled(match['number'], match['large'] or '')}"
         return said + self._words.currencies[match["sign"]]
 
     def _scaled(self, number: str, large: str) -> str:
@@ -238,6 +262,7 @@ class Eastern:
 
     def _measures(self, draft: Draft) -> None:
         draft.replace(_COORDINATE, self._coordinate)
+        draft.replace(_HEIGHT, self._height)
         draft.replace(
             _PERCENT,
             lambda match: (
@@ -247,6 +272,15 @@ class Eastern:
         )
         draft.replace(self._measure, self._quantity)
         draft.replace(_PER, self._per)
+
+    def _height(self, match: re.Match[str]) -> str:
+        meters, rest = self._words.units["m"], match["rest"]
+        said = f"{self._number(match['meters'])}{meters}"
+        return (
+            said
+            + (self._number(rest) if self._words.japanese else self._numerals.digits(rest))
+            + (self._words.units["cm"] if match["cm"] else "")
+        )
 
     def _coordinate(self, match: re.Match[str]) -> str:
         minutes = f"{self._number(match['minutes'])}分" if match["minutes"] else ""
@@ -286,6 +320,7 @@ class Eastern:
 
     def _ranges(self, draft: Draft) -> None:
         draft.replace(_RATIO, self._ratio)
+        draft.replace(_LONG_CHAIN, self._chain)
         draft.replace(_RANGE, self._range)
         draft.replace(_UPTO, lambda match: self._words.to)
         draft.replace(_BETWEEN, lambda match: self._words.to)

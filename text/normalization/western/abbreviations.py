@@ -46,7 +46,9 @@ class AbbreviationParser:
         for name, said in table.items():
             texts = tuple(token.text for token in Tokens(name).tokens)
             letters = "".join(filter(str.isalpha, texts))
-            exact = len(letters) == 1 or (len(letters) < 4 and not set(name) & set("./º°"))
+            exact = (len(letters) == 1 and not set(name) & set("/º°")) or (
+                len(letters) < 4 and not set(name) & set("./º°")
+            )
             if not exact:
                 texts = tuple(map(str.casefold, texts))
             self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
@@ -55,7 +57,8 @@ class AbbreviationParser:
         for row in self._rows.get(line[place].fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            texts = tuple(token.text if row.exact else token.fold for token in run)
+            folded = not row.exact or (row.where == "number" and row.lower and line.shouted)
+            texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
             if (
                 texts != row.texts
@@ -93,10 +96,7 @@ class AbbreviationParser:
         if where == "after":
             if line[place - 1].kind == "w" and not line[place - 1].gap and line[place - 2].kind == "d":
                 return True
-            return bool(
-                line[place - 1].text == "%"
-                or line[place - 1].kind in ("d", "m")
-                or _CENTURY.fullmatch(line[place - 1].text)
-                or (line[place - 1].text in "½¼¾⅓⅔" and line[place - 1].text)
-            )
+            before = line[place - 1]
+            counted = before.kind in ("d", "m") or _CENTURY.fullmatch(before.text)
+            return bool(counted or (before.text in "%°º½¼¾⅓⅔" and before.text))
         return True

@@ -81,6 +81,8 @@ class DateParser:
             day, month, year = numbers[0], numbers[1], 0
             if not self._is_short_date(line, place, after, parts, sign):
                 return
+        elif len(parts) == 2 and line.cued(place, self._locale.cue.get("laws", frozenset()), 6):
+            return
         elif len(parts) == 2 and sign == "/" and widths[0] < 3 and widths[1] == 4 and 1900 <= numbers[1] < 2100:
             month, year = numbers
             if 1 <= month <= 12:
@@ -102,14 +104,15 @@ class DateParser:
         """True for a day and month that context or a zero tells from a fraction."""
         before = line[place - 1 - (line[place - 1].text in (".", ",") and bool(line[place - 1].text))]
         weekday = before.fold in self._days
-        if self._cued(line, after, "partitive") and not weekday:
+        if line.has(after, ("h", "hs", "horas", "ore")) or (self._cued(line, after, "partitive") and not weekday):
             return False
         zero = parts[1][0] == "0" and len(parts[1]) == 2
         spanned = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
         if sign == ".":
             return weekday
         follows = self._cued(line, after, "after_dates") and line[after].gap
-        return zero or weekday or follows or spanned or self._cued(line, place - 1, "date")
+        apostrophe = line[place - 1].text in ("'", "’")
+        return zero or weekday or follows or spanned or self._cued(line, place - 1 - apostrophe, "date")
 
     def _joins(self, line: Tokens, place: int, step: int) -> bool:
         """True if a dash or "to" stands at a place, and beyond it another day and month."""

@@ -12,6 +12,8 @@ from text.normalization.western.words import Locale
 
 _MOST = 9
 """Most groups of a number with signs between them."""
+_LONGEST_MIX = 16
+"""Most parts of an identifier."""
 _LETTERS = re.compile(r"[A-Z]{1,3}")
 
 
@@ -91,10 +93,10 @@ class FigureParser:
             yield Classed(place, last.after, InWords("Ratio", one + joint + two), 0.5)
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
-        elif int(first.whole) < 10_000 and not (last.fraction and not first.fraction):
+        elif (int(first.whole) < 10_000 or len(last.whole) == 4) and not (last.fraction and not first.fraction):
             large = last.grouped or len(last.whole) > 3
             cost = 0.45 if large or self._cued(line, place, "marks") else 0.55
-            falls = int(first.whole) > int(last.whole)
+            falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
             over = locale.signs.get("over", locale.over) if falls else locale.over
             yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
 
@@ -198,6 +200,7 @@ class FigureParser:
     def labels(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""
         locale, token = self._locale, line[place]
+        yield from self._mixed(line, place)
         if token.kind == "d" and len(token.text) <= 4:
             letter = line[place + 1]
             bare = letter.kind == "w" and not letter.gap and len(letter.text) <= 2 and letter.text.isupper()
@@ -220,6 +223,22 @@ class FigureParser:
             number = locale.number(digits.text)
         yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
 
+    def _mixed(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Letters and digits of an identifier, one by one: ABCDE1234F, 12345678Z."""
+        after, parts, size = place, [], 0
+        while after < place + _LONGEST_MIX and (after == place or not line[after].gap):
+            token = line[after]
+            if token.kind == "d":
+                parts.append(self._locale.digits(token.text))
+            elif token.kind == "w" and token.text.isupper() and token.text.isascii():
+                parts.append(" ".join(token.text))
+            else:
+                break
+            size, after = size + len(token.text), after + 1
+        many = len(parts) > 2 or (len(parts) == 2 and max(len(line[each].text) for each in (place, place + 1)) > 5)
+        if many and size > 6 and line.ends(after):
+            yield Classed(place, after, InWords("Identifier", ", ".join(parts)), 0.4)
+
     def ordinals(self, line: Tokens, place: int) -> Iterator[Classed]:
         locale, token = self._locale, line[place]
         if token.kind != "d" or len(token.text) > 4:
@@ -234,7 +253,9 @@ class FigureParser:
         ending = line[after]
         if ending.gap or not ending.text:
             return
-        kind = locale.ordinals.get(ending.fold if len(ending.text) > 1 else ending.text)
+        kind = locale.ordinals.get(
+            ending.fold if len(ending.text) > 1 or (ending.text == "E" and line.shouted) else ending.text
+        )
         said = locale.irregular.get(f"{int(token.text)}{ending.fold}")
         number = int(token.text)
         if said is None:

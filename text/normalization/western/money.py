@@ -32,7 +32,7 @@ class MoneyParser:
             if any(token.gap for token in run[1:]):
                 continue
             forms = self._money.get(tuple(token.fold for token in run))
-            if forms and (run[0].kind != "w" or run[0].text.isupper() or len(run[0].text) > 3 or length > 1):
+            if forms and (run[0].kind != "w" or run[0].text.isupper() or len(run[0].text) > 2 or length > 1):
                 return forms, place + length, "".join(token.text for token in run)
         return None, place, ""
 
@@ -60,8 +60,10 @@ class MoneyParser:
         forms, start, sign = self._sign(line, place)
         minus = ""
         if forms is None and line[place].text in ("-", "−", "+") and line[place].text:
-            forms, start, sign = self._sign(line, place + 1)
-            minus = locale.signs["+" if line[place].text == "+" else "−"] + " " if forms else ""
+            after_sign = self._sign(line, place + 1)
+            if after_sign[0]:
+                forms, start, sign = after_sign
+                minus = locale.signs["+" if line[place].text == "+" else "−"] + " "
         before = forms is not None
         number = written(line, start, locale, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
         if number is None or (before and line[start].text == "+"):
@@ -100,7 +102,9 @@ class MoneyParser:
             return
         number = numbers[-1]
         token = line[number.after]
-        if token.fold in (big[0], big[1]) or (len(token.text) == 1 and not (token.gap or number.fraction)):
+        if token.fold in (big[0], big[1]) or (
+            len(token.text) == 1 and not (token.gap or number.fraction or token.text == "k" or len(number.whole) > 1)
+        ):
             return
         _, after = self._magnitude(line, number.after)
         yield Classed(place, after, InWords("Large", self._sum([number], "", big)), 0.45)

@@ -119,7 +119,8 @@ def joined(said: str, noun: str) -> str:
 
 def noun_after(line: Tokens, place: int) -> str:
     token = line[place]
-    return token.text if token.kind == "w" and token.gap else ""
+    name = token.text[:1].isupper() and not line.shouted
+    return token.text if token.kind == "w" and token.gap and not name else ""
 
 
 def vulgar(line: Tokens, place: int) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.numbers import Written, joined, noun_after, plural, spoken, written
+from text.normalization.western.numbers import Written, glued, joined, noun_after, plural, spoken, written
 from text.normalization.western.words import Forms, Locale
 
 _POWERS = {"²": 0, "³": 1, "2": 0, "3": 1}
@@ -95,6 +95,8 @@ class MeasureParser:
             and "or" in self._locale.signs
         ):
             last = written(line, number.after + 1, self._locale)
+            if last and last.whole == number.whole and "each" in self._locale.signs:
+                return last, self._locale.signs["each"]
             if last and last.plain and int(last.whole) > int(number.whole) >= 10:
                 return last, self._locale.signs["or"]
         return None, ""
@@ -122,7 +124,7 @@ class MeasureParser:
         if token.text and token.text in "%‰％":
             name = locale.percent if token.text != "‰" else locale.signs.get("‰", locale.percent)
             said = f" {joint} ".join(spoken(locale, each) for each in numbers)
-            if joint == locale.signs.get("or"):
+            if joint in (locale.signs.get("or"), locale.signs.get("each")):
                 return
             yield Classed(place, end + 1, InWords("Percentage", f"{said} {name}"), 0.4)
             return
@@ -173,6 +175,13 @@ class MeasureParser:
         degree = (locale.units.get(f"°{scale.text}") if name else None) or locale.degrees[0]
         if name:
             yield Classed(place, end + 2, InWords("Temperature", self._said_by(locale, numbers, joint, degree)), 0.3)
+        slashed = line.has(end + 1, "/", glued=True) and glued(line, end + 2)
+        last = written(line, end + 2, locale) if slashed else None
+        if last and line.has(last.after, _DEGREES, glued=True):
+            after = last.after + 1 + line.has(last.after + 1, ("c", "f"), glued=True)
+            first = f" {joint} ".join(spoken(locale, number) for number in numbers)
+            both = f"{first}, {self._said_by(locale, [last], '', degree)}"
+            yield Classed(place, after, InWords("Temperatures", both), 0.2)
         parts, after = self._angle(line, end + 1)
         way = locale.directions.get(line[after].text)
         way = way if parts or not line[after].gap else None
@@ -238,6 +247,8 @@ class MeasureParser:
         if number is None or not line.ends(number.after):
             return
         noun = noun_after(line, number.after)
+        if noun.casefold() == "mil":
+            noun = noun_after(line, number.after + 1)
         said = spoken(locale, number, noun)
         bare = spoken(locale, number)
         if said.endswith("'") and noun:

@@ -38,10 +38,13 @@ class RomanParser:
     def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place]
         text, ending = token.text, ""
-        for each in self._endings:
+        if text.islower():
+            text = text.upper() if self._named(line, place) else text
+        for each in (*self._endings, *map(str.upper, self._endings if text.isupper() else ())):
             if text.endswith(each) and len(text) > len(each) and _NUMERAL.fullmatch(text[: -len(each)]):
-                text, ending = text[: -len(each)], each
-        if ending and text in ("L", "C", "D", "M"):
+                text, ending = text[: -len(each)], each.lower()
+        unnamed = token.text.isupper() and token.text != "IER" and not self._named(line, place)
+        if ending and (text in ("L", "C", "D", "M", "MM") or unnamed):
             return
         if not _NUMERAL.fullmatch(text) or line.has(place + 1, "'’", glued=True):
             return
@@ -52,6 +55,14 @@ class RomanParser:
         said = self._ordinal_form(line, after, number, ending) if ending else self._said(line, place, text, number)
         if said:
             yield Classed(place, after, InWords("Roman", said), 0.45)
+
+    def _named(self, line: Tokens, place: int) -> bool:
+        """True if a numeral in small letters follows or precedes a word that makes it one."""
+        before = place - 1 - (line[place - 1].text == "." and not line[place - 1].gap)
+        named = self._centuries | self._parts | self._rulers | self._queens
+        if line[before].fold in named or line[place + 1].fold in self._before | self._feminine | self._masculine:
+            return True
+        return self._reaches(line, place, 1, self._before)
 
     def _ordinal_form(self, line: Tokens, after: int, number: int, ending: str) -> str | None:
         locale = self._locale
@@ -78,7 +89,11 @@ class RomanParser:
             return locale.ordinal(number, False) if words.ordinal_centuries else locale.cardinal(number)
         if previous.fold in self._parts:
             return locale.ordinal(number, False) if words.ordinal_parts else locale.cardinal(number)
-        if previous.fold in self._rulers | self._queens and previous.text[:1].isupper() and number < 100:
+        if (
+            previous.fold in self._rulers | self._queens
+            and number < 100
+            and (previous.text[:1].isupper() or len(text) > 1)
+        ):
             ordinal = number <= words.ordinal_up_to or number == 1
             return locale.ordinal(number, previous.fold in self._queens) if ordinal else locale.cardinal(number)
         if doubtful and text != "XX" and text != "VI":
@@ -109,6 +124,8 @@ class RomanParser:
             token = line[place]
             if token.fold in words:
                 return True
-            if not (_NUMERAL.fullmatch(token.text) or token.text in ("-", ",", "/") or len(token.text) < 3):
+            numeral = _NUMERAL.match(token.text.upper())
+            numeric = numeral is not None and len(token.text) - numeral.end() < 3
+            if not (numeric or token.text in ("-", ",", "/") or len(token.text) < 3):
                 break
         return False

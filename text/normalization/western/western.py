@@ -31,6 +31,10 @@ _WEB = re.compile(
     r"(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca|in|gov|edu|info|co|cl|pe)\b(?:/[\w./-]{0,100}\w)?",
     re.IGNORECASE | re.ASCII,
 )
+_EXPONENT = re.compile(r"(?<=[\w)])(?P<power>⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_NUMERALS = frozenset("IVXLCDM")
+_SMALL_NUMERAL = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier")
 _POWER = re.compile(r"(?<=[\w)])[²³](?![\w²³])")
 _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)")
 _LESS = re.compile(
@@ -72,7 +76,18 @@ class Western:
             ("roman_numerals", numerals.parse),
             ("abbreviations", short.parse),
         )
-        self._starts = dates.starts | quantities.starts | amounts.starts | figures.starts | short.starts
+        self._of_words: dict[str, list[tuple[str, Parse]]] = {}
+        for starts, parsers in (
+            (dates.starts, (("dates", dates.dates),)),
+            (amounts.starts, (("money", amounts.parse),)),
+            (quantities.starts, (("units", quantities.measures),)),
+            (figures.starts, (("versions", figures.versions), ("codes", figures.codes))),
+            (short.starts, (("abbreviations", short.parse),)),
+        ):
+            for start in starts:
+                self._of_words.setdefault(start, []).extend(parsers)
+        self._of_numerals: tuple[tuple[str, Parse], ...] = (("roman_numerals", numerals.parse),)
+        self._of_glued: tuple[tuple[str, Parse], ...] = (("references", figures.labels), ("codes", figures.codes))
         self._signs = locale.signs
         named = sorted((name for name in locale.pers if name.isalpha()), key=len, reverse=True)
         self._per = re.compile(
@@ -86,12 +101,12 @@ class Western:
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             Rule("phones", self._phone.rewrite, re.compile(r"\d{3}|\d\d[ .]\d\d")),
             Rule("classes", self._classes, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-+=<>&²³−~/{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
         draft.replace(_MAIL, lambda match: self._address(match[0]))
-        draft.replace(_WEB, lambda match: self._address(re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])))
+        draft.replace(_WEB, lambda match: self._address(re.sub(r"(?i)^(?:https?://)?(?:www\.)?", "", match[0])))
 
     def _address(self, written: str) -> str:
         """Words for a web or mail address; signs without a name in the language are left out."""
@@ -101,18 +116,27 @@ class Western:
     def _candidates(self, line: Tokens, on: frozenset[str]) -> Iterator[Classed]:
         parsers = [parse for name, parse in self._parsers if name in on]
         for place, token in enumerate(line.tokens):
-            if token.kind == "m" or not self._begins(line, place):
+            chosen: Iterable[Parse] = parsers
+            if token.kind == "w":
+                chosen = self._parsers_of_word(line, place, on)
+            elif token.kind == "s" and token.text not in _OPENERS:
+                chosen = [parse for name, parse in self._of_words.get(token.fold, ()) if name in on]
+            if token.kind == "m" or not chosen or not self._begins(line, place):
                 continue
-            word = token.kind == "w"
-            if word and token.fold not in self._starts and not token.text[0].isupper():
-                continue
-            if token.kind == "s" and token.text not in _OPENERS and token.fold not in self._starts:
-                continue
-            for parse in parsers:
+            for parse in chosen:
                 for found in parse(line, place):
                     last = line[found.last - 1].text
                     if line.ends(found.last) or (last == "." and line[found.last].kind == "d"):
                         yield found
+
+    def _parsers_of_word(self, line: Tokens, place: int, on: frozenset[str]) -> list[Parse]:
+        token, after = line[place], line[place + 1]
+        found = self._of_words.get(token.fold, [])
+        if token.text[0] in _NUMERALS or _SMALL_NUMERAL.fullmatch(token.text):
+            found = [*found, *self._of_numerals]
+        if token.text[0].isupper() and after.text and not after.gap:
+            found = [*found, *self._of_glued]
+        return [parse for name, parse in found if name in on]
 
     @staticmethod
     def _begins(line: Tokens, place: int) -> bool:
@@ -139,6 +163,7 @@ class Western:
         draft.replace(_BIS, lambda match: " ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")
         draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")
+        draft.replace(_EXPONENT, self._exponent)
         draft.replace(_LESS, lambda match: f" {self._signs['−']} ")
         draft.replace(_MINUS, lambda match: f"{self._signs['−']} ")
         draft.replace(_SIGN, self._sign)
@@ -155,6 +180,11 @@ class Western:
                 unit = (f"{base[0]} {power}", "") if base else None
             said = f"{self._locale.per} {unit[0]}" if unit else None
         return f" {said}" if said else None
+
+    def _exponent(self, match: re.Match[str]) -> str | None:
+        name, power = self._signs.get("^"), match["power"].translate(_RAISED)
+        minus = f"{self._signs['−']} " if power[0] == "-" else ""
+        return f" {name} {minus}{power.lstrip('-')}" if name else None
 
     def _sign(self, match: re.Match[str]) -> str | None:
         sign = match["sign"] or match["always"] or match["lone"]
