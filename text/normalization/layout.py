@@ -47,9 +47,13 @@ _NOTES = re.compile(
     r"[⁰¹²³⁴-⁹]{1,3}(?![\w/⁻⁺])"
     r"|(?<=[\w.,;:!?”’\"')])[†‡]{1,2}(?!\w)"
     r"|(?<=[.,;:!?”’\"')])(?:\[\d{1,3}(?:(?:, ?|[–-])\d{1,3}){0,6}\])+(?=\s|$)"
-    r"|(?<=[a-z]{4})(?:\[[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3}){0,6}\])+(?=[\s.,;:!?]|$)"
+    r"|(?<=[^\W\d_]{3})(?:\[[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3}){1,6}\])+(?=[\s.,;:!?]|$)"
     r"|\[(?:citation needed|edit|edit source|note \d{1,2}|nb \d{1,2})\]"
 )
+
+_SOURCE = re.compile(r"[.,;:!?”\"')]\[\d{1,3}\]")
+_SOURCE_OF_WORD = re.compile(r"(?<=[^\W\d_]{3})(?:\[[1-9]\d{0,2}\])+(?=[\s.,;:!?]|$)")
+"""A source's number after a word, which is an index in a text that has none after punctuation."""
 
 _IN_FACE = r"(?:(?![^\W_])[^()（）\[\]\n]|[ツ益ಠᴥωдДノ])"
 _FACE = re.compile(
@@ -88,6 +92,8 @@ def cleared(text: str) -> str:
     if _CLOSED.search(text):
         text = _BBCODE.sub(_gone, text)
     text = _WIKI.sub(_unmarked, text)
+    if _SOURCE.search(text):
+        text = _SOURCE_OF_WORD.sub(_gone, text)
     text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
     if "<" in text:
         text = _NICK.sub(_named, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -63,6 +64,7 @@ def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
         (r"\sqrt[3]{x} = 2", "the cube root of x equals two"),
         (r"\binom{n}{k} = 1", "n choose k equals one"),
         (r"\frac{3}{4} + \frac{a}{b}", "three quarters plus a over b"),
+        (r"\mathbb{E}[X] = 2", "E of X equals two"),
         (r"n(n+1) = 2", "n times n plus one equals two"),
         (r"30^\circ = x", "thirty degrees equals x"),
     ],
@@ -79,3 +81,19 @@ def test_nested_and_broken_formulas_raise_nothing_and_take_linear_time() -> None
     for part in ("{", "(", "|", r"\frac", "^", "_", r"\begin{matrix}", r"\sqrt[", r"\sum_", "&"):
         for form in (f"${part * 90}x=1$", rf"\({part * 20}\)"):
             assert isinstance(said(form), str)
+    randomness = random.Random(2)
+    parts = [
+        *r"{}()[]|^_&'$,.=<x2",
+        r"\{",
+        r"\}",
+        r"\\",
+        r"\frac",
+        r"\sum",
+        r"\left",
+        r"\text{a}",
+        r"\end{matrix}",
+        r"\begin{cases}",
+    ]
+    for _ in range(2000):
+        formula = "".join(randomness.choices(parts, k=randomness.randint(1, 30)))
+        assert isinstance(said(rf"\({formula}=1\) and ${formula}=1$"), str)

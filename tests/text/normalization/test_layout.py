@@ -27,6 +27,7 @@ CASES = [
     ("Page 12", "Page 12"),
     ("As others found.²³ This too.", "As others found. | This too."),
     ("As others found[3] and said.[4][5] This too.", "As others found and said. | This too."),
+    ("Some studies[1,2] and the twenty-\none others.", "Some studies and the twenty-one others."),
     ("It works† well.", "It works well."),
     (
         "1\n00:00:01,000 --> 00:00:04,000\nHello there,\n\n2\n00:00:05,000 --> 00:00:07,500\nmy\nfriend.",
@@ -53,7 +54,7 @@ def test_layout_is_left_out(text: str, expected: str) -> None:
     "text",
     [
         "The field is 20 m² wide and 5 meters² of it is wet.",
-        "a[0][1] and items[0] are code.",
+        "a[0][1] and items[2] are code.",
         "He said (in 1990) that x^2 = 4 (see below).",
         "if [[ -f x ]]; then echo; fi",
         "It's the dogs' and the cats' 'own' food.",

@@ -63,8 +63,8 @@ class Formula:
             return [power(" ".join(argument), self._british)]
         if token == "_":
             return ["base" if before[-1:] == ["log"] else "sub", *self._spoken(self._argument())]
-        if token == "(":
-            return self._parenthesis(before)
+        if token == "(" or (token == "[" and before[-1:] and before[-1] in _FUNCTIONS):
+            return self._parenthesis(before, ")" if token == "(" else "]")
         if token == "|":
             return self._bar(before)
         if token in ("\\|", "\\Vert"):
@@ -73,11 +73,11 @@ class Formula:
             return []
         return self._word(token)
 
-    def _parenthesis(self, before: list[str]) -> list[str]:
+    def _parenthesis(self, before: list[str], end: str) -> list[str]:
         """A function's argument, or a factor."""
         last = before[-1] if before else ""
         previous = self._tokens[self._place - 2] if self._place > 1 else ""
-        inner = self._nested(")")
+        inner = self._nested(end)
         named = previous.startswith(("\\text", "\\operatorname"))
         if last in _FUNCTIONS or last == "prime" or named:
             return ["of", *inner]
@@ -149,7 +149,7 @@ class Formula:
             return self._environment(token[7:-1].rstrip("*"))
         if token.startswith(("\\end{", "\\label{", "\\tag")) or token in _SILENT:
             return []
-        if token[0] == "\\" and token[-1] == "}":
+        if token[0] == "\\" and token[-1] == "}" and "{" in token:
             return token[token.index("{") + 1 : -1].split()
         if token in _NAMES:
             return _NAMES[token].split()
