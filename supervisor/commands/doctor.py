@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +79,8 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
             for title, finding in findings
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        click.echo(_summary([finding.verdict for _, finding in findings]))
     sys.exit(any(finding.verdict is Severity.WRONG for _, finding in findings))
 
 
@@ -114,8 +120,30 @@ def verifications() -> dict[str, Check]:
     return {"files": installation.files}
 
 
+def _summary(verdicts: Sequence[str]) -> str:
+    """The outcome of all checks in one line."""
+    counts = Counter(verdicts)
+    wrong, better = counts["wrong"], counts["warning"]
+    if not wrong and not better:
+        return "All is well."
+    parts = [f"{wrong} wrong (✗)"] * bool(wrong) + [f"{better} could be better (!)"] * bool(better)
+    return f"{'' if wrong else 'Nothing is wrong; '}{' and '.join(parts)}: the arrows say how."
+
+
+_INDENT = 17
+
+
 def _show(title: str, finding: Finding) -> None:
     mark, colour = _MARKS[finding.verdict]
-    click.echo(f"{click.style(mark, colour)} {click.style(f'{title:13}', bold=True)}  {finding.found}")
+    click.echo(f"{click.style(mark, colour)} {click.style(f'{title:13}', bold=True)}  {_wrapped(finding.found)}")
     if finding.cure:
-        click.echo(f"{'':17}→ {finding.cure}")
+        click.echo(f"{'':{_INDENT}}→ {_wrapped(finding.cure)}")
+
+
+def _wrapped(words: str) -> str:
+    """Words in lines of the terminal's width, with the following ones below the first; as they are for programs."""
+    if not sys.stdout.isatty():
+        return words
+    width = max(shutil.get_terminal_size().columns - _INDENT - 1, 30)
+    lines = textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
+    return f"\n{'':{_INDENT}}".join(lines)

@@ -77,12 +77,17 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
         FilePresence.PARTIAL: "yellow",
         FilePresence.MISSING: "dim",
     }
-    table = Table(title=f"Model files in {settings.model_dir}", title_justify="left")
-    for column in header:
-        table.add_column(column, justify="right" if column == "MB" else "left", overflow="fold")
-    for line, row in zip(lines, rows, strict=True):
-        table.add_row(*map(escape, line[:-2]), f"[{colours[row.state]}]{row.state}[/]", escape(line[-1]))
+    click.echo(f"Model files in {settings.model_dir}:")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("file", "MB", "state"):
+        table.add_column(column, justify="right" if column == "MB" else "left", no_wrap=True)
+    table.add_column("what")
+    for row in sorted(rows, key=lambda row: row.state is FilePresence.MISSING):
+        table.add_row(
+            escape(row.name), f"{row.size / 1e6:.1f}", f"[{colours[row.state]}]{row.state}[/]", escape(row.what)
+        )
     Console().print(table)
+    click.echo("--json has hashes, precisions and sources too.")
 
 
 @models.command("fetch")

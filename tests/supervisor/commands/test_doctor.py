@@ -51,6 +51,7 @@ def test_without_a_model_there_is_something_to_do_but_nothing_wrong(tmp_path):
     assert lines[place + 1].split() == ["→", "kokoro-live", "models", "fetch"]
     assert sum(line.startswith("✓") for line in lines) == len(checks()) - 2
     assert sum(line.startswith("!") for line in lines) == 2
+    assert lines[-1] == "Nothing is wrong; 2 could be better (!): the arrows say how."
     [voices] = [line for line in lines if line.startswith("✓ voices")]
     assert "54 in " in voices
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,10 +241,10 @@ def test_verify_does_not_judge_what_it_does_not_know(tmp_path: Path) -> None:
 
 
 def in_terminal(*arguments: object) -> str:
-    """The output on a terminal of 120 columns."""
+    """The output on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from supervisor.commands.models import models; models()", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
         os.close(theirs)
         seen = b""
@@ -260,7 +261,8 @@ def test_a_terminal_gets_a_table_and_a_bar(server: FileServer, manifest: Path) -
     fetched = in_terminal("fetch", "--mirror", server.url, "--manifest", manifest)
     assert "━" in fetched and "70.0/70.0 kB" in fetched
     table = in_terminal("list", "--manifest", manifest)
-    assert "┃" in table and "[small] thing" in table and "present" in table and "\x1b[32m" in table
+    assert max(map(len, re.sub("\x1b.*?m", "", table).splitlines()[1:])) <= 80
+    assert "[small] thing" in table and "present" in table and "\x1b[32m" in table
 
 
 def test_the_command_is_light_to_import() -> None:
