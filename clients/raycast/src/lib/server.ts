@@ -35,7 +35,7 @@ export async function ask(
   waits?: (reason: string) => void,
   more: Record<string, string> = {},
 ): Promise<Response> {
-  for (let waited = 0; ; ) {
+  for (let waited = 0; ;) {
     const response = await once(method, path, body, more);
     if (response.ok) return response;
     const seconds = Number(response.headers.get("Retry-After"));
