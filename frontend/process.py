@@ -82,6 +82,10 @@ _SPARE = "kokoro-live: spare front"
 """The process's title until it is to serve."""
 
 
+LAST_REQUESTS = 2.0
+"""Seconds after an update in which clients may still send what they were about to send on an open connection."""
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """The parts of a server's settings that its front reads, and the voices of the engines that they allow."""
@@ -151,6 +155,7 @@ class Front:
         self._player = PlayerLine(self._tell, reachable(listeners.http))
         self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
         self._end = asyncio.Event()
+        self._drain_seconds = settings.drain_timeout
         self._replaced = False
         """True once another front has taken this one's place."""
         self._answered = False
@@ -188,7 +193,12 @@ class Front:
         if checking:
             checking.cancel()
         await acceptor.stop()
-        ending = asyncio.create_task(wyoming.stop(replaced=self._replaced)) if wyoming else None
+        if self._drain_seconds > self._settings.drain_timeout:
+            await asyncio.sleep(LAST_REQUESTS)  # another version serves, and nothing waits for the end of this one
+        ending = None
+        if wyoming:
+            ending = asyncio.create_task(wyoming.stop(self._drain_seconds, replaced=self._replaced))
+        runner._shutdown_timeout = self._drain_seconds  # it was made before the time was known
         await runner.cleanup()
         if ending:
             await ending
@@ -343,6 +353,8 @@ class Front:
                     self._scheduler.prepare(partial(self._g2p.words, "a", "en-us"))
             case Drain():
                 self._replaced = message.replaced
+                if message.seconds is not None:
+                    self._drain_seconds = message.seconds
                 self._oriented.set()
                 self._end.set()
 

@@ -225,3 +225,13 @@ def length(file: Path) -> int:
 
 def _sha256(file: Path) -> str:
     return urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).rstrip(b"=").decode()
+
+
+_PRODUCT = ("books", "client", "frontend", "kokoro_live", "player", "shm", "supervisor", "text", "worker")
+
+
+def changed_since(moment: float) -> bool:
+    """True if a file of the installed program was written, or put in its place, after `moment` (seconds since 1970)."""
+    home = Path(__file__).parent
+    root = home if (home / "supervisor").is_dir() else home.parent
+    return any(file.stat().st_ctime > moment for folder in _PRODUCT for file in (root / folder).rglob("*.py"))

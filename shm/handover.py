@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from shm.frames import BrokenChannel
 
+PROTOCOL = 1
+"""Version of the records, for a channel whose ends are of two versions (`supervisor.processes.succession`)."""
+
 _BUFFER_BYTES = 1 << 15
 """Room for connections that a front hasn't taken yet: macOS gives socket pairs 8 KiB."""
 
@@ -37,6 +40,8 @@ class Said(IntEnum):
     """The front has closed it."""
     RETURNED = 1
     """The front has read nothing of it and won't: it has no descriptor left, or drains."""
+    SERVES = 2
+    """Of no connection: another version's supervisor speaks, and takes the connections over."""
 
 
 class Accepted(NamedTuple):

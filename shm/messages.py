@@ -331,6 +331,8 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
 
     replaced: bool = False
     """True if another process has taken the child's place and goes on with its work."""
+    seconds: float | None = None
+    """Seconds that a front's answers have; None: `--drain-timeout`."""
 
 
 ControlMessage = (

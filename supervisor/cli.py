@@ -29,7 +29,7 @@ _COMMANDS = {
     "uninstall-service": "No longer start the server at login.",
     "install-speechd": "Let Speech Dispatcher (Orca, spd-say) speak with the server.",
     "uninstall-speechd": "Remove what install-speechd wrote.",
-    "update": "Show how this installation is updated, and gets an extra.",
+    "update": "Show how this installation is updated, and have the running server take the new version.",
     "uninstall": "List what kokoro-live has written for you, and remove it if asked.",
 }
 """Commands by name, with their line of `--help`. The object has the command's name, with underscores."""
@@ -46,12 +46,16 @@ _FILES = {
 """Files in `supervisor/commands/` of commands whose file has another name than they."""
 
 
+_FOR_SERVERS = {"rehearse"}
+"""Commands that the server itself calls, and `--help` doesn't show."""
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _COMMANDS.keys() | _FOR_SERVERS:
             return None
         file = _FILES.get(cmd_name, cmd_name)
         command: click.Command = getattr(
@@ -62,7 +66,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in _COMMANDS.keys() | _FOR_SERVERS and not args[0].startswith("-"):
             begun = [name for name in _COMMANDS if name.startswith(args[0])]
             near = begun or difflib.get_close_matches(args[0], _COMMANDS, n=1)
             meant = f" Did you mean {' or '.join(f'`kokoro-live {name}`' for name in near)}?" if near else ""

@@ -6,6 +6,41 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "predecessor-accepts-on",
+        "supervisor/processes/connections.py",
+        "self.handed_on = self._stopped = True",
+        "self.handed_on = True",
+        ("tests/supervisor/processes/test_connections.py", "-k", "version"),
+    ),
+    Mutation(
+        "predecessors-connections-wait",
+        "supervisor/processes/connections.py",
+        "                if taken is None:\n                    break\n",
+        "                if taken is None:\n                    return\n",
+        ("tests/supervisor/processes/test_connections.py", "-k", "version"),
+    ),
+    Mutation(
+        "update-cuts-after-the-drain-timeout",
+        "supervisor/processes/lifecycle.py",
+        "self._stop(ExitCode.OK, SUCCEEDED)",
+        "self._stop(ExitCode.OK)",
+        ("tests/supervisor/processes/test_succession.py", "-k", "finishes"),
+    ),
+    Mutation(
+        "silent-version-is-taken",
+        "supervisor/commands/rehearse.py",
+        "if own is None or own.level < SILENT:",
+        "if own is None:",
+        ("tests/supervisor/commands/test_rehearse.py",),
+    ),
+    Mutation(
+        "inheritance-reaches-children",
+        "supervisor/processes/succession.py",
+        'environment.pop(VARIABLE, "")',
+        'environment.get(VARIABLE, "")',
+        ("tests/supervisor/processes/test_succession.py", "-k", "inherited"),
+    ),
+    Mutation(
         "unread-connections-go-back",
         "frontend/serving/acceptor.py",
         "            connection.give_back()\n",

@@ -271,9 +271,9 @@ def _reload(folder: Path, _: Shim) -> str:
     arguments = ["--config", str(folder / "config.toml")]
     old = Settings.of(parse_settings(["--config", os.devnull]).params)
     spawner = SimpleNamespace(settings=old)
-    listeners = SimpleNamespace(address=("127.0.0.1", 1))
+    loop = SimpleNamespace(connections=SimpleNamespace(address=("127.0.0.1", 1)))
     manager = cast(Any, SimpleNamespace(watchdog_seconds=None))
-    program = Program(cast(Any, spawner), cast(Any, None), cast(Any, listeners), arguments, manager, None)
+    program = Program(cast(Any, spawner), cast(Any, None), cast(Any, loop), arguments, manager, None)
     if not program.reload().front:
         assert spawner.settings is old
         raise Refused  # the log says why

@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import click
 import platformdirs
 
-from kokoro_live.installation import NAME, this_installation
+from kokoro_live.installation import NAME, changed_since, this_installation
 from shm.folders import state_folder
+from supervisor.commands.client_command import AskingCommand, address_options, server_url
+from supervisor.commands.status import signal_server
 from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.installation import InstalledFiles
@@ -28,9 +32,15 @@ _OWN_WORK = ("dev", "quality")
 """Extras of those who work on kokoro-live itself."""
 
 
-@click.command()
-def update() -> None:
-    """Print how kokoro-live is updated here, and the command for each extra that isn't installed. Changes nothing."""
+@click.command(cls=AskingCommand)
+@address_options
+@click.pass_context
+def update(context: click.Context, /, **_settings: Any) -> None:
+    """Print how kokoro-live is updated here, and the command for each extra that isn't installed.
+
+    If the program's files have changed since a server of yours was started, that server tries the installed version,
+    and has it take its place without cutting an answer.
+    """
     here = this_installation()
     click.echo(f"kokoro-live {version(NAME)}, installed as: {here.kind} ({here.source or here.prefix})\n")
     click.echo(f"Update:\n  {here.update()}")
@@ -38,6 +48,9 @@ def update() -> None:
         click.echo("\nExtras that aren't installed:")
         for extra in missing:
             click.echo(f"  {extra}: {here.add(extra)}")
+    url = server_url(context)
+    if pid := signal_server(url, signal.SIGUSR2, lambda server: changed_since(server.create_time())):
+        click.echo(f"\nThe server on {url} (pid {pid}) tries the installed version; its log says how that ends.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 from setproctitle import setproctitle
 
+from shm.handover import Handover
 from shm.listeners import Listeners
 from shm.messages import ChildReady
 from shm.situation import Situation, TuningState
-from supervisor.processes.connections import ClientConnections
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
 from supervisor.processes.loop import Loop, ProcessSpawner
-from supervisor.processes.metrics import SupervisorMetrics, metrics_folder
+from supervisor.processes.metrics import CountsFolder, SupervisorMetrics, metrics_folder
 from supervisor.processes.standing import Standing
+from supervisor.processes.succession import Inheritance, Update, inherited
 from supervisor.settings.composition import KINDS, Settings, parse_settings
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
@@ -70,6 +72,8 @@ def serve(context: click.Context, /, **values: Any) -> None:
 def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> ExitCode:
     """Serve until stopped, and give the exit status. `removed`: lines about settings of earlier versions."""
     settings = applied.settings
+    inheritance = inherited(os.environ)
+    environment = dict(os.environ)
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
     for line in removed:
@@ -77,7 +81,7 @@ def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> 
     applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
-        opening = Opening(settings, activated_listener(os.environ, os.getpid()))
+        opening = Opening(settings, *(_passed(inheritance) or (activated_listener(os.environ, os.getpid()), None)))
     except BadActivation as error:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
@@ -92,25 +96,68 @@ def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> 
         if listeners.wyoming is not None:
             host, port = listeners.wyoming.getsockname()[:2]
             logging.info("Wyoming's clients are answered on tcp://%s:%d", f"[{host}]" if ":" in host else host, port)
-        with metrics_folder(settings.supervisor.metrics_dir) as metrics:
-            return _serve(settings, status_of(applied), listeners, arguments, notifications, metrics)
+        counted = None
+        if inheritance and inheritance.metrics:
+            counted = CountsFolder(Path(inheritance.metrics), inheritance.metrics_lock)
+        with metrics_folder(settings.supervisor.metrics_dir, counted) as counts:
+            started = StartedAs(arguments, environment, inheritance, counts)
+            return _serve(settings, status_of(applied), listeners, started, notifications)
 
 
 def _serve(
     settings: Settings,
     tuning: TuningState,
     listeners: Listeners,
-    arguments: list[str],
+    started: StartedAs,
     notifications: Notifications,
-    metrics: Path | None,
 ) -> ExitCode:
+    metrics = started.counts.path if started.counts else None
     spawner = ProcessSpawner(settings, listeners, metrics)
-    loop = Loop(spawner, listeners)
+    loop = Loop(spawner, listeners, started.inheritance)
     if service_log := os.environ.get(VARIABLE):
         keep_small(Path(service_log), loop.timers)
-    manager = ServiceManager(notifications, lambda: spawner.settings.front.drain_timeout)
-    outside = Program(spawner, tuning, loop.connections, arguments, manager, metrics)
+    manager = ServiceManager(
+        notifications, lambda: spawner.settings.front.drain_timeout, is_update=started.inheritance is not None
+    )
+    outside = Program(spawner, tuning, loop, started.arguments, manager, metrics)
+    loop.update = started.update(loop, listeners, outside.become_predecessor)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
+
+
+@dataclass(frozen=True, slots=True)
+class StartedAs:
+    """What a start was given, which the next version is given too."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    inheritance: Inheritance | None
+    counts: CountsFolder | None
+
+    def update(self, loop: Loop, listeners: Listeners, become_predecessor: Callable[[Handover], None]) -> Update:
+        """The update to the next version, which takes over this process."""
+
+        def left(channel: Handover) -> Inheritance:
+            wyoming = listeners.wyoming
+            return Inheritance(
+                http=listeners.http.fileno(),
+                wyoming=None if wyoming is None else wyoming.fileno(),
+                channels=tuple(each.fileno() for each in (*loop.connections.predecessors, channel)),
+                predecessors=tuple(loop.predecessors.living),
+                processes=(*loop.predecessors.processes, *loop.process_ids()),
+                metrics=str(self.counts.path) if self.counts else "",
+                metrics_lock=self.counts.lock if self.counts else -1,
+            )
+
+        command = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(self.arguments) - 1]]
+        return Update(command, self.arguments, self.environment, loop.timers, left, become_predecessor)
+
+
+def _passed(inheritance: Inheritance | None) -> tuple[socket.socket, socket.socket | None] | None:
+    """The listening sockets of the version whose place this one takes."""
+    if inheritance is None:
+        return None
+    wyoming = None if inheritance.wyoming is None else socket.socket(fileno=inheritance.wyoming)
+    return socket.socket(fileno=inheritance.http), wyoming
 
 
 class Program(Outside):
@@ -120,20 +167,21 @@ class Program(Outside):
         self,
         spawner: ProcessSpawner,
         tuning: TuningState,
-        connections: ClientConnections,
+        loop: Loop,
         arguments: list[str],
         manager: ServiceManager,
         metrics: Path | None,
     ) -> None:
         self._spawner = spawner
         self._tuning = tuning
-        self._connections = connections
+        self._loop = loop
+        self._since = time.time()
         self._arguments = arguments
         self._manager = manager
         self.answer_limit = manager.watchdog_seconds
         self._metrics_folder = metrics
         self._metrics: SupervisorMetrics | None = None
-        self._host, port = connections.address
+        self._host, port = loop.connections.address
         self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
@@ -169,7 +217,24 @@ class Program(Outside):
         self._metrics.follow(situation)
 
     def stop_listening(self) -> None:
-        self._connections.stop_listening()
+        self._loop.connections.stop_listening()
+        self._loop.predecessors.stop()
+        if self._loop.update:
+            self._loop.update.cancel()
+
+    def is_outdated(self) -> bool:
+        from kokoro_live.installation import changed_since  # only a reload needs it
+
+        return self._loop.update is not None and changed_since(self._since)
+
+    def update(self) -> None:
+        if self._loop.update:
+            self._loop.update.begin(self._url)
+
+    def become_predecessor(self, successor: Handover) -> None:
+        """Go on in a fork, as the old version."""
+        self._manager.leave()
+        self._loop.become_predecessor(successor)
 
     def drain_timeout(self) -> float:
         return self._spawner.settings.front.drain_timeout

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -18,6 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
+
+if TYPE_CHECKING:
+    import psutil
 
 
 class StatusCode(IntEnum):
@@ -231,17 +234,27 @@ def reload(context: click.Context, /, **_settings: Any) -> None:
 
     Open streams finish. Only a server of this user's, on this machine, can be told. Exits with 3 if there is none.
     """
+    url = server_url(context)
+    if pid := signal_server(url, signal.SIGHUP):
+        click.echo(f"The server on {url} (pid {pid}) reads its settings again.")
+        return
+    click.echo(f"Error: no server of yours listens on port {urlsplit(url).port} here.", err=True)
+    sys.exit(StatusCode.NOT_RUNNING)
+
+
+def signal_server(url: str, number: int, wanted: Callable[[psutil.Process], bool] = lambda server: True) -> int | None:
+    """Send a signal to this user's server on this machine that listens on the URL's port, if it is `wanted`.
+
+    Returns:
+        Its process id; None if there is no such server.
+    """
     import psutil
 
     from supervisor.commands.checks.machine import listens, supervisors
 
-    url = server_url(context)
-    port = urlsplit(url).port
     for process in supervisors():
         with contextlib.suppress(psutil.Error):
-            if listens(process, port):
-                process.send_signal(signal.SIGHUP)
-                click.echo(f"The server on {url} (pid {process.pid}) reads its settings again.")
-                return
-    click.echo(f"Error: no server of yours listens on port {port} here.", err=True)
-    sys.exit(StatusCode.NOT_RUNNING)
+            if listens(process, urlsplit(url).port) and wanted(process):
+                process.send_signal(number)
+                return int(process.pid)
+    return None

@@ -140,18 +140,21 @@ class Nursery:
         self.children.remove(child)
         return child.reap()
 
-    def end(self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False) -> None:
+    def end(
+        self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False, seconds: float | None = None
+    ) -> None:
         """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
 
         Repeated calls have no further effect.
 
         Args:
             replaced: another process has taken the child's place.
+            seconds: that a front's answers have, if not `--drain-timeout`.
         """
         if child.ending:
             return
         child.ending = True
-        if not child.send(Drain(replaced)):
+        if not child.send(Drain(replaced, seconds)):
             child.kill()
         self.kill_after(child, limit)
 

@@ -7,12 +7,14 @@ selector, and has a selector of its own for the listening sockets and the fronts
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import selectors
 import socket
 import sys
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shm.frames import BrokenChannel
@@ -45,6 +47,13 @@ class _Kept:
     """True once a front that had it has died."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Predecessor:
+    """The channel to a supervisor whose place this one takes, among the selector's data."""
+
+    channel: Handover
+
+
 class ClientConnections:
     """All connections of a server's clients."""
 
@@ -68,6 +77,15 @@ class ClientConnections:
         self._paused = False
         self._failing = False
         self._stopped = False
+        self.successor: Handover | None = None
+        """The channel to another version's supervisor that takes this one's place."""
+        self.handed_on = False
+        """True once it serves: it gets the connections that no front has."""
+        self.deserted = False
+        """True once it has ended."""
+        self._predecessors: list[Handover] = []
+        self._told = False
+        """Channels to the supervisors whose place this one takes, the newest last."""
         used = self._selector.fileno()  # the lowest free number
         allowed = allowed_files(used + wanted + 2 * SPARE)
         self._most = sys.maxsize if allowed is None else max(allowed - used - SPARE, (allowed - used) // 2, 1)
@@ -93,7 +111,7 @@ class ClientConnections:
 
     def serves(self, channel: Handover | None) -> None:
         """Give this front every connection that waits for one, and each new one from now on; None: no front serves."""
-        if channel is not self._front:
+        if channel is not self._front and not self.handed_on:
             self._front = channel
             self._give_waiting()
 
@@ -115,6 +133,61 @@ class ClientConnections:
                     self._close(number)
         self._give_waiting()
 
+    # -- other versions
+
+    def succeeds(self, predecessors: Sequence[Handover]) -> None:
+        """Take the connections that other versions' supervisors give, the newest last."""
+        self._predecessors = list(predecessors)
+        for channel in predecessors:
+            self._selector.register(channel, selectors.EVENT_READ, _Predecessor(channel))
+
+    @property
+    def waits_for_place(self) -> bool:
+        """True while the newest predecessor still serves."""
+        return bool(self._predecessors) and not self._told
+
+    def take_place(self) -> None:
+        """Have the predecessor stop accepting, and accept instead."""
+        self._told = True
+        with contextlib.suppress(BrokenChannel, BlockingIOError):
+            self._predecessors[-1].report(Report(0, Said.SERVES))
+
+    @property
+    def predecessors(self) -> Sequence[Handover]:
+        return self._predecessors
+
+    def is_succeeded_by(self, channel: Handover) -> None:
+        """Note that another version's supervisor comes up at the other end of that channel."""
+        self.successor = channel
+        self._selector.register(channel, selectors.EVENT_READ, channel)
+
+    def _hand_on(self) -> None:
+        self.handed_on = self._stopped = True
+        self._front = self.successor
+        self._arrange()
+        self._give_waiting()
+
+    def _hear_predecessor(self, channel: Handover) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                taken = channel.take()
+                if taken is None:
+                    break
+                accepted, client = taken
+                if client is None:
+                    self._pause(None)
+                else:
+                    number = next(self._numbers)
+                    self._kept[number] = kept = _Kept(client, accepted.port, None, accepted.inherited)
+                    self._wait(number, kept)
+                channel.report(Report(accepted.number, Said.CLOSED))
+            except (BrokenChannel, BlockingIOError):
+                self._selector.unregister(channel)
+                self._predecessors.remove(channel)
+                channel.close()
+                break
+        self._give_waiting()
+
     # -- events
 
     def turn(self) -> None:
@@ -122,6 +195,9 @@ class ClientConnections:
         for key, events in self._selector.select(0):
             if isinstance(key.data, Port):
                 self._accept(key.data)
+                continue
+            if isinstance(key.data, _Predecessor):
+                self._hear_predecessor(key.data.channel)
                 continue
             if events & selectors.EVENT_READ:
                 for _ in range(AT_ONCE):
@@ -171,8 +247,12 @@ class ClientConnections:
             # `left` follows once the front's end is reported; a channel at its end would stay readable.
             if channel in self._selector.get_map():
                 self._selector.unregister(channel)
+            self.deserted |= channel is self.successor
             return False
-        if report is not None and (kept := self._kept.get(report.number)) and kept.front is channel:
+        if report is not None and report.said is Said.SERVES:
+            if channel is self.successor:
+                self._hand_on()
+        elif report is not None and (kept := self._kept.get(report.number)) and kept.front is channel:
             self._heard(report, kept)
         return report is not None
 

@@ -157,11 +157,13 @@ class Fronts:
         for child in self.role.draining:
             self._nursery.end(child, self._drain_timeout() + KILL_GRACE, replaced=True)
 
-    def stop(self) -> None:
-        """Let streams finish within the drain timeout. A starting front has accepted none."""
+    def stop(self, seconds: float | None = None) -> None:
+        """Let streams finish within the drain timeout, or within `seconds` if another server takes this one's place. A
+        starting front has accepted none."""
         self.standby.drop()
         running = self.role.state is RoleState.RUNNING
-        self.role.stop(self._drain_timeout() + KILL_GRACE if running else 0.0)
+        limit = (self._drain_timeout() if seconds is None else seconds) + KILL_GRACE
+        self.role.stop(limit if running else 0.0, seconds=seconds)
 
     # -- channels to workers
 

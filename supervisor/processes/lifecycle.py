@@ -62,6 +62,11 @@ from supervisor.settings.supervisor import SupervisorSettings
 log = logging.getLogger(__name__)
 
 
+SUCCEEDED = 86_400.0
+"""Seconds that the answers of a server have whose place another version has taken: nothing waits for their end, and
+clients that read nothing are cut by `--write-timeout`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The processes whose settings a reload has changed."""
@@ -96,6 +101,13 @@ class Outside:
         """Note a change in the processes' situation."""
 
     def stop_listening(self) -> None: ...
+
+    def is_outdated(self) -> bool:
+        """True if another version is installed than the one that runs."""
+        return False
+
+    def update(self) -> None:
+        """Have the installed version take this one's place."""
 
     def reload(self) -> Changes:
         """Read the settings again; children started from now on get the new ones."""
@@ -214,8 +226,11 @@ class Lifecycle:
 
     def signal(self, number: int) -> None:
         """Handle a signal: SIGTERM and SIGINT drain; a second SIGINT ends everything at once; SIGHUP reads the settings
-        again."""
-        if number == signal.SIGHUP:
+        again; SIGUSR2 updates, and so does SIGHUP if another version is installed."""
+        if number == signal.SIGUSR2 or (number == signal.SIGHUP and self._outside.is_outdated()):
+            if self._code is None:
+                self._outside.update()
+        elif number == signal.SIGHUP:
             self._reload()
         elif self._code is not None and number == signal.SIGINT:
             log.warning("interrupted again: ending at once")
@@ -235,6 +250,19 @@ class Lifecycle:
     def front(self) -> Incarnation | None:
         """The front that serves: it gets the connections."""
         return self._fronts.role.process if self._fronts.role.state is RoleState.RUNNING else None
+
+    @property
+    def speaks(self) -> bool:
+        """True while a front serves and an engine speaks."""
+        return self.front is not None and bool(speaking(self._workers.roles))
+
+    def retire(self) -> None:
+        """End as soon as the present answers have ended, because another version serves. Idempotent."""
+        if self._code is None:
+            log.info("another version serves: finishing the answers that this one has begun")
+            self._books.role.stop(KILL_GRACE)
+            self._stop(ExitCode.OK, SUCCEEDED)
+            self._reconcile()
 
     def next_wakeup(self) -> float | None:
         """Monotonic seconds at which `tick` is to be called."""
@@ -260,15 +288,16 @@ class Lifecycle:
             self._books.renew()
         self._reloading = True
 
-    def _stop(self, code: ExitCode) -> None:
-        """End the server with that status: drain the fronts; the workers end after them."""
+    def _stop(self, code: ExitCode, seconds: float | None = None) -> None:
+        """End the server with that status: drain the fronts, within `seconds` if another server takes its place; the
+        workers end after them."""
         if self._code is not None:
             return
         self._code = code
         self._outside.stop_listening()
         self._errands.stop()
         self._workers.stop_spares()
-        self._fronts.stop()
+        self._fronts.stop(seconds)
 
     # -- consequences of events
 

@@ -19,21 +19,25 @@ from types import FrameType
 from typing import Any
 
 import multiprocess
+from multiprocess import resource_tracker
 from multiprocess.connection import Connection
+from setproctitle import setproctitle
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
 from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
+from shm.lifeline import ORPHANED, be_killed_with_parent
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve, sparse
 from shm.messages import ConnectionRecords, ControlMessage, KeptSounds, TextBoard
 from shm.records import reserve_records
-from supervisor.processes.children import Activity, Incarnation
+from supervisor.processes.children import KILL_GRACE, Activity, Incarnation
 from supervisor.processes.connections import ClientConnections
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.roles import ROLES, start_arguments
+from supervisor.processes.succession import HANDLED, Inheritance, Predecessors, Update
 from supervisor.processes.timers import Timers
 from supervisor.settings.composition import Settings
 
@@ -43,7 +47,8 @@ log = logging.getLogger(__name__)
 class Loop:
     """Runs a lifecycle until it sets an exit code."""
 
-    def __init__(self, spawner: ProcessSpawner, listeners: Listeners) -> None:
+    def __init__(self, spawner: ProcessSpawner, listeners: Listeners, inheritance: Inheritance | None = None) -> None:
+        """`inheritance`: what the version left whose place this one takes."""
         self._spawner = spawner
         self._selector = selectors.DefaultSelector()
         self._signals_read, self._signals_write = os.pipe()
@@ -54,6 +59,10 @@ class Loop:
         """Timers of the program around the lifecycle."""
         self.connections = ClientConnections(listeners, self.timers, spawner.settings.front.max_connections)
         self._selector.register(self.connections, selectors.EVENT_READ, self.connections)
+        self.predecessors = Predecessors(inheritance)
+        self.connections.succeeds(self.predecessors.channels)
+        self.update: Update | None = None
+        """This version's update to the next one; None in a predecessor, which ends."""
 
     def spawn(self, role: str, generation: int, subject: str = "") -> Incarnation:
         """Start a child, and watch it."""
@@ -65,8 +74,9 @@ class Loop:
         return child
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
-        for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        for handled in HANDLED:
             signal.signal(handled, self._enqueue)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED)  # the version before this one has blocked them
         try:
             lifecycle.start()
             while lifecycle.exit_code is None:
@@ -76,7 +86,32 @@ class Loop:
             log.critical("the supervisor has failed", exc_info=True)
             lifecycle.abandon()
             return ExitCode.FAILED
+        if self.connections.successor:
+            logging.shutdown()
+            os._exit(lifecycle.exit_code)  # all else belongs to the successor
+        interrupted = lifecycle.exit_code is ExitCode.INTERRUPTED
+        self.predecessors.wait(0.0 if interrupted else self._spawner.settings.front.drain_timeout + 2 * KILL_GRACE)
         return lifecycle.exit_code
+
+    def become_predecessor(self, successor: Handover) -> None:
+        """Go on in a fork of this process, until the successor at the other end of this channel serves and all answers
+        have ended."""
+        setproctitle("kokoro-live: predecessor")
+        be_killed_with_parent()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts the successor, too, which passes it on
+        self.update = None
+        self.predecessors = Predecessors(None)
+        for child in self._children():
+            child.is_anothers = True
+        self.connections.is_succeeded_by(successor)
+
+    def process_ids(self) -> tuple[int, ...]:
+        """Process ids of everything that this process has started."""
+        tracker = resource_tracker._resource_tracker._pid
+        return (*(child.pid for child in self._children()), *([tracker] if tracker else []))
+
+    def _children(self) -> set[ChildProcess]:
+        return {key.data for key in self._selector.get_map().values() if isinstance(key.data, ChildProcess)}
 
     def _turn(self, lifecycle: Lifecycle) -> None:
         wakeups = [wakeup for wakeup in (lifecycle.next_wakeup(), self.timers.next) if wakeup is not None]
@@ -95,6 +130,9 @@ class Loop:
                 for number in os.read(self._signals_read, 64):
                     if number == signal.SIGCHLD:
                         self._look_at_fronts()
+                        self.predecessors.reap()
+                        if self.update:
+                            self.update.look()
                     else:
                         lifecycle.signal(number)
             elif key.fileobj not in self._watched():
@@ -105,7 +143,16 @@ class Loop:
                 self._hear(key.data, lifecycle)
         lifecycle.tick()
         self.timers.run_due()
+        if self.connections.handed_on:
+            lifecycle.retire()
+        if self.connections.deserted:
+            lifecycle.abandon()
+            os._exit(ORPHANED)
         front = lifecycle.front
+        if self.connections.waits_for_place:
+            if not lifecycle.speaks:
+                return
+            self.connections.take_place()
         self.connections.serves(front.handover if isinstance(front, ChildProcess) else None)
 
     def _look_at_fronts(self) -> None:
@@ -207,6 +254,8 @@ class ChildProcess(Incarnation):
         self.control = control
         self.handover = handover
         """A front's channel for connections."""
+        self.is_anothers = False
+        """True if another process is its parent, which reaps it."""
         self.status = 0
         """The exit status, once it was reaped."""
         self._board = self._give_board() if role == "front" else None
@@ -260,8 +309,12 @@ class ChildProcess(Incarnation):
         self._process.kill()
 
     def reap(self) -> int:
-        self._process.join()
-        self.status = self._process.exitcode
+        if self.is_anothers:
+            # Nobody tells its status: one that was asked to end has done so.
+            self.status = self._process._popen.returncode = 0 if self.ending else -signal.SIGKILL
+        else:
+            self._process.join()
+            self.status = self._process.exitcode
         if self._board:
             self.in_flight = self._board.read()
             self._board.close()

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -82,26 +83,36 @@ _FRESH = 60.0
 """Seconds for which an unlocked folder may belong to a server that is just starting."""
 
 
+class CountsFolder(NamedTuple):
+    """A folder that this server alone uses."""
+
+    path: Path
+    lock: int
+    """The descriptor that locks it until the last process with it ends."""
+
+
 @contextlib.contextmanager
-def metrics_folder(chosen: Path | None) -> Iterator[Path | None]:
+def metrics_folder(chosen: Path | None, inherited: CountsFolder | None = None) -> Iterator[CountsFolder | None]:
     """The folder, used by this server alone while it runs; None, with a line in the log, if it can't be created.
+
+    `inherited`: the folder of the version whose place this one takes, which goes on counting there.
 
     A folder that the user didn't choose is private, and removed at the end. A killed server leaves its folder, a few
     hundred kilobytes, which the next server removes at its start.
     """
     try:
-        folder, lock = _chosen(chosen) if chosen else _private(places())
-        _assert_room(folder)
+        found = inherited or CountsFolder(*(_chosen(chosen) if chosen else _private(places())))
+        _assert_room(found.path)
     except OSError as error:
         log.error("metrics are kept in each process's memory, because there is no folder for them: %s", error)
         yield None
         return
     try:
-        yield folder
+        yield found
     finally:
         if not chosen:
-            shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+            shutil.rmtree(found.path, ignore_errors=True)
+        os.close(found.lock)
 
 
 def _assert_room(folder: Path) -> None:

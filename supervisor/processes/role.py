@@ -322,13 +322,17 @@ class Role:
         self.process = None
         self.become(RoleState.RESTING)
 
-    def stop(self, limit: float) -> None:
-        """Let the process finish within `limit` seconds, and start no more. Idempotent."""
+    def stop(self, limit: float, *, seconds: float | None = None) -> None:
+        """Let the process finish within `limit` seconds, and start no more. Idempotent.
+
+        Args:
+            seconds: that the answers of a replaced front have; None: it isn't replaced.
+        """
         self.wanted = False
         self.drop_successor()
         if self.process and self.state in _ALIVE:
             self.become(RoleState.STOPPING)
-            self._nursery.end(self.process, limit)
+            self._nursery.end(self.process, limit, replaced=seconds is not None, seconds=seconds)
         elif self.process is None and self.state is not RoleState.STOPPED:
             self.become(RoleState.STOPPED)
 

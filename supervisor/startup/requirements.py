@@ -25,11 +25,13 @@ class Refused(Exception):
 class Opening:
     """A server that is about to start: its settings, and the sockets that were opened for it."""
 
-    def __init__(self, settings: Settings, activated: socket.socket | None = None) -> None:
-        """`activated`: the listening socket that a service manager passed."""
+    def __init__(
+        self, settings: Settings, activated: socket.socket | None = None, wyoming: socket.socket | None = None
+    ) -> None:
+        """`activated` and `wyoming`: listening sockets that a service manager or another version has passed."""
         self.settings = settings
         self.http = activated
-        self.wyoming: socket.socket | None = None
+        self.wyoming = wyoming
 
     @property
     def address(self) -> str:
@@ -72,7 +74,8 @@ def _wyoming_port(opening: Opening) -> str:
     own = opening.settings.supervisor
     if own.wyoming_port is None:
         return "none is asked for"
-    opening.wyoming = _listening(own.wyoming_host, own.wyoming_port, "--wyoming-port")
+    if opening.wyoming is None:
+        opening.wyoming = _listening(own.wyoming_host, own.wyoming_port, "--wyoming-port")
     return f"{_written(opening.wyoming)} is free"
 
 

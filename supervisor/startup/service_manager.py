@@ -18,12 +18,16 @@ from supervisor.processes.standing import Phase, Standing
 class ServiceManager:
     """Turns the lifecycle's standings into notifications. Without a manager, they are dropped."""
 
-    def __init__(self, notifications: Notifications, drain_timeout: Callable[[], float]) -> None:
+    def __init__(
+        self, notifications: Notifications, drain_timeout: Callable[[], float], *, is_update: bool = False
+    ) -> None:
+        """`is_update`: another version of the server was ready before, so that the watchdog is fed from the start."""
         self._notifications = notifications
         self.watchdog_seconds = notifications.watchdog_seconds or math.inf
         """Seconds within which the manager's watchdog must be fed again."""
         self._drain_timeout = drain_timeout
         self._phase = Phase.STARTING
+        self._feeds_early = is_update
 
     def stands(self, standing: Standing) -> None:
         """Report a standing that differs from the previous one."""
@@ -31,9 +35,13 @@ class ServiceManager:
         fields = self._entering(standing.phase) if standing.phase is not before else {}
         self._notifications.notify(**fields, STATUS=standing.summary)
 
+    def leave(self) -> None:
+        """Tell the manager nothing more: another process is the server."""
+        self._notifications.silence()
+
     def answers(self) -> None:
         """Feed the manager's watchdog, if it has one, once the server is ready: no front is silent."""
-        if self.watchdog_seconds < math.inf and self._phase is not Phase.STARTING:
+        if self.watchdog_seconds < math.inf and (self._feeds_early or self._phase is not Phase.STARTING):
             self._notifications.notify(WATCHDOG=1)
 
     def _entering(self, phase: Phase) -> dict[str, object]:
@@ -68,6 +76,10 @@ class Notifications:
         """Longest time in seconds between two `WATCHDOG=1`; None if the manager expects none."""
         if self._address is None:
             self.watchdog_seconds = None
+
+    def silence(self) -> None:
+        """Send nothing from now on."""
+        self._address = None
 
     def notify(self, **fields: object) -> None:
         """Send the values; line ends become spaces. A failure to deliver is logged, and the server continues."""

@@ -61,6 +61,7 @@ class House(ContextDesk):
     def __init__(self, settings: FrontSettings) -> None:
         super().__init__(settings)
         self.port = 0
+        self.drain_timeout = settings.drain_timeout
         self.progress = 0
         self.service: WyomingService
         self.acceptor: Acceptor
@@ -71,7 +72,7 @@ class House(ContextDesk):
     async def stop(self) -> None:
         """Drain."""
         await self.acceptor.stop()
-        await self.service.stop(replaced=False)
+        await self.service.stop(self.drain_timeout, replaced=False)
 
     def client(self) -> Client:
         return Client("127.0.0.1", self.port)

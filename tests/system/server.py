@@ -63,12 +63,14 @@ class Server:
         open_files: int | None = None,
         prefix: Sequence[str] = (),
         pass_fds: Sequence[int] = (),
+        root: Path = ROOT,
     ) -> None:
         """`patience`: seconds within which it must speak, where a model is prepared first.
 
         `open_files`: how many files each of its processes may have open (`ulimit -n`).
 
-        `prefix`: a command that ends in executing its arguments; `pass_fds`: descriptors that it gets.
+        `prefix`: a command that ends in executing its arguments; `pass_fds`: descriptors that it gets. `root`: the
+        folder with the program.
         """
         self.home = tempfile.TemporaryDirectory()
         self.temporary = Path(self.home.name, "tmp")
@@ -97,7 +99,7 @@ class Server:
         self.process = subprocess.Popen(
             [*prefix, *command],
             pass_fds=pass_fds,
-            cwd=ROOT,
+            cwd=root,
             env=variables | (environment or {}),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

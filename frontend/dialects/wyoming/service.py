@@ -103,9 +103,9 @@ class WyomingService:
         if self._announcement is not None:
             self._announcing = asyncio.create_task(self._announcement.start())
 
-    async def stop(self, *, replaced: bool) -> None:
-        """Have each open connection's text spoken, and cut those that last longer than `--drain-timeout`. No connection
-        may follow.
+    async def stop(self, seconds: float, *, replaced: bool) -> None:
+        """Have each open connection's text spoken, and cut those that last longer than `seconds`. No connection may
+        follow.
 
         Args:
             replaced: another front accepts connections now, so the port stays announced.
@@ -113,7 +113,7 @@ class WyomingService:
         for conversation in self._conversations.values():
             conversation.finish()
         if self._conversations:
-            _, late = await asyncio.wait(self._conversations, timeout=self._services.settings.drain_timeout)
+            _, late = await asyncio.wait(self._conversations, timeout=seconds)
             for task in late:
                 task.cancel()
             if late:

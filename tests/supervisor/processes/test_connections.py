@@ -321,3 +321,66 @@ def test_a_connection_leaves_the_lifecycle_nothing_to_decide() -> None:
         loop.connections.close()
         ours.close()
         theirs.close()
+
+
+class TwoVersions:
+    """An old version's connections, and a new one's that takes its place."""
+
+    def __init__(self, old: House) -> None:
+        self.old = old
+        self.new = House(old.ports[Port.HTTP], old.ports[Port.WYOMING])
+        self.ours, theirs = handover_pair()
+        self.theirs = Handover(theirs)
+        old.connections.is_succeeded_by(self.ours)
+        self.new.connections.succeeds([self.theirs])
+
+    def close(self) -> None:
+        self.new.close()
+        self.ours.close()
+        self.theirs.close()
+
+    def turn(self) -> None:
+        for _ in range(2):
+            self.old.connections.turn()
+            self.new.connections.turn()
+
+
+def test_the_old_version_accepts_until_the_new_one_serves(house: House) -> None:
+    versions = TwoVersions(house)
+    front = house.front()
+    house.comes()
+    assert front.take() and versions.new.connections.waits_for_place and not house.connections.handed_on
+    versions.new.connections.take_place()
+    versions.turn()
+    assert house.connections.handed_on and not versions.new.connections.waits_for_place
+    successor = versions.new.front()
+    versions.new.comes()
+    versions.turn()
+    assert successor.take() and not front.take()
+    versions.close()
+
+
+def test_what_the_old_front_gives_back_goes_to_the_new_version(house: House) -> None:
+    versions = TwoVersions(house)
+    front, client = house.front(), house.comes()
+    client.sendall(b"GET")
+    accepted = front.take()
+    assert accepted
+    versions.new.connections.take_place()
+    versions.turn()
+    front.theirs.report(Report(accepted.number, Said.RETURNED))
+    successor = versions.new.front()
+    versions.turn()
+    (taken,) = successor.take_all()
+    assert successor.has[taken.number].recv(3) == b"GET"
+    assert len(house.connections) == 0, "the new version has it"
+    versions.close()
+
+
+def test_the_old_version_notices_that_the_new_one_has_ended(house: House) -> None:
+    versions = TwoVersions(house)
+    versions.new.connections.close()
+    versions.theirs.close()
+    house.connections.turn()
+    assert house.connections.deserted and not house.connections.handed_on
+    versions.close()

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from supervisor.processes.metrics import metrics_folder
 with metrics_folder(Path(sys.argv[1]) if sys.argv[1:] else None) as folder:
-    print(folder, flush=True)
+    print(folder and folder.path, flush=True)
     sys.stdin.read()
 """
 
@@ -55,16 +55,16 @@ def end(process: subprocess.Popen[str]) -> None:
 
 def test_each_server_has_its_own_that_others_cannot_read_and_it_is_gone_afterwards() -> None:
     with metrics_folder(None) as one, metrics_folder(None) as other:
-        assert one and other and one != other
-        assert one.stat().st_mode & 0o077 == 0
-        (one / "counter_front-0.db").write_bytes(b"x")
-    assert not one.exists() and not other.exists()
+        assert one and other and one.path != other.path
+        assert one.path.stat().st_mode & 0o077 == 0
+        (one.path / "counter_front-0.db").write_bytes(b"x")
+    assert not one.path.exists() and not other.path.exists()
 
 
 def test_memory_is_preferred_where_the_user_has_some(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
     with metrics_folder(None) as folder:
-        assert folder and folder.is_relative_to(home / "run")
+        assert folder and folder.path.is_relative_to(home / "run")
 
 
 def test_what_a_killed_server_left_is_cleared_away_and_a_living_ones_is_not() -> None:
@@ -88,7 +88,7 @@ def test_a_chosen_folder_is_emptied_of_counts_only_and_stays(home: Path) -> None
     for name in ("counter_front-0.db", "gauge_livesum_worker-1.db", "worker-1.lock", "letters.txt", "photos.db"):
         (chosen / name).write_bytes(b"")
     with metrics_folder(chosen) as folder:
-        assert folder == chosen
+        assert folder and folder.path == chosen
         assert {file.name for file in chosen.iterdir()} == {"letters.txt", "photos.db"}
     assert chosen.exists()
 
@@ -103,7 +103,7 @@ def test_two_servers_that_choose_the_same_are_told_so(home: Path, caplog: pytest
     (record,) = caplog.records
     assert "another server uses" in record.getMessage()
     with metrics_folder(home / "chosen") as folder:
-        assert folder == home / "chosen"
+        assert folder and folder.path == home / "chosen"
 
 
 def test_a_folder_that_cannot_be_written_is_one_line_in_the_log(home: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -46,8 +46,8 @@ def program() -> Iterator[Callable[..., Program]]:
             listeners = Listeners(listener)
             spawner = ProcessSpawner(applied.settings, listeners)
             manager = ServiceManager(Notifications({}, 0), lambda: 1.0)
-            connections = Loop(spawner, listeners).connections
-            return Program(spawner, status_of(applied), connections, list(arguments), manager, None)
+            loop = Loop(spawner, listeners)
+            return Program(spawner, status_of(applied), loop, list(arguments), manager, None)
 
         yield make
 

@@ -13,7 +13,7 @@ import pytest
 from supervisor.processes.exit_codes import ExitCode
 from tests.supervisor.startup.listening_manager import Manager, listening_manager
 from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import DEADLINE, server
+from tests.system.server import DEADLINE, awaited, server
 
 ESPEAK = ("--engine", "espeak")
 OURS = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES")
@@ -61,6 +61,25 @@ def test_it_is_ready_when_it_can_speak_reloads_and_stops_when_its_streams_have_f
                 told += manager.waits_for("WATCHDOG")
         assert started.process.wait(DEADLINE) == ExitCode.OK
         assert not any("READY" in fields for fields in told + manager.all_heard())
+
+
+def test_an_update_keeps_the_process_that_the_manager_knows(
+    manager: Manager, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """1. READY; 2. SIGUSR2: nothing but a status until the new version is READY, under the same process id, and the
+    watchdog is fed; the predecessor tells nothing; 3. SIGTERM: exit 0."""
+    with server(*miniature_arguments(tmp_path), environment=environment | {"WATCHDOG_USEC": "60000000"}) as started:
+        manager.waits_for("READY")
+        started.process.send_signal(signal.SIGUSR2)
+        told = manager.waits_for("READY")
+        assert not any("STOPPING" in fields or "MAINPID" in fields for fields in told)
+        for child in started.family()[1:]:
+            assert not [name for name in OURS if name in child.environ()], "a child could speak for the server"
+        started.announced()
+        awaited(lambda: started.children("predecessor"), lambda living: not living)
+        assert not any("STOPPING" in fields for fields in manager.all_heard())
+        started.process.send_signal(signal.SIGTERM)
+        assert started.process.wait(DEADLINE) == ExitCode.OK
 
 
 def test_a_server_that_cannot_speak_is_never_ready(
