@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from text.normalization.draft import MASK, Draft, Rule
-from text.normalization.eastern.numerals import EasternWords, Numerals, eastern_words
+from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Numerals, eastern_words
 from text.normalization.number_words import ADDRESS, spoken_address
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
@@ -45,7 +45,6 @@ _VERSUS = re.compile(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
 )
 _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
-"""Numbers of an address or of a figure."""
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
 _VERSION = re.compile(rf"(?<![\d.,/{MASK}-])\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
@@ -89,7 +88,7 @@ _CODES = {
         r"(?P<train>\d{3,16}(?:-\d{2,6}){0,4})(?!\d)"
     ),
     "cmn": re.compile(
-        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|QQ群?"
+        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|报警|急救|火警|热线|客服|QQ群?"
         r"|微信号?|账号|帐号|卡号|工号|单号|学号|尾号|会议号|身份证号?|代码|航班号?"
         r"|口令)[:：是为 ]?|(?<=[0-9]或))"
         r"(?P<code>\d{3,18})(?![\d.,年月日元人个])"
@@ -101,14 +100,8 @@ _CODES = {
 _JAPANESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _CHINESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
-_MEASURE_WORDS = (
-    "个|個|本|人|位|只|隻|条|张|次|天|年(?!级|代|月)|周|岁|家|件|名|块|元|米|公里|公斤|斤|两|小时|分钟|点|杯|瓶|种|座|辆|匹|层|倍|部|台|套|份|项"
-    "|篇|首|支|枚|颗|粒|串|双|对|头|间|所|场|局|轮|段|句|行|排|组|批|类|样|成|吨|升|毫升|毫米|厘米|克|千克|秒|美元|欧元|英镑|万|亿|口|架|艘|款|碗|盘"
-    "|勺|袋|包|盒|箱|罐|桶|根|片|朵|株|棵|遍|趟|顿|门|道|把|面|群|副|幅|册|卷|扇|节|站|页|字|寸|尺|亩|平方|立方|茶匙|汤匙|大匙|小匙|个月|星期|代|届|剂|针|步|桌|笔|单|票|期|集|季|格|档|餐|声|拳|脚|斗|担|卡|晚|室(?=[0-9])|厅"
-)
-_COUNTED = re.compile(_MEASURE_WORDS)
-_PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={_MEASURE_WORDS})")
-"""The number two before a measure word, which Mandarin reads as 两."""
+_COUNTED = re.compile(MEASURE_WORDS)
+_PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg)?{_AFTER}")
@@ -121,14 +114,15 @@ _UPTO = re.compile(
     rf"(?<=[{MASK}分時时点日月年人円元度个個岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])"
     r"|(?<=[日月年号时周期])[-–](?=\d)"
 )
-"""Sign between a range's ends, where the first number has a unit."""
 _MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
 _PLAIN = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?![\d/]|[.,]\d)")
 _CODE_LIKE = re.compile(
     r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
 )
-_AFTER_PAIR = re.compile(rf"\d(?:{_MEASURE_WORDS})")
+_LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
+_AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
+_LONGEST = 17  # digits
 _LONG = re.compile(r"\d{17,}")
 _SIGN = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=[\d{MASK}])")
 
@@ -254,7 +248,8 @@ class Eastern:
         power = self._words.magnitudes.get(large)
         if power is None:
             return self._number(number) + large
-        return self._number(f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip("."))
+        value = f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip(".")
+        return self._number(value) if len(value) < _LONGEST else self._number(number) + large
 
     def _minus(self, match: re.Match[str]) -> str:
         sign = match.groupdict().get("minus")
@@ -332,11 +327,13 @@ class Eastern:
 
     def _chain(self, match: re.Match[str]) -> str | None:
         numbers = re.findall(r"\d+", match["numbers"])
-        if "=" in match.string or (len(numbers) == 2 and len(numbers[0]) > 2 and int(numbers[0]) > int(numbers[1])):
+        house = match.string[match.end() : match.end() + 1] in ("号", "室", "栋")
+        falls = len(numbers) == 2 and int(numbers[0]) > int(numbers[1])
+        if "=" in match.string or (falls and len(numbers[0]) > 2 and not house):
             return None
         before = match.string[max(0, match.start() - 1) : match.start()]
         place = _PLACE.match(before) if self._words.japanese else before and before in self._words.numbered
-        if len(numbers) > 2 or place:
+        if len(numbers) > 2 or place or (house and falls):
             joint = self._words.chain
         else:
             joint = self._words.versus if int(numbers[0]) >= int(numbers[1]) else self._words.to
@@ -352,7 +349,10 @@ class Eastern:
             return f"郵便番号{said.replace('、', 'の')}"
         return match.string[match.start() : match.start(group)] + said
 
-    def _range(self, match: re.Match[str]) -> str:
+    def _range(self, match: re.Match[str]) -> str | None:
+        last = _LAST.match(match.string, match.end())
+        if last and float(match["first"].replace(",", "")) > float(last["number"]):
+            return None
         first = self._number(match["first"])
         if first == "二" and not self._words.japanese and _AFTER_PAIR.match(match.string, match.end()):
             first = "两"

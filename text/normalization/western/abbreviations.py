@@ -98,5 +98,5 @@ class AbbreviationParser:
                 return True
             before = line[place - 1]
             counted = before.kind in ("d", "m") or _CENTURY.fullmatch(before.text)
-            return bool(counted or (before.text in "%°º½¼¾⅓⅔" and before.text))
+            return bool(counted or (before.text in "%°ºª½¼¾⅓⅔" and before.text))
         return True

@@ -128,6 +128,10 @@ class MeasureParser:
                 return
             yield Classed(place, end + 1, InWords("Percentage", f"{said} {name}"), 0.4)
             return
+        inches = token.text in ('"', "″") and number.fraction and not token.gap and line[place - 1].text != '"'
+        if inches and ("inch",) in self._units:
+            said = self._said_by(locale, numbers, joint, self._units[("inch",)])
+            yield Classed(place, end + 1, InWords("Inches", said), 0.35)
         apart = line[end + 1].gap or line[end + 1].kind == "s" or not line[end + 1].text
         if token.text in _MINUTES and token.text and not token.gap and apart and int(number.whole) <= _LONGEST_MATCH:
             said = self._said_by(locale, numbers, joint, self._units[("min",)])

@@ -46,7 +46,8 @@ _SIGN = re.compile(
     rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
-_BIS = re.compile(r"(?<=\d)/(?=bis\b)")
+_BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
+_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
 _DIGITS = "0123456789½¼¾⅓⅔⅛"
 _OPENERS = "$€£¥₹-−+'’‘½¼¾⅓⅔⅛"
@@ -101,7 +102,7 @@ class Western:
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             Rule("phones", self._phone.rewrite, re.compile(r"\d{3}|\d\d[ .]\d\d")),
             Rule("classes", self._classes, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
@@ -161,6 +162,7 @@ class Western:
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)
         draft.replace(_BIS, lambda match: " ")
+        draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")
         draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")
         draft.replace(_EXPONENT, self._exponent)
