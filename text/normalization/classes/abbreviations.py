@@ -140,7 +140,7 @@ class Abbreviations:
         """Word before a number: number five, page forty."""
         token, number = line[place], line[after]
         if stop and token.fold == "no" and (number.text == ":" or number.fold == "is"):
-            number = line[after + 1]
+            number = line[after + 1 + (line[after + 1].text == "(")]
         label = self._labels.get(token.fold, "")
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""

@@ -274,6 +274,8 @@ class Dates:
             or (titled and stop > place + 1)
         )
         alone = line[stop].kind != "w" and line.ends(stop)
+        stopped = titled and place > 0 and stop > place + 1
+        near = near or stopped or (titled and line.last(place) and line[place - 1].text.isupper())
         near = near or (titled and alone and line.has(place - 1, self._cues["before_day"]))
         if line[place].fold in self._cues["sure_days"] or near:
             yield Classed(place, stop, Weekday(day), _COST)

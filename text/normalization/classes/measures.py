@@ -22,8 +22,8 @@ _WAYS = ("n", "s", "e", "w")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
 _FEET = frozenset("'’′")
 _MOST_SIDES = 4
-_Symbols = list[tuple[tuple[str, ...], str]]
-"""Units that begin with the same token: their tokens and their symbols, the longest first."""
+_Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
+"""Units that begin with the same token: their tokens, the gaps between them and their symbols, the longest first."""
 
 
 class Measures:
@@ -43,8 +43,9 @@ class Measures:
     def _index(self, units: Mapping[str, object]) -> dict[str, _Symbols]:
         found: dict[str, _Symbols] = defaultdict(list)
         for symbol in units:
-            parts = tuple(token.text for token in Tokens(symbol).tokens)
-            found[parts[0].casefold()].append((parts, symbol))
+            tokens = Tokens(symbol).tokens
+            gaps = tuple(token.gap for token in tokens[1:])
+            found[tokens[0].fold].append((tuple(token.text for token in tokens), gaps, symbol))
         for listed in found.values():
             listed.sort(key=lambda each: -len(each[0]))
         return found
@@ -55,8 +56,10 @@ class Measures:
         length = 0
         if line[place].text[-1:] == "s" and line[place].text[:-1].isupper():
             units = {} if len(line[place].text) > 2 else units  # HRs
-        for parts, symbol in units.get(line[place].fold, ()):
+        for parts, gaps, symbol in units.get(line[place].fold, ()):
             tokens = line.tokens[place : place + len(parts)]
+            if tuple(token.gap for token in tokens[1:]) != gaps and symbol[0] != "°":
+                continue
             if folded and len(parts) < length:
                 break
             if tuple(token.text for token in tokens) == parts:
@@ -129,7 +132,8 @@ class Measures:
         sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′"
         if not sure and following.fold not in self._cues["after_feet"]:
             return
-        singular = self._is_noun(line, after) or self._describes(line, after)
+        article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"
+        singular = article or self._is_noun(line, after) or self._describes(line, after)
         if len(numbers) > 1:
             yield Classed(place, after, Sides(tuple(numbers), unit, singular), 0.3)
         else:
@@ -169,6 +173,9 @@ class Measures:
         symbol, end = self._unit(line, after, self._units)
         if symbol in ("bp", "bps"):
             symbol = "bp" if self._basis(line, first) else ("" if symbol == "bp" else symbol)
+        if symbol in ("F", "C"):
+            warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
+            symbol = f"°{symbol}" if warm else "" if symbol == "C" else symbol
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
             return
         power, end = _power(line, end)
@@ -198,7 +205,9 @@ class Measures:
             end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted
         described = self._describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
-        packed = in_brackets and line[end + 1].kind == "w" and self._is_noun(line, end + 1)
+        packed = (
+            in_brackets and line[place - 2].kind == "d" and line[end + 1].kind == "w" and self._is_noun(line, end + 1)
+        )
         singular = gap == "-" or described or packed or (article and self._is_noun(line, end))
         yield Classed(place, end, Measure(first, symbol, last, by, power, per, per_power, singular), 0.4)
 

@@ -44,7 +44,7 @@ class Amounts:
             yield from self._after(line, place, start, minus)
             cent = "p" if british and line[after].fold == "p" else self._cents.get(line[after].fold, "")
             small = len(number.partition(".")[0]) < 4 and len(number.partition(".")[2]) < 2 and number[0] != "."
-            if cent and small and not line[after].gap and not minus:
+            if cent and small and not line[after].gap and not minus and line[after].text != "C":
                 yield Classed(place, after + 1, Money(cent, first=Quantity(number)), _COST)
 
     def _sign(self, line: Tokens, place: int) -> tuple[str, str, int]:
@@ -132,7 +132,8 @@ class Amounts:
             return "", place
         end = place + 2
         if per.fold in self._per:
-            stop = line.has(end, ".", glued=True) and line[end + 1].text[:1].islower()
+            following = line[end + 1]
+            stop = line.has(end, ".", glued=True) and (following.text[:1].islower() or following.kind == "s")
             return per.fold, end + stop
         free = len(per.text) > 3 and per.text.islower() and (line[end].gap or line[end].text in ".,;:)!?")
         return (per.fold, end) if free else ("", place)

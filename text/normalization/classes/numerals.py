@@ -183,7 +183,7 @@ class NumberForms:
         token = line[start]
         if start in line.inches_at:
             return "in", start + 1, self._noun(line, start + 1)
-        unit = self._units.get(token.fold, "")
+        unit = self._units.get(token.fold, "") if token.fold != "c" or token.gap else ""
         if not unit or token.kind != "w" or not line.ends(start + 1):
             return "", place, False
         end = start + 1

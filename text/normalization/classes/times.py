@@ -11,6 +11,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.5
 _NAMED = {"noon": Clock(12, form="word"), "midnight": Clock(0, form="word")}
+_BEFORE_HOURS = frozenset(("at", "by", "until", "till", "@", "after", "before"))
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
 
@@ -23,7 +24,8 @@ def _half(line: Tokens, place: int) -> tuple[str, int]:
     if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",), glued=True):
         return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
     letter = token.fold in ("a", "p") and not token.gap and line.ends(place + 1)
-    if letter and place > 1 and (line[place - 2].text == ":" or line.dash(place + 1)):
+    before = line[place - 2]
+    if letter and (before.text == ":" or line.dash(place + 1) or before.fold in _BEFORE_HOURS):
         return token.fold, place + 1
     return "", place
 

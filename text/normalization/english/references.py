@@ -9,7 +9,7 @@ from text.normalization.number_words import cardinal
 
 _NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
 _REPORT = re.compile(
-    rf"{NUMBER_START}(?P<volume>\d{{1,4}}) (?P<report>U\.S\.C?\.?|F\.[23]d|S\. Ct\.)(?: (?=[§{MASK}])"
+    rf"{NUMBER_START}(?P<volume>\d{{1,4}}) (?P<report>U\.S\.C?\.?|C\.F\.R\.|F\.[23]d|S\. Ct\.)(?: (?=[§{MASK}])"
     rf"| (?P<page>\d{{1,5}})(?!\d))"
 )
 
