@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from frontend.audio.formats import FORMATS, output_of
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
-from frontend.http.app import make_app
+from frontend.http.app import make_app, routes
 from frontend.http.texts import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
@@ -36,6 +37,8 @@ from frontend.playing.line import PlayerLine
 from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
+from frontend.serving.json_body import prepare
+from frontend.serving.route import JSON
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.speech.voices import asked_speech, usual_format
@@ -72,6 +75,7 @@ from text.g2p import G2P
 from text.lexicon import LexiconFile
 from text.pipeline import configured_pipeline
 from text.settings import TextSettings
+from text.words.segment import Notation
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.service import WyomingService
@@ -292,6 +296,17 @@ class Front:
         if message.engine and message.engine.speaks == "phonemes":
             self._load_english()
 
+    def _prepare_to_continue(self) -> None:
+        """Load what the answers of a front that dies will need at once."""
+        for route in routes(self._settings):
+            if route.repeatable and route.body_type == JSON:
+                prepare(route.body)
+
+    def _read_ahead(self) -> None:
+        """Read a text here and one in the helper for long texts, which load their rules at their first."""
+        for text in ("Ready.", f"Ready. {'-' * 160}"):
+            deque(self._pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
+
     def _load_english(self) -> None:
         if self._loading is None and self._text.g2p == "misaki":
             # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
@@ -344,8 +359,10 @@ class Front:
                 self._in_flight.record_on(Board(memory))
                 os.close(memory)  # the mapping stays
             case StandBy(english):
+                self._prepare_to_continue()
                 if english:
                     self._load_english()
+                    self._scheduler.prepare(self._read_ahead)
             case Suspects():
                 self._in_flight.heed(message)
                 if message.suspected:

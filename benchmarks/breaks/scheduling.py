@@ -134,8 +134,8 @@ BREAKS = (
     Mutation(
         "texts-at-work-are-recorded",
         "frontend/streams/text_ahead.py",
-        "        with self._text.working():\n            return",
-        "        if True:\n            return",
+        "        with self._text.working():\n            found: list",
+        "        if True:\n            found: list",
         ("tests/system/test_deadly_texts.py", "-k", "SIGKILL"),
     ),
     Mutation(

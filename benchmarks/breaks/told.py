@@ -90,9 +90,9 @@ BREAKS = (
         ("tests/frontend/test_continued_answers.py",),
     ),
     Mutation(
-        "an-answer-of-three-deaths-is-ended",
+        "an-answer-of-two-deaths-is-ended",
         "frontend/serving/takeover.py",
-        "if entry.deaths + 1 >= DEATHS:",
+        "if deaths(entry) >= DEATHS:",
         "if False:",
         ("tests/frontend/test_continued_answers.py",),
     ),

@@ -61,6 +61,7 @@ class Progress:
         cuts: Sequence[SegmentCut] = (),
         name: bytes = b"",
         again: bool = False,
+        moved: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -69,11 +70,13 @@ class Progress:
             cuts: the segments that it kept.
             name: the text's, which a successor gives it too, and gives no other; empty: there is no successor.
             again: a killed front has begun with it.
+            moved: called when more of its sound was made.
         """
         self.left = left
         self.cuts = cuts
         self.name = name
         self.again = again
+        self.moved = moved
         self.lost = keep is None
         """True if the answer can't be continued."""
         self.heard = 0

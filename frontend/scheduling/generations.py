@@ -138,6 +138,7 @@ class Generations:
         killpoint("before-seal")
         stream.sounds.sealed(planned, pieces)
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
+        stream.request.progress.moved()
         killpoint("sealed")
         stream.progress()
         if not stream.timing.sounds:

@@ -51,6 +51,12 @@ async def fields_of(request: web.Request, kind: type[Fields]) -> Fields:
     return fields
 
 
+def prepare(kind: type) -> None:
+    """Make what reads a body of that type, before one comes: a first one would wait 30 ms for it."""
+    _decoder(kind)
+    unknown_in(b"{}", kind)
+
+
 @functools.cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)

@@ -23,8 +23,8 @@ from shm.records import SegmentCut, Slot
 CONTINUES = web.ResponseKey("CONTINUES", bool)
 """Set on a response that continues the one of a killed front: its head isn't sent again."""
 
-DEATHS = 3
-"""Fronts that die of an answer, or while they take it over, one after another, until it is ended."""
+DEATHS = 2
+"""Fronts that die in a row without progress of an answer, until it is ended. A death after progress is none of its."""
 
 
 class Record:
@@ -35,7 +35,7 @@ class Record:
         self._slot = slot
         self._unsent = unsent
         self.progressed = asyncio.Event()
-        """Set once something was written, or the connection is closed: the front hasn't died of the answer so far."""
+        """Set once there is progress, or the connection is closed: the front hasn't died of the answer so far."""
         self._transport: asyncio.Transport | None = None
         self._unit: list[bytes] | None = None
         """What is written in the unit at hand."""
@@ -73,6 +73,12 @@ class Record:
     def keep_cut(self, index: int, cut: SegmentCut) -> bool:
         """Keep a segment of the text in hand, for a successor."""
         return self._slot.cut(index, cut)
+
+    def moved(self) -> None:
+        """Note that a worker has made more of the answer's sound."""
+        if not self._slot.entry.progressed:
+            self._slot.commit(replace(self._slot.entry, deaths=0, progressed=True))
+            self.progressed.set()
 
     # -- called by the connection
 
@@ -123,6 +129,7 @@ class Record:
                 repeatable=repeatable,
                 begun=False,
                 done=False,
+                progressed=False,
                 lost=entry.lost or entry.done,
             )
         )
@@ -175,7 +182,7 @@ class Record:
         if self.midway:
             self.midway = False
             data = data.partition(b"\r\n\r\n")[2]
-        entry = replace(self._slot.entry, deaths=0, **changes)
+        entry = replace(self._slot.entry, deaths=0, progressed=True, **changes)
         self._slot.send(data, entry, all_taken=self._has_all_taken)
         self.progressed.set()
         killpoint("unit-kept")

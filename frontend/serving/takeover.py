@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from frontend.serving.connections import Connection, Connections
 from frontend.serving.record import DEATHS, Record
 from frontend.serving.tcp_counts import is_counted, taken
-from shm.records import Slot
+from shm.records import ConnectionEntry, Slot
 
 ALONE = 2.0
 """Most seconds for which an answer that fronts may have died of is continued alone."""
@@ -42,7 +42,7 @@ async def take_over(
         slot: what the killed front has left.
         make_protocol: the protocol behind the connection, if the client doesn't speak HTTP.
     """
-    if not slot.entry.deaths or slot.entry.done:
+    if not deaths(slot.entry) or slot.entry.done:
         return await _continued(connections, slot, client, make_protocol)
     async with connections.suspects:
         connection = await _continued(connections, slot, client, make_protocol)
@@ -64,7 +64,7 @@ async def _continued(
     ends = entry.done and entry.closes
     connection = None
     if unsent is not None and _can_go_on(slot) and not (ends and not unsent):
-        slot.commit(replace(entry, deaths=entry.deaths + 1))
+        slot.commit(replace(entry, deaths=deaths(entry), progressed=False))
         connection = connections.admit(make_protocol, Record(slot, unsent))
     if connection is None:
         if (entry.begun or entry.serial) and not entry.done:
@@ -92,11 +92,16 @@ def _unsent(slot: Slot, client: socket.socket) -> bytes | None:
         return None
 
 
+def deaths(entry: ConnectionEntry) -> int:
+    """Fronts that died in a row without progress of the request in hand, the last one included."""
+    return 0 if entry.progressed or not entry.serial else entry.deaths + 1
+
+
 def _can_go_on(slot: Slot) -> bool:
     entry = slot.entry
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
-    if entry.deaths + 1 >= DEATHS:
-        log.error("%s is cut: %d fronts have died while they answered it", entry.request_id, entry.deaths + 1)
+    if deaths(entry) >= DEATHS:
+        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths(entry))
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)

@@ -164,7 +164,9 @@ def _progress_of(request: web.Request) -> Progress:
     if record is None:
         return Progress()
     left = record.left
-    return Progress(record.keep_cut, decode_place(left) if left else None, record.cuts, record.name, record.again)
+    return Progress(
+        record.keep_cut, decode_place(left) if left else None, record.cuts, record.name, record.again, record.moved
+    )
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from itertools import islice
 
 from frontend.contract import in_flight
 from frontend.contract.growing_text import TextMark
@@ -40,6 +42,10 @@ class TextAhead:
         self._room = asyncio.Event()
         self._room.set()
         self._takes_long = False
+        self._read_ahead: deque[Segment | TextMark | None] = deque()
+        left = None if request.growing else request.progress.left
+        self._at_once = max(left.heard if left else 0, 1)
+        """Segments to read at once: those that a listener has heard from a killed front, then one at a time."""
         self._looked_at = 0
         """Parts of the text of which `_takes_long` knows."""
         self.tokens = 0
@@ -58,6 +64,8 @@ class TextAhead:
     async def next(self) -> Segment | TextMark | None:
         """The next segment, once there is room for it, or the next mark of a growing text; None at the end of the
         text."""
+        if self._read_ahead:
+            return self._read_ahead.popleft()
         await self._room.wait()
         loop = asyncio.get_running_loop()
         growing = self._request.growing
@@ -65,7 +73,8 @@ class TextAhead:
         self._takes_long = self._takes_long or any(map(may_take_long, texts[self._looked_at :]))
         self._looked_at = len(texts)
         executor = self._patient if self._takes_long else self._executor
-        return await loop.run_in_executor(executor, self._read)
+        self._read_ahead += await loop.run_in_executor(executor, self._read)
+        return self._read_ahead.popleft()
 
     async def more(self, seconds: float | None) -> None:
         """Wait for more of a growing text. After that many seconds the reader gives the sentences that it holds; None:
@@ -75,10 +84,12 @@ class TextAhead:
         if not await growing.more(seconds):
             growing.hurry()
 
-    def _read(self) -> Segment | TextMark | None:
+    def _read(self) -> list[Segment | TextMark | None]:
         request_id.current.set(self._request.request_id)  # of this thread, for the log
         with self._text.working():
-            return next(self._segments, None)
+            found: list[Segment | TextMark | None] = list(islice(self._segments, self._at_once))
+        ended, self._at_once = len(found) < self._at_once, 1
+        return [*found, None] if ended else found
 
     def mind(self, segments: SegmentQueue) -> None:
         """Let reading continue or wait. Call it after a segment was planned, dispatched or heard."""
