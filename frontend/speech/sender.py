@@ -31,6 +31,10 @@ WHOLE_PIECE = 1 << 16
 """Bytes of an answer with a known length that are sent at a time."""
 
 
+TOGETHER = 5
+"""Chunks of one piece that are recorded and written at once. The first of an answer goes alone."""
+
+
 class AudioResponse(web.StreamResponse):
     """A response whose header is sent in one write with the first chunk, as in aiohttp's own `Response`."""
 
@@ -79,6 +83,11 @@ class Sender:
         self._audio = self._words = self._sentences = 0
         """Bytes, words and sentences that were made, sent or not."""
         self._ended = False
+        self._unsent: list[bytes] = []
+        self._has_audio = False
+        """True if some of what is unsent is audio."""
+        self._known = self._had.samples
+        """Samples to come that were given to a killed front's encoder, about: they aren't sent again."""
         if self._progress.left:
             response[CONTINUES] = True
             framing.resume(self._had.framing)
@@ -97,13 +106,18 @@ class Sender:
         """
         # The client had the words that begin in the audio that it has: an event with words precedes their audio.
         later = [word.later(self._primed) for word in words]
-        await self._tell_words([word for word in later if round(word.start * SAMPLE_RATE) >= self._after])
+        self._tell_words([word for word in later if round(word.start * SAMPLE_RATE) >= self._after])
         had = min(self._to_leave_out, len(piece))
         self._to_leave_out -= had
         self._left_out += had / self._rate
-        for chunk in chunks(piece[had:], self._chunk_ms, self._rate):
+        self._known -= len(piece)
+        # Nobody waits for a chunk of what was sent.
+        for chunk in [piece] if self._known > 0 and not had else chunks(piece[had:], self._chunk_ms, self._rate):
             self._listening.encoded(chunk)
-            await self._give(await self._encoding.encode(chunk))
+            self._give(await self._encoding.encode(chunk))
+            if len(self._unsent) >= TOGETHER or not self._response.prepared:
+                await self._send()
+        await self._send()
 
     async def begin(self, sentences: Sequence[SentenceTiming], real_time_factor: float | None) -> None:
         """Tell of sentences that begin in the next piece."""
@@ -113,7 +127,8 @@ class Sender:
             if later.start >= self._after:
                 self._sentences += 1
                 if self._sentences > self._had.sentences:
-                    await self._write(self._framing.sentence(later, real_time_factor))
+                    self._add(self._framing.sentence(later, real_time_factor))
+        await self._send()
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole.
@@ -121,17 +136,19 @@ class Sender:
         Args:
             speakable: the text has sound; the silence that stands for another text isn't counted as usage.
         """
-        await self._tell_words([word.later(self._primed) for word in words])
-        await self._give(await self._encoding.finish())
+        self._tell_words([word.later(self._primed) for word in words])
+        self._give(await self._encoding.finish())
         samples = round((self._listening.seconds + self._left_out) * SAMPLE_RATE) if speakable else 0
         self._ended = True
         if not self._had.ended:
-            await self._write(self._framing.done(input_tokens, samples))
+            self._add(self._framing.done(input_tokens, samples))
+        await self._send()
 
     async def fail(self, detail: ErrorDetail) -> None:
         """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
         whole."""
-        await self._write(self._framing.error(detail))
+        self._add(self._framing.error(detail))
+        await self._send()
 
     async def send_whole(self, body: bytes) -> None:
         """Send a body whose length is known."""
@@ -139,31 +156,40 @@ class Sender:
         for at in range(self._had.audio, len(body), WHOLE_PIECE):
             piece = body[at : at + WHOLE_PIECE]
             self._audio = at + len(piece)
-            await self._write(piece)
+            self._add(piece)
+            await self._send()
 
-    async def _tell_words(self, words: Sequence[WordTiming]) -> None:
+    def _tell_words(self, words: Sequence[WordTiming]) -> None:
         had = min(max(self._had.words - self._words, 0), len(words))
         self._words += len(words)
         if later := words[had:]:
-            await self._write(self._framing.words(later))
+            self._add(self._framing.words(later))
 
-    async def _give(self, audio: bytes) -> None:
+    def _give(self, audio: bytes) -> None:
         had = min(max(self._had.audio - self._audio, 0), len(audio))
         self._audio += len(audio)
         if later := audio[had:]:
-            await self._write(self._framing.audio(later, self._left_out + self._encoding.given_out))
-            killpoint("chunk")
-        if audio:
-            self._listening.given(self._encoding.given_out)
+            self._add(self._framing.audio(later, self._left_out + self._encoding.given_out))
+        self._has_audio |= bool(audio)
 
-    async def _write(self, data: bytes) -> None:
-        if not data:
-            return
-        with self._record.unit(self._place()) if self._record else nullcontext():
-            if not self._response.prepared:
-                await self._begin()
-            await self._response.write(data)
-        await taken(self._request)
+    def _add(self, data: bytes) -> None:
+        if data:
+            self._unsent.append(data)
+
+    async def _send(self) -> None:
+        """Write what was added, as one unit of the record."""
+        if self._unsent:
+            unsent, self._unsent = self._unsent, []
+            with self._record.unit(self._place()) if self._record else nullcontext():
+                if not self._response.prepared:
+                    await self._begin()
+                for data in unsent:
+                    await self._response.write(data)
+            await taken(self._request)
+        if self._has_audio:
+            killpoint("chunk")
+            self._has_audio = False
+            self._listening.given(self._encoding.given_out)
 
     async def _begin(self) -> None:
         killpoint("before-headers")
