@@ -38,6 +38,10 @@ class Abbreviations:
             parts = tuple(token.fold for token in Tokens(written).tokens)
             self._phrases[parts[0]].append((parts, full))
         known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases)
+        self.before_numbers = frozenset(self._labels).difference(
+            self._titles, self._streets, self._anywhere, self._phrases
+        )
+        """Words that are abbreviations only before a number."""
         self.words = frozenset({"st", "sts", "co", "ft", "v"}.union(*known))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

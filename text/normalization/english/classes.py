@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
@@ -37,9 +38,11 @@ _NUMBERED = NumberForms(table("en", "numerals"))
 _PHONES = Telephones(_REFERENCES)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
+_LETTER = re.compile(r"\b[a-zA-Z][./]")
+"""A letter that may begin an abbreviation of letters: e.g., c/o."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
-    _ABBREVIATIONS.words,
+    {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
     _ADDRESSES.states - {"in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
     _INITIALISMS.words,
 )
@@ -86,6 +89,7 @@ def classes(draft: Draft) -> None:
         draft.has(_DIGITS)
         or draft.has("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
         or draft.says_folded(_NAMES)
+        or _LETTER.search(draft.text)
         or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
     ):
         return
