@@ -6,10 +6,10 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
-        "predecessor-accepts-on",
+        "predecessor-keeps-what-it-accepted",
         "supervisor/processes/connections.py",
-        "self.handed_on = self._stopped = True",
-        "self.handed_on = True",
+        "        self._front = self.successor\n",
+        "",
         ("tests/supervisor/processes/test_connections.py", "-k", "version"),
     ),
     Mutation(
