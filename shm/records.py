@@ -3,16 +3,19 @@
 The supervisor reserves the memory once and gives it to each front. A connection has one slot, which only the front that
 has the connection writes:
 
-  slot n:  | entry, copy 0 | entry, copy 1 | cuts        | received    | written     |
-           | 2 KiB         | 2 KiB         | 8 bytes each| up to 1 MiB | up to 1 MiB |
+  slot n:  | entry, copy 0 | entry, copy 1 | cuts        | received    | written     | notes       |
+           | 2 KiB         | 2 KiB         | 8 bytes each| up to 1 MiB | up to 1 MiB | 2 x 512 KiB |
 
 An entry is a `ConnectionEntry` in MessagePack (`shm/two_copies.py`): a front that is killed at any instruction leaves
 the entry before. What an entry refers to is written before it:
 
-- `received`: the bytes of the request in hand, as they came;
+- `received`: the bytes of the request in hand, as they came. On a socket, which takes input while it answers, the
+  request's head stays, and what was followed makes room for what comes;
 - `written`: the bytes that the kernel may not have taken yet. They are written here before they are sent. Once all of
   them are taken, the next ones begin at the start again: the entry before needs none of those that they replace.
-- `cuts`: the segments of the text in hand (`SegmentCut`). Each is one store of 8 bytes.
+- `cuts`: the segments of the text in hand (`SegmentCut`). Each is one store of 8 bytes;
+- `notes`: what a socket's input led to. Notes are appended to one half, until those that still matter are written into
+  the other.
 
 The memory is sparse: only pages that were written take any, and those of a closed connection are given back.
 """
@@ -41,7 +44,9 @@ _COPY = 2048
 _CUT = struct.Struct("<H6s")
 _CUTS_AT, _RECEIVED_AT = 2 * _COPY, 1 << 16
 _WRITTEN_AT = _RECEIVED_AT + ROOM
-SLOT_BYTES = _WRITTEN_AT + ROOM
+_NOTES_AT = _WRITTEN_AT + ROOM
+_HALF = ROOM // 2
+SLOT_BYTES = _NOTES_AT + 2 * _HALF
 
 MAX_CUTS = (_RECEIVED_AT - _CUTS_AT) // _CUT.size
 """Segments of one text that are kept."""
@@ -80,6 +85,17 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     """True once the present front has sent a part of the answer, or a worker has made more of its sound."""
     place: bytes = b""
     """How far the answer is, in the terms of its sender; empty: unknown."""
+    is_socket: bool = False
+    """True if input is taken while it is answered."""
+    head: int = 0
+    """Bytes of `received` that a socket's input begins with, whatever was followed."""
+    followed: int = 0
+    """The end of what was followed in `received`, on a socket."""
+    rests: bool = False
+    """True if nothing is spoken on the socket."""
+    notes_half: int = 0
+    notes: int = 0
+    """Bytes of notes, in that half."""
 
 
 class SegmentCut(NamedTuple):
@@ -184,17 +200,53 @@ class Slot:
         entry = self.entry
         if entry.lost:
             return
-        if entry.received + len(data) > ROOM:
+        at, followed = entry.received, entry.followed
+        if entry.is_socket and (moved := self._unfollowed + data) and self._can_move(len(moved)):
+            at, followed, data = entry.head, entry.head, moved
+        if at + len(data) > ROOM:
             self.commit(msgspec.structs.replace(entry, lost=True))
             return
-        self._store(_RECEIVED_AT + entry.received, data)
-        self.commit(msgspec.structs.replace(entry, received=entry.received + len(data)))
+        self._store(_RECEIVED_AT + at, data)
+        self.commit(msgspec.structs.replace(entry, received=at + len(data), followed=followed))
+
+    def _can_move(self, length: int) -> bool:
+        """True if so many bytes after the head replace none that the entry needs."""
+        entry = self.entry
+        return entry.followed == entry.received or entry.head + length <= entry.followed
 
     @property
     def received(self) -> bytes:
-        """All that came of the request in hand."""
-        at = self._at + _RECEIVED_AT
-        return bytes(self._memory[at : at + self.entry.received])
+        """All that came of the request in hand, less what was followed."""
+        entry = self.entry
+        if not entry.is_socket:
+            return self._bytes(_RECEIVED_AT, entry.received)
+        return self._bytes(_RECEIVED_AT, entry.head) + self._unfollowed
+
+    @property
+    def _unfollowed(self) -> bytes:
+        entry = self.entry
+        return self._bytes(_RECEIVED_AT + entry.followed, entry.received - entry.followed)
+
+    # -- the notes
+
+    def keep_notes(self, notes: bytes, *, anew: bool = False) -> dict[str, int] | None:
+        """Write notes after those of the entry; the fields by which an entry includes them. None: there is no room.
+
+        Args:
+            anew: they replace all earlier ones.
+        """
+        half, length = self.entry.notes_half, self.entry.notes
+        if anew:
+            half, length = 1 - half, 0
+        if length + len(notes) > _HALF:
+            return None
+        self._store(_NOTES_AT + half * _HALF + length, notes)
+        return {"notes_half": half, "notes": length + len(notes)}
+
+    @property
+    def notes(self) -> bytes:
+        """All notes."""
+        return self._bytes(_NOTES_AT + self.entry.notes_half * _HALF, self.entry.notes)
 
     # -- the answer
 
@@ -223,8 +275,7 @@ class Slot:
         entry = self.entry
         if not entry.kept_from <= taken <= entry.sent:
             return b"" if taken == entry.sent else None
-        at = self._at + _WRITTEN_AT
-        return bytes(self._memory[at + taken - entry.kept_from : at + entry.sent - entry.kept_from])
+        return self._bytes(_WRITTEN_AT + taken - entry.kept_from, entry.sent - taken)
 
     # -- the text's segments
 
@@ -247,6 +298,9 @@ class Slot:
             found.append(SegmentCut(units, key))
         self._cuts = len(found)
         return found
+
+    def _bytes(self, at: int, length: int) -> bytes:
+        return bytes(self._memory[self._at + at : self._at + at + length])
 
     def _store(self, at: int, data: bytes) -> None:
         self._memory[self._at + at : self._at + at + len(data)] = data

@@ -90,9 +90,32 @@ BREAKS = (
         ("tests/frontend/test_continued_answers.py",),
     ),
     Mutation(
+        "a-context-s-audio-is-told-once",
+        "frontend/contexts/journal.py",
+        "audio = event.audio[max(left.audio - made.audio, 0) :]",
+        "audio = event.audio",
+        ("tests/frontend/test_replayed_conversations.py",),
+    ),
+    Mutation(
+        "a-socket-s-message-is-followed-once",
+        "frontend/serving/record.py",
+        """            changes["followed"] = slot.entry.received - (self._came - followed)
+""",
+        """            changes["followed"] = slot.entry.followed
+""",
+        ("tests/frontend/test_replayed_conversations.py",),
+    ),
+    Mutation(
+        "a-hurried-sentence-is-given-again-at-its-place",
+        "frontend/contexts/context.py",
+        "next(text for text in pending.texts if text.number == stream).hurry(parts)",
+        "pass",
+        ("tests/frontend/test_replayed_conversations.py",),
+    ),
+    Mutation(
         "an-answer-of-two-deaths-is-ended",
         "frontend/serving/takeover.py",
-        "if deaths(entry) >= DEATHS:",
+        "if deaths(entry) >= DEATHS and not entry.rests:",
         "if False:",
         ("tests/frontend/test_continued_answers.py",),
     ),

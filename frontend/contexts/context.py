@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import aclosing, closing
 from dataclasses import replace
+from typing import Any
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context_audio import ContextAudio, Event, Flushed
+from frontend.contexts.context_audio import ContextAudio
+from frontend.contexts.events import Event, Flushed
+from frontend.contexts.journal import ContextNotes, Settled
 from frontend.contexts.pending import PendingText
 from frontend.contexts.services import Services
 from frontend.contract.countdown import Countdown
@@ -26,12 +29,12 @@ from text.sentences.growth import Growth
 class Flushes:
     """Call `add` for each flush of the client, in order, and `reach` as the audio before them is given."""
 
-    def __init__(self) -> None:
-        self.reached = 0
+    def __init__(self, settled: Settled) -> None:
+        self.reached = settled.reached
         """Flushes whose audio was given."""
         self._reports: deque[bool] = deque()
         """Flushes whose audio wasn't given yet: True for each that is reported."""
-        self._reported = 0
+        self._reported = settled.flushes
 
     def add(self, report: bool) -> None:
         """Note a flush. `report`: a `Flushed` follows its audio."""
@@ -65,6 +68,7 @@ class Context:
         *,
         patience: float | None = None,
         whole: bool = False,
+        notes: ContextNotes | None = None,
     ) -> None:
         """
         Args:
@@ -73,7 +77,10 @@ class Context:
                 flush.
             whole: all of the text comes in one piece. It is then left to the reader, whose thread doesn't keep the
                 event loop from other clients.
+            notes: what a successor of this front must know of the context. If they are a killed front's, the context is
+                as it was, and gives what its client doesn't have.
         """
+        self.notes = notes or ContextNotes()
         self.asked = asked
         self.output = output
         self.patience = patience
@@ -82,18 +89,40 @@ class Context:
         self._services = services
         growth = Growth(asked.language, whole=whole or asked.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
-        self._pending = PendingText(growth, services.in_flight, limit, patience, self._seconds_left)
+        self._pending = PendingText(growth, services.in_flight, limit, patience, self._seconds_left, self.notes)
         self._stream: SpeechStream | None = None
         self._audio: ContextAudio | None = None
-        self._flushes = Flushes()
+        self._flushes = Flushes(self.notes.settled)
         self._idleness = Countdown(self._look_for_idleness)
         self._closed = False
         services.open.contexts += 1
+        with self._pending.repeating():
+            for kind, *values in self.notes.calls:
+                self._repeat(kind, *values)
+
+    def _repeat(self, kind: str, *values: Any) -> None:
+        pending = self._pending
+        match kind:
+            case "write":
+                pending.write(*values)
+            case "flush":
+                self.flush(report=values[0])
+            case "finish":
+                self.finish()
+            case "rest":
+                pending.give_rest()
+            case "ended":
+                pending.give_ended()
+            case "renew":
+                pending.renew()
+            case "hurry":
+                stream, parts = values
+                next(text for text in pending.texts if text.number == stream).hurry(parts)
 
     @property
     def speaking(self) -> bool:
         """True while audio of the context is being made, or given to its listener."""
-        return self._stream is not None or bool(self._pending.growing.first)
+        return self._stream is not None or any(text.first for text in self._pending.texts)
 
     @property
     def empty(self) -> bool:
@@ -103,7 +132,7 @@ class Context:
     @property
     def sounded(self) -> bool:
         """True once audio was given."""
-        return self._audio is not None and self._audio.sounded
+        return (self._audio is not None and self._audio.sounded) or self.notes.had_audio
 
     def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
@@ -127,6 +156,7 @@ class Context:
             ApiError: 400, fronts have died of the text.
         """
         if not self.finished:
+            self.notes.note("flush", report)
             self._pending.flush()
             self._flushes.add(report)
 
@@ -138,6 +168,7 @@ class Context:
         """
         if not self.finished:
             self.finished = True
+            self.notes.note("finish")
             self._pending.end()
 
     def close(self) -> None:
@@ -148,8 +179,9 @@ class Context:
         self._closed = self.finished = True
         self._services.open.contexts -= 1
         self._pending.close()
-        self._pending.growing.end()
-        self._pending.growing.close()
+        for text in self._pending.texts:
+            text.end()
+            text.close()
         self._idleness.stop()
         if self._stream is not None:
             self._stream.close()
@@ -157,14 +189,20 @@ class Context:
             self._audio.close()
 
     async def __aiter__(self) -> AsyncGenerator[Event, None]:
-        """The context's events, until its audio is whole or it is closed.
+        """The context's events that its client doesn't have, until its audio is whole or it is closed.
 
         Raises:
             ApiError, SpeechError: the audio ends here, incomplete.
         """
+        async with aclosing(self._events()) as events:
+            async for event in events:
+                if (untold := self.notes.untold(event)) is not None:
+                    yield untold
+
+    async def _events(self) -> AsyncGenerator[Event, None]:
         try:
             while part := await self._next_part():
-                growing = self._pending.growing
+                growing = self._pending.texts[0]
                 if part.text:
                     async for event in self._speak(growing, part):
                         yield event
@@ -183,10 +221,11 @@ class Context:
     async def _next_part(self) -> TextPart | None:
         """The next part of the text, which stays in its queue; None once no more text comes."""
         while not self._closed:
-            growing = self._pending.growing
+            growing = self._pending.texts[0]
             await growing.more()
             if growing.first or growing is self._pending.growing:
                 return growing.first
+            self._pending.spoken()
         return None
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
@@ -195,9 +234,10 @@ class Context:
         flushed_before = self._flushes.reached
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
+            self.notes.note("profile", growing.number, request.progress.profile)
             rate = stream.engine.sample_rate
             audio = self._audio = self._audio or ContextAudio(
-                self._services, self.output, rate, started, request.stages
+                self._services, self.output, rate, started, request.stages, self.notes
             )
             audio.begins(rate, started, request.stages)
             offset = audio.seconds
@@ -221,20 +261,30 @@ class Context:
                 self._idleness.stop()
                 growing.close()
                 self._stream = None
+        self._clear(growing)
+        if len(self._pending.texts) > 1 and not self._closed and audio.is_free:
+            self.notes.settle(growing.number + 1, self._flushes.reached, audio.seconds)
+        self.notes.keep()
+
+    def _clear(self, growing: GrowingText) -> None:
         for text in growing.texts:
             self._services.in_flight.clear(text)
 
     def _request(self, growing: GrowingText, first: TextPart) -> SpeechRequest:
         engine = self._services.speaker.engine
         timestamps = self.asked.timestamps and engine is not None and engine.marks
-        return replace(self.asked, text=first.text, timestamps=timestamps, growing=growing, stages=Stages())
+        progress = self.notes.progress(growing.number, lambda: self._clear(growing))
+        return replace(
+            self.asked, text=first.text, timestamps=timestamps, growing=growing, progress=progress, stages=Stages()
+        )
 
     def _seconds_left(self) -> float:
         return self._stream.seconds_left if self._stream is not None else 0.0
 
     def _look_for_idleness(self) -> None:
         growing = self._pending.growing
-        if not growing.ended and growing.first is None and self._seconds_left() < -IDLE_AFTER:
+        is_last = len(self._pending.texts) == 1
+        if is_last and not growing.ended and growing.first is None and self._seconds_left() < -IDLE_AFTER:
             self._pending.renew()
         else:
             self._idleness.start(IDLE_AFTER / 2)

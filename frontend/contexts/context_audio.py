@@ -1,44 +1,21 @@
-"""A context's audio, one stream of its format, encoded chunk by chunk and counted; and the events that carry it."""
+"""A context's audio, one stream of its format, encoded chunk by chunk and counted."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from frontend.audio.encoders import Resampler, chunks
 from frontend.audio.formats import OutputFormat
+from frontend.contexts.events import Spoken
+from frontend.contexts.journal import ContextNotes
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.request import Stages
 from frontend.monitoring.listening import Listening
 from shm.audio import Pcm
 from shm.timing import WordTiming
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """More audio, word times, or both."""
-
-    audio: bytes
-    """Encoded audio; all of a context's audio is one stream of its format."""
-    seconds: float
-    """Duration of all audio of the context that was given so far, this event's included."""
-    words: Sequence[WordTiming] = ()
-    """Words that begin in this audio or later. Times are seconds from the beginning of the context's audio."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flushed:
-    """All audio of the text before a flush was given."""
-
-    number: int
-    """The flush's number in the context, from 1."""
-
-
-Event = Spoken | Flushed
-
 
 SILENCE_SECONDS = 0.1
 """Silence that is given for a text that has no sound."""
@@ -51,16 +28,29 @@ class ContextAudio:
     """
 
     def __init__(
-        self, services: Services, output: OutputFormat, sample_rate: int, started: float, stages: Stages
+        self,
+        services: Services,
+        output: OutputFormat,
+        sample_rate: int,
+        started: float,
+        stages: Stages,
+        notes: ContextNotes,
     ) -> None:
-        """Arguments are those of `begins`, for the first stream."""
+        """Arguments are those of `begins`, for the first stream. `notes`: the context's."""
         self._rate = sample_rate
         self._resampler: Resampler | None = None
         self.sounded = False
         """True once audio was given."""
+        self._before = notes.settled.seconds
+        """Seconds of audio that were told by a killed front, and that this encoder hasn't."""
+        self.is_free = (
+            output.format.codec is None and output.format.samples != "wav" and output.sample_rate == sample_rate
+        )
+        """True if what follows doesn't depend on what came before."""
         self._chunk_ms = services.settings.chunk_ms
-        self._encoding = services.encoders.open(output, sample_rate, whole=False)
-        self._listening = Listening(services.metrics, started, stages, sample_rate)
+        self._encoding = services.encoders.open(output, sample_rate, whole=False, number=notes.encoder)
+        heard = not notes.had_audio
+        self._listening = Listening(services.metrics, started, stages, sample_rate, heard=heard)
         self._closed = False
 
     def begins(self, sample_rate: int, started: float, stages: Stages) -> None:
@@ -77,7 +67,7 @@ class ContextAudio:
     @property
     def seconds(self) -> float:
         """Duration of all samples that were encoded so far."""
-        return self._listening.seconds
+        return self._before + self._listening.seconds
 
     async def encode(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> AsyncIterator[Spoken]:
         """Encode a piece; its audio, the first of which has the words.
@@ -111,7 +101,7 @@ class ContextAudio:
         Raises:
             Interrupted: the audio was closed.
         """
-        if not self._listening.samples:
+        if not self.seconds:
             # Some clients take a text without any audio for a failure, and ask again.
             async for event in self.encode(np.zeros(round(SILENCE_SECONDS * self._rate), np.int16)):
                 yield event
@@ -125,7 +115,7 @@ class ContextAudio:
         seconds = self._encoding.given_out
         self._listening.given(seconds)
         self.sounded |= bool(audio)
-        return Spoken(audio, seconds, words)
+        return Spoken(audio, self._before + seconds, words)
 
     def close(self) -> None:
         """Close the encoder; calls that are under way end with `Interrupted`."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
+from frontend.contexts.journal import ContextNotes
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
@@ -30,14 +33,19 @@ class PendingText:
         limit: int,
         patience: float | None,
         seconds_left: Callable[[], float],
+        notes: ContextNotes,
     ) -> None:
         """
         Args:
             limit: most characters that the reader hasn't taken.
             patience: seconds after which text is given although its sentence isn't complete; None: never.
             seconds_left: function that returns the seconds of audio that the listener has left.
+            notes: the context's.
         """
-        self.growing = GrowingText()
+        self._notes = notes
+        self._repeats = False
+        """True while the calls of a killed front are repeated."""
+        self._texts = deque([GrowingText(notes.settled.stream, self._hurried)])
         self._growth = growth
         self._in_flight = in_flight
         self._limit = limit
@@ -51,6 +59,27 @@ class PendingText:
         """The reason for which the text ended although its client did nothing."""
 
     @property
+    def growing(self) -> GrowingText:
+        """The text that grows."""
+        return self._texts[-1]
+
+    @property
+    def texts(self) -> Sequence[GrowingText]:
+        """The texts that aren't spoken, one for each stream; the last one grows."""
+        return self._texts
+
+    def spoken(self) -> None:
+        """Note that the first of several texts is spoken."""
+        self._texts.popleft()
+
+    @contextmanager
+    def repeating(self) -> Iterator[None]:
+        """Around the calls of a killed front: none is refused that was followed."""
+        self._repeats = True
+        yield
+        self._repeats = False
+
+    @property
     def held(self) -> int:
         """Characters that aren't complete sentences yet."""
         return len(self._growth)
@@ -62,11 +91,12 @@ class PendingText:
             ApiError: 413, too much text is waiting; 400, the text has killed fronts. None of the text is spoken.
         """
         unread = self.growing.unread + len(self._growth) + len(text)
-        if unread > self._limit:
+        if unread > self._limit and not self._repeats:
             message = (
                 f"{unread} characters wait to be spoken; at most {self._limit} may. Send more when audio has come."
             )
             raise ApiError(413, message, param="text", code="text_too_far_ahead")
+        self._notes.note("write", text, settled)
         self._growth.add(text)
         now = asyncio.get_running_loop().time()
         self._written_at = now
@@ -97,15 +127,21 @@ class PendingText:
 
     def renew(self) -> None:
         """End the text of the stream in use; later text is for another stream. Held text stays held."""
+        number = self.growing.number + 1
+        self._notes.note("renew", number, self._growth.text)
         self.growing.end()
-        self.growing = GrowingText()
+        self._texts.append(GrowingText(number, self._hurried))
 
     def close(self) -> None:
         """Give no more held text. Idempotent."""
         self._countdown.stop()
 
     def _give(self, piece: WholeSentences, flush: bool = False) -> None:
-        entry = self._in_flight.enter(piece.text) if piece.text else TextInFlight()
+        try:
+            entry = self._in_flight.enter(piece.text, again=self._repeats) if piece.text else TextInFlight()
+        except TextError:
+            self._notes.lost = True  # a successor would speak the piece
+            raise
         self.growing.add(TextPart(piece.text, piece.paragraph, flush, entry))
         if not len(self._growth):
             self._held_since = None
@@ -128,9 +164,24 @@ class PendingText:
         waits = []
         if self._patience is not None and self._held_since is not None:
             waits.append(self._held_since + self._patience - now)
-            if waits[-1] <= 0 and (rest := self._growth.take_rest()):
-                self._give(rest)
+            if waits[-1] <= 0:
+                self.give_rest()
         waits.append(max(self._written_at + PAUSE - now, self._seconds_left() - LITTLE))
-        if waits[-1] <= 0 and (ended := self._growth.take_ended()):
-            self._give(ended)
+        if waits[-1] <= 0:
+            self.give_ended()
         self._look_in(max(min(waits), PAUSE / 3))
+
+    def give_rest(self) -> None:
+        """Give all text, because its client has paused for long."""
+        if rest := self._growth.take_rest():
+            self._notes.note("rest")
+            self._give(rest)
+
+    def give_ended(self) -> None:
+        """Give all text if it ends like a sentence, because its client has paused."""
+        if ended := self._growth.take_ended():
+            self._notes.note("ended")
+            self._give(ended)
+
+    def _hurried(self, parts: int) -> None:
+        self._notes.note("hurry", self._texts[0].number, parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -40,7 +40,17 @@ class TextPart:
 class GrowingText:
     """A queue of parts. The event loop adds, one thread at a time takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 0, hurries: Callable[[int], None] = lambda parts: None) -> None:
+        """
+        Args:
+            number: of the stream that speaks it, in its context.
+            hurries: told of each `hurry`.
+        """
+        self.number = number
+        self._hurries = hurries
+        self._hurried = set[int]()
+        self._taken = 0
+        """Parts that the reader has taken."""
         self._parts: deque[TextPart] = deque()
         self._news = asyncio.Event()
         self._current = TextPart()
@@ -54,8 +64,6 @@ class GrowingText:
         """Text of each part."""
         self.ended = False
         """True once no part will be added."""
-        self.hurried = False
-        """True if the reader is to join nothing more to the sentences that it holds."""
 
     @property
     def unread(self) -> int:
@@ -82,9 +90,26 @@ class GrowingText:
         self.ended = True
         self._news.set()
 
-    def hurry(self) -> None:
-        """Make the reader give the sentences that it holds. Called on the event loop after `TextMark.HOLDING`."""
-        self.hurried = True
+    def hurry(self, parts: int | None = None) -> None:
+        """Make the reader give the sentences that it holds. Called on the event loop after `TextMark.HOLDING`.
+
+        Args:
+            parts: number of the text's first parts that these sentences end; None: all so far. No part that comes
+                meanwhile changes which they are.
+        """
+        if parts is None:
+            parts = len(self.texts)
+            self._hurries(parts)
+        self._hurried.add(parts)
+
+    @property
+    def hurried(self) -> bool:
+        """True if the reader is to join nothing more to the sentences that it holds."""
+        return self._taken in self._hurried
+
+    def unhurried(self) -> None:
+        """Note that the reader has given what it held."""
+        self._hurried.discard(self._taken)
 
     async def more(self, seconds: float | None = None) -> bool:
         """Wait for a part or the end; False if neither came within that time. None: no limit."""
@@ -103,6 +128,7 @@ class GrowingText:
             return None
         self._leave()
         self._current = self._parts.popleft()
+        self._taken += 1
         self.read += len(self._current.text)
         self._marked.enter_context(self._current.in_flight.working())
         if self._audio_left:
@@ -126,6 +152,7 @@ class GrowingText:
     def skip(self) -> TextPart:
         """Remove the next part, which no reader has to read."""
         part = self._parts.popleft()
+        self._taken += 1
         self.read += len(part.text)
         return part
 

@@ -60,7 +60,7 @@ class InFlight:
     def clear(self, text: str) -> None:
         """Note that the text was answered: the supervisor suspects it no more."""
         digest = digest_of(text)
-        if digest in self._suspects.suspected:
+        if digest in self._suspects.suspected or digest in self._suspects.refused:
             self._tell(Cleared(digest))
 
     @contextmanager

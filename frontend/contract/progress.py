@@ -62,6 +62,7 @@ class Progress:
         name: bytes = b"",
         again: bool = False,
         moved: Callable[[], None] = lambda: None,
+        went_on: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -71,6 +72,7 @@ class Progress:
             name: the text's, which a successor gives it too, and gives no other; empty: there is no successor.
             again: a killed front has begun with it.
             moved: called when more of its sound was made.
+            went_on: called once more of the answer than that is sent.
         """
         self.left = left
         self.cuts = cuts
@@ -84,6 +86,12 @@ class Progress:
         self.profile: list[float] = left.profile if left else []
         self.clock: ListenersClock | None = None
         self._keep = keep
+        self._went_on = went_on
+
+    def goes_on(self) -> None:
+        """Note that more was sent than the front before has."""
+        went_on, self._went_on = self._went_on, lambda: None
+        went_on()
 
     def planned(self, index: int, units: int, key: bytes) -> None:
         """Note a segment of the text, in place of an earlier one of that index, if there was any."""

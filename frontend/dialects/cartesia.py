@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event, Flushed
+from frontend.contexts.events import Event, Flushed
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
@@ -133,29 +133,29 @@ class Cartesia(Talk):
         self._heard_at: dict[str, float] = {}
         self._flush_ids: dict[str, int] = {}
 
-    async def hear(self, message: Mapping[str, Any]) -> None:
+    def hear(self, message: Mapping[str, Any]) -> None:
         """An error of a context leaves the socket open."""
         named = message.get("context_id")
         key = named if isinstance(named, str) and named else str(uuid.uuid4())
         try:
-            await self._follow(key, fields_in(message, CartesiaMessage))
+            self._follow(key, fields_in(message, CartesiaMessage))
         except TextError as error:
             self._session.contexts.drop(key, remember=False)
-            await self._session.fail(key, error)
+            self._session.fail(key, error)
 
-    async def _follow(self, key: str, message: CartesiaMessage) -> None:
+    def _follow(self, key: str, message: CartesiaMessage) -> None:
         if message.cancel:
             if self._session.contexts.get(key):
                 self._session.contexts.drop(key, remember=False)
-                await self.ended(key)
+                self.ended(key)
             return
         text = message.transcript or ""
         context = self._session.contexts.get(key)
         if context is None:
             if not (text.strip() or message.goes_on):
-                await self.ended(key)
+                self.ended(key)
                 return
-            context = self._open(key, message)
+            context = self._opened(key, message)
         elif context.finished and text.strip():
             raise ApiError(
                 400, f"The context {key[:64]!r} takes no more text.", param="context_id", code="context_closed"
@@ -169,7 +169,18 @@ class Cartesia(Talk):
         if not message.goes_on:
             context.finish()
 
-    def _open(self, key: str, message: CartesiaMessage) -> Context:
+    def open(self, key: str, message: Mapping[str, Any]) -> Context:
+        return self._opened(key, fields_in(message, CartesiaMessage))
+
+    def place(self, key: str) -> tuple[int, list[int]]:
+        return 0, [self._flush_ids[key]] if key in self._flush_ids else []
+
+    def resume(self, key: str, numbers: list[int]) -> None:
+        self._heard_at[key] = time.monotonic()
+        if numbers:
+            self._flush_ids[key] = numbers[0]
+
+    def _opened(self, key: str, message: CartesiaMessage) -> Context:
         delay = message.max_buffer_delay_ms
         delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
         output = _output_of(message.output_format)
@@ -188,10 +199,10 @@ class Cartesia(Talk):
                 del known[name]
         return self._session.contexts.open(key, asked, output, patience=delay / 1000)
 
-    async def tell(self, key: str, context: Context, event: Event) -> None:
+    def tell(self, key: str, context: Context, event: Event) -> None:
         if isinstance(event, Flushed):
             self._flush_ids[key] = event.number
-            await self._send(key, "flush_done", 206, done=False, flush_done=True, flush_id=event.number)
+            self._send(key, "flush_done", 206, done=False, flush_done=True, flush_id=event.number)
             return
         if event.words:
             words = {
@@ -199,25 +210,25 @@ class Cartesia(Talk):
                 "start": [word.start for word in event.words],
                 "end": [word.end for word in event.words],
             }
-            await self._send(key, "timestamps", 206, done=False, word_timestamps=words)
-        if event.audio and self._session.contexts.get(key) is context:  # it may be cancelled while the client reads
+            self._send(key, "timestamps", 206, done=False, word_timestamps=words)
+        if event.audio:
             audio = base64.b64encode(event.audio).decode()
             took = (time.monotonic() - self._heard_at.get(key, time.monotonic())) * 1000
             flush = {"flush_id": self._flush_ids[key]} if key in self._flush_ids else {}
-            await self._send(key, "chunk", 206, done=False, data=audio, step_time=round(took, 3), **flush)
+            self._send(key, "chunk", 206, done=False, data=audio, step_time=round(took, 3), **flush)
 
-    async def ended(self, key: str) -> None:
+    def ended(self, key: str) -> None:
         self._heard_at.pop(key, None)
         self._flush_ids.pop(key, None)
-        await self._send(key, "done", 200, done=True)
+        self._send(key, "done", 200, done=True)
 
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         text = {"title": _TITLE, "message": detail.message, "error": detail.message}
         code = {"error_code": detail.code, "status_code": status}
         return {"type": "error", "done": True, **text, **code, "context_id": key}
 
-    async def _send(self, key: str, kind: str, status: int, **fields: Any) -> None:
-        await self._session.send({"type": kind, "status_code": status, "context_id": key, **fields})
+    def _send(self, key: str, kind: str, status: int, **fields: Any) -> None:
+        self._session.send({"type": kind, "status_code": status, "context_id": key, **fields})
 
 
 async def _speech(request: web.Request) -> web.StreamResponse:

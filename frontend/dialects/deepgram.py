@@ -6,7 +6,7 @@ Source: https://developers.deepgram.com/docs/tts-websocket
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from frontend.audio.formats import ALL_NAMES, OutputFormat, encoding_named
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event, Flushed
+from frontend.contexts.events import Event, Flushed
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
@@ -106,7 +106,7 @@ class Deepgram(Talk):
         self._sequence = 0
         """Flushes and clears that were answered."""
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Check the address, and greet.
 
         Raises:
@@ -122,7 +122,7 @@ class Deepgram(Talk):
         services = self._session.services
         engine, speed = engine_in_use(services.speaker), query.speed
         self._asked = asked_speech(engine, services.settings, query.model, None, speed=speed, **listener_of(request))
-        await self._session.send(
+        self._session.send(
             {
                 "type": "Metadata",
                 "request_id": self._asked.request_id,
@@ -132,60 +132,71 @@ class Deepgram(Talk):
             }
         )
 
-    async def hear(self, message: Mapping[str, Any]) -> None:
+    def hear(self, message: Mapping[str, Any]) -> None:
         fields = fields_in(message, DeepgramMessage)
         context = self._session.contexts.get(str(self._texts))
         match fields.type or "":
             case "Speak":
-                await self._write(context, fields.text or "")
+                self._write(context, fields.text or "")
             case "Flush" if context is not None:
-                await self._flush(context)
+                self._flush(context)
             case "Flush":
-                await self._answer("Flushed")
+                self._answer("Flushed")
             case "Clear":
                 self._session.contexts.drop(str(self._texts))
-                await self._answer("Cleared")
+                self._answer("Cleared")
             case "Close":
                 self._session.finish()
             case other:
-                await self.warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
+                self.warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
 
-    async def _write(self, context: Context | None, text: str) -> None:
+    def _write(self, context: Context | None, text: str) -> None:
         if context is None:
             if not text.strip():
                 return
-            assert self._asked is not None  # `begin` came first
             self._texts += 1
-            context = self._session.contexts.open(str(self._texts), self._asked, self._output)
+            context = self.open(str(self._texts), {})
         try:
             context.write(text)
         except TextError as error:
-            await self.warn(error.message, error.code or "")
+            self.warn(error.message, error.code or "")
 
-    async def _flush(self, context: Context) -> None:
+    def open(self, key: str, message: Mapping[str, Any]) -> Context:
+        assert self._asked is not None  # `begin` came first
+        return self._session.contexts.open(key, self._asked, self._output)
+
+    @property
+    def state(self) -> Sequence[int]:
+        return [self._texts, self._sequence]
+
+    @state.setter
+    def state(self, state: Sequence[int]) -> None:
+        self._texts, self._sequence = state
+
+    def _flush(self, context: Context) -> None:
         """Flush, and leave out held text that is refused: every flush is answered."""
         try:
             context.flush()
         except TextError as error:
-            await self.warn(error.message, error.code or "")
+            self.warn(error.message, error.code or "")
             context.flush()
 
-    async def tell(self, key: str, context: Context, event: Event) -> None:
+    def tell(self, key: str, context: Context, event: Event) -> None:
         if isinstance(event, Flushed):
-            await self._answer("Flushed")
+            self._answer("Flushed")
         elif event.audio:
-            await self._session.send_bytes(event.audio)
+            self._session.send_bytes(event.audio)
 
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         return {"type": "Error", "description": detail.message, "err_msg": detail.message, "code": detail.code}
 
-    async def _answer(self, kind: str) -> None:
-        await self._session.send({"type": kind, "sequence_id": self._sequence})
+    def _answer(self, kind: str) -> None:
+        self._session.send({"type": kind, "sequence_id": self._sequence})
         self._sequence += 1
 
-    async def warn(self, message: str, code: str) -> None:
+    def warn(self, message: str, code: str) -> None:
         """Clients read one field or the other."""
-        await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
+        self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
 async def _speech(request: web.Request) -> web.StreamResponse:

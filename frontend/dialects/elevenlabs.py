@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event, Spoken
+from frontend.contexts.events import Event, Spoken
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
@@ -144,7 +144,7 @@ class ElevenLabs(Talk):
             return self._idle_seconds
         return min(self._idle_seconds, self._session.services.settings.header_timeout)
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Check the address.
 
         Raises:
@@ -167,7 +167,7 @@ class ElevenLabs(Talk):
             **listener_of(request),
         )
 
-    async def hear(self, message: Mapping[str, Any]) -> None:
+    def hear(self, message: Mapping[str, Any]) -> None:
         """An error of a context leaves the socket open, once its client has shown its key."""
         named = message.get("context_id", message.get("contextId"))
         key = named if isinstance(named, str) and named and not self._single else DEFAULT_CONTEXT
@@ -180,13 +180,13 @@ class ElevenLabs(Talk):
                 self._follow(key, fields)
         except TextError as error:
             self._session.contexts.drop(key)
-            await self._session.fail(None if self._key_due else key, error)
+            self._session.fail(None if self._key_due else key, error)
 
     def _follow(self, key: str, message: ElevenLabsMessage) -> None:
         context, text = self._session.contexts.get(key), message.text or ""
         ends = bool(message.close_context) or (self._single and message.text == "")
         if context is None and text and not ends:
-            context = self._open(key, message)
+            context = self._opened(key, message)
         elif context is not None and context.finished and text.strip():
             raise ApiError(400, f"The context {key[:64]!r} has been closed.", code="context_closed")
         if context is None:
@@ -202,7 +202,10 @@ class ElevenLabs(Talk):
             context.finish()
             self._session.contexts.closing |= self._single
 
-    def _open(self, key: str, message: ElevenLabsMessage) -> Context:
+    def open(self, key: str, message: Mapping[str, Any]) -> Context:
+        return self._opened(key, fields_in(message, ElevenLabsMessage))
+
+    def _opened(self, key: str, message: ElevenLabsMessage) -> Context:
         assert self._asked is not None  # `begin` came first
         engine_in_use(self._session.services.speaker)
         wanted = message.voice_settings.speed if message.voice_settings else None
@@ -222,7 +225,7 @@ class ElevenLabs(Talk):
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
         self._key_due = None
 
-    async def tell(self, key: str, context: Context, event: Event) -> None:
+    def tell(self, key: str, context: Context, event: Event) -> None:
         if not isinstance(event, Spoken):
             return
         alignments = self._alignments[key]
@@ -232,15 +235,30 @@ class ElevenLabs(Talk):
         written, said = alignments.cover(event.seconds) or (None, None)
         audio = base64.b64encode(event.audio).decode()
         times = {"alignment": written, "normalizedAlignment": said}
-        await self._session.send({"audio": audio, "isFinal": None, **times, **self._names(key)})
+        self._session.send({"audio": audio, "isFinal": None, **times, **self._names(key)})
 
-    async def ended(self, key: str) -> None:
+    def ended(self, key: str) -> None:
         self._alignments.pop(key, None)
-        await self._session.send({"audio": None, "isFinal": True, **self._names(key)})
+        self._session.send({"audio": None, "isFinal": True, **self._names(key)})
 
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         names = {} if key is None else self._names(key)
         return {"error": detail.code, "code": _POLICY_VIOLATION, "message": detail.message, **names}
+
+    @property
+    def state(self) -> Sequence[int]:
+        return [int(self._key_due is None)]
+
+    @state.setter
+    def state(self, state: Sequence[int]) -> None:
+        if state[0]:
+            self._key_due = None
+
+    def place(self, key: str) -> tuple[int, list[int]]:
+        return len(self._alignments[key]), [self._alignments[key].covered_ms]
+
+    def resume(self, key: str, numbers: list[int]) -> None:
+        self._alignments[key].resume(numbers[0])
 
     def _names(self, key: str) -> dict[str, str]:
         """Both spellings of a context's name: clients read one or the other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, ItemsView, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ from aiohttp import web
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
+from frontend.contexts.journal import SOCKET, SocketJournal
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
@@ -32,6 +33,7 @@ class OpenContexts:
         self,
         request: web.Request,
         services: Services,
+        journal: SocketJournal,
         listen: Callable[[str, Context], Coroutine[Any, Any, None]],
         ended: Callable[[], None],
     ) -> None:
@@ -44,6 +46,7 @@ class OpenContexts:
         """True once no more contexts are opened."""
         self._request = request
         self._services = services
+        self._journal = journal
         self._listen = listen
         self._ended = ended
         self._open: dict[str, Context] = {}
@@ -85,7 +88,8 @@ class OpenContexts:
         if len(self._open) >= MAX_CONTEXTS:
             message = f"{MAX_CONTEXTS} contexts are open on this socket: close one first."
             raise ApiError(429, message, code="too_many_contexts")
-        context = self._open[key] = Context(self._services, asked, output, patience=patience)
+        notes = self._journal.opened(key)
+        context = self._open[key] = Context(self._services, asked, output, patience=patience, notes=notes)
         self._bound()
         self.note_idleness()
         task = asyncio.create_task(self._listen(key, context))
@@ -108,10 +112,21 @@ class OpenContexts:
             return False
         del self._open[key]
         context.close()
+        self._journal.dropped(context.notes)
         if remember:
+            self._journal.note(SOCKET, "gone", key)
             self._gone.append(key)
         self.note_idleness()
         return True
+
+    def restore(self, gone: Iterable[str], *, closing: bool) -> None:
+        """Continue after a killed front, once its contexts are open again. `gone`: closed contexts' names."""
+        self._gone += gone
+        self.closing = closing
+
+    def items(self) -> ItemsView[str, Context]:
+        """The open contexts by name."""
+        return self._open.items()
 
     def finish(self) -> None:
         """Have all contexts finish; no more are opened."""

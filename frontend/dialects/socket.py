@@ -4,19 +4,21 @@ meaning."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from aiohttp import WSCloseCode, WSMsgType, hdrs, web
+from aiohttp import WSCloseCode, WSMessage, WSMsgType, web
 
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event
+from frontend.contexts.events import Event
+from frontend.contexts.journal import SOCKET, SocketJournal, SocketPlace
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
+from frontend.dialects.message_socket import REASON_BYTES, MessageSocket
 from frontend.dialects.open_contexts import OpenContexts
 from frontend.monitoring.metrics import Event as Counted
-from frontend.serving.connections import InterruptibleWait
+from frontend.serving.connections import InterruptibleWait, record_of
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
 from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sending import taken
@@ -25,42 +27,28 @@ from text.errors import Mishap, TextError
 
 log = logging.getLogger(__name__)
 
-MAX_MESSAGE_BYTES = 64 * 1024
-
-PING_SECONDS = 20.0
-"""Seconds between pings. A client that answers none within half that time is gone."""
-
-GOODBYE_SECONDS = 5.0
-"""Seconds for a client to answer the server's close frame."""
-
-_REASON_BYTES = 120
-"""Room for the reason in a close frame (RFC 6455, section 5.5), about."""
-
-_BROKEN = {
-    WSCloseCode.MESSAGE_TOO_BIG: (413, f"A message is longer than {MAX_MESSAGE_BYTES} bytes: split the text."),
-    WSCloseCode.INVALID_TEXT: (400, "A message is not UTF-8."),
-    WSCloseCode.PROTOCOL_ERROR: (400, "A frame breaks the WebSocket protocol."),
-}
-"""Status and message for each code with which aiohttp closes a socket."""
-
 _MOST_NAMED = 64
 """Fields without effect that are named on one socket; a client could send new names for ever."""
 
 
 class Talk:
-    """One client's socket: what its messages mean, and the messages that it is sent."""
+    """One client's socket: what its messages mean, and the messages that it is sent.
+
+    What a method sends leaves together, and a successor of this front continues before all of it or after: no method
+    waits for anything.
+    """
 
     idle_seconds: float
     """Seconds without a message, while nothing is spoken, after which the socket is closed."""
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Check the address and greet, after the upgrade.
 
         Raises:
             ApiError, SpeechError: the socket ends with this error.
         """
 
-    async def hear(self, message: Any) -> None:
+    def hear(self, message: Any) -> None:
         """Act on a decoded JSON message.
 
         Raises:
@@ -68,15 +56,35 @@ class Talk:
         """
         raise NotImplementedError
 
-    async def warn(self, message: str, code: str) -> None:
+    def open(self, key: str, message: Any) -> Context:
+        """Open a context, as a message asks that opens one.
+
+        Raises:
+            ApiError, SpeechError: it can't be opened.
+        """
+        raise NotImplementedError
+
+    def warn(self, message: str, code: str) -> None:
         """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
 
-    async def tell(self, key: str, context: Context, event: Event) -> None:
+    def tell(self, key: str, context: Context, event: Event) -> None:
         """Send a context's event."""
         raise NotImplementedError
 
-    async def ended(self, key: str) -> None:
+    def ended(self, key: str) -> None:
         """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
+
+    # -- for a successor of this front
+
+    state: Sequence[int] = ()
+    """What messages have changed in the socket itself; set on a new socket to continue it."""
+
+    def place(self, key: str) -> tuple[int, list[int]]:
+        """How much of a context was told: words that are held back, and numbers of the dialect's own."""
+        return 0, []
+
+    def resume(self, key: str, numbers: list[int]) -> None:
+        """Continue a context that was opened again. `numbers`: those of `place`."""
 
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         """The message for an error of a context, or of the socket (`None`)."""
@@ -101,7 +109,13 @@ class Session:
         """
         self.request = request
         self.services = services
-        self.contexts = OpenContexts(request, services, self._listen, self._wake_if_over)
+        self._record = record_of(request)
+        self._journal = SocketJournal(self._record)
+        self._journal.describe = self._place
+        self._frames: list[str | bytes] = []
+        """What the step in hand sends."""
+        self._begun = False
+        self.contexts = OpenContexts(request, services, self._journal, self._listen, self._wake_if_over)
         self._waiting = InterruptibleWait()
         self._goodbye: tuple[WSCloseCode, str] | None = None
         """Code and reason of the close frame, once the socket is to end before its client ends it."""
@@ -110,7 +124,9 @@ class Session:
         self._talk = talk(self)
         self._named: set[str] = set()
         """Fields of messages that were named because they change nothing."""
-        self._messages = _MessageSocket(lambda error: self._talk.error(None, failure(error).detail, error.status))
+        self._messages = MessageSocket(
+            lambda error: self._talk.error(None, failure(error).detail, error.status), self._record
+        )
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -118,14 +134,13 @@ class Session:
         Raises:
             ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
         """
-        await self._messages.upgrade(self.request)
+        left = self._journal.left
+        await self._messages.upgrade(self.request, self._journal)
         with self.services.socket(self._name):
             try:
-                await self._talk.begin()
+                await self._step(lambda: self._restore(left) if left else self._begin())
                 self.contexts.note_idleness()
                 await self._converse()
-            except (TextError, SpeechError) as error:
-                await self.fail(None, error)
             except ConnectionError:
                 log.info("%s: the client left", request_id.current.get())
             finally:
@@ -141,51 +156,114 @@ class Session:
                 if self._is_over or self.contexts.speaking:
                     continue
                 reason = f"no message has come for {self._talk.idle_seconds:g} seconds"
-                await self.fail(None, ApiError(408, reason, code="inactivity"))
+                error = ApiError(408, reason, code="inactivity")
+                await self._step(lambda: self.fail(None, error))  # noqa: B023
                 return
-            if message.type is WSMsgType.TEXT:
-                await self._hear(message.data)
-            elif message.type is WSMsgType.BINARY:
-                reason = "Messages are JSON in text frames; this one was binary."
-                await self._send_error(None, ApiError(400, reason, code="invalid_message"))
-                self._end(WSCloseCode.UNSUPPORTED_DATA)
-            else:
+            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                 return
+            followed = self._record.messages.take() if self._record and self._record.messages else None
+            await self._step(lambda: self._follow(message), followed)  # noqa: B023
 
-    async def _hear(self, text: str) -> None:
+    def _begin(self) -> None:
+        self._begun = True
+        try:
+            self._talk.begin()
+        except (TextError, SpeechError) as error:
+            self.fail(None, error)
+
+    def _restore(self, left: SocketPlace) -> None:
+        """Set the socket up as a killed front has left it."""
+        if self._record:
+            self._record.goes_on()
+        if left.goodbye:
+            self._end(WSCloseCode(left.goodbye[0]), left.goodbye[1])
+            return
+        self._begin()
+        if left.begun:
+            self._frames.clear()  # the client had the greeting
+            self._talk.state = left.state
+        for key, message, notes in self._journal.left_contexts():
+            try:
+                self._talk.open(key, msgspec.json.decode(message))
+                assert notes.left is not None
+                self._talk.resume(key, notes.left.extra)
+            except (TextError, SpeechError) as error:
+                self.contexts.drop(key)
+                self.fail(key, error)
+            else:
+                self.services.metrics.count(Counted.CONTINUED)
+        self._named.update(self._journal.left_of_socket("named"))
+        self.contexts.restore(self._journal.left_of_socket("gone"), closing=left.closing)
+
+    def _place(self) -> SocketPlace:
+        contexts = [context.notes.place(*self._talk.place(key)) for key, context in self.contexts.items()]
+        goodbye = (int(self._goodbye[0]), self._goodbye[1][:REASON_BYTES]) if self._goodbye else None
+        closing, speaks = self.contexts.closing, self.contexts.speaking
+        return SocketPlace(self._begun, [*self._talk.state], goodbye, closing, speaks, contexts)
+
+    async def _step(self, act: Callable[[], None], followed: int | None = None) -> None:
+        """Send all that `act` sends at once; waits while the client reads too slowly.
+
+        Args:
+            followed: bytes of the client's messages up to the end of the one that `act` follows.
+        """
+        act()
+        frames, self._frames = self._frames, []
+        with self._journal.unit(followed):
+            for frame in frames:
+                if self._messages.closed:
+                    break
+                if isinstance(frame, str):
+                    await self._messages.send_str(frame)
+                else:
+                    await self._messages.send_bytes(frame)
+        if frames:
+            await taken(self.request)
+
+    def _follow(self, message: WSMessage) -> None:
+        try:
+            if message.type is WSMsgType.TEXT:
+                self._journal.message = message.data
+                self._hear(message.data)
+                return
+            reason = "Messages are JSON in text frames; this one was binary."
+            self._send_error(None, ApiError(400, reason, code="invalid_message"))
+            self._end(WSCloseCode.UNSUPPORTED_DATA)
+        except (TextError, SpeechError) as error:
+            self.fail(None, error)
+
+    def _hear(self, text: str) -> None:
         try:
             message = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError) as error:
             raise ApiError(400, f"The message is not JSON: {error}.", code="invalid_json") from error
         if not isinstance(message, dict):
             raise ApiError(400, "The message is not a JSON object.", code="invalid_message")
-        await self._talk.hear(message)
-        await self._name_dead_fields(text)
+        self._talk.hear(message)
+        self._name_dead_fields(text)
 
-    async def _name_dead_fields(self, text: str) -> None:
+    def _name_dead_fields(self, text: str) -> None:
         """Name the message's fields that no earlier message of the socket had, and that change nothing."""
         if len(self._named) >= _MOST_NAMED:
             return
         if new := [name for name in unknown_in(text.encode(), self._known) if name not in self._named]:
             self._named.update(new)
+            for name in new:
+                self._journal.note(SOCKET, "named", name)
             log.info("%s: %s: %s", request_id.current.get(), self._name, no_effect(new))
-            await self._talk.warn(no_effect(new), "NO_EFFECT")
+            self._talk.warn(no_effect(new), "NO_EFFECT")
 
-    async def send(self, message: dict[str, Any]) -> None:
-        """Send a JSON message; waits while the client reads too slowly."""
-        if not self._messages.closed:
-            await self._messages.send_str(msgspec.json.encode(message).decode())
-            await taken(self.request)
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a JSON message with the step in hand."""
+        self._frames.append(msgspec.json.encode(message).decode())
 
-    async def send_bytes(self, audio: bytes) -> None:
-        """Send a binary message; waits like `send`."""
-        if not self._messages.closed:
-            await self._messages.send_bytes(audio)
-            await taken(self.request)
+    def send_bytes(self, audio: bytes) -> None:
+        """Send a binary message with the step in hand."""
+        self._frames.append(audio)
 
-    async def fail(self, key: str | None, error: Exception) -> None:
+    def fail(self, key: str | None, error: Exception) -> None:
         """Report an error. An error of the socket closes it, and so does a refusal while nothing else is spoken."""
-        await self._send_error(key, error)
+        self._send_error(key, error)
         refused = isinstance(error, Overloaded | Unavailable)
         if key is None or (refused and not self.contexts):
             self._end(WSCloseCode.TRY_AGAIN_LATER if refused else WSCloseCode.POLICY_VIOLATION, str(error))
@@ -198,7 +276,7 @@ class Session:
     async def _listen(self, key: str, context: Context) -> None:
         try:
             async for event in context:
-                await self._talk.tell(key, context, event)
+                await self._step(lambda: self._tell(key, context, event))  # noqa: B023
         except ConnectionError:
             self.contexts.drop(key, only=context)
         except Exception as error:
@@ -207,13 +285,20 @@ class Session:
             if context.sounded and not isinstance(error, Interrupted):
                 self.services.metrics.count(Counted.CUT)
             self.contexts.drop(key, only=context)
-            await self.fail(key, error)
+            await self._last_step(lambda: self.fail(key, error))  # noqa: F821
         else:
             if self.contexts.drop(key, only=context, remember=False):
-                try:
-                    await self._talk.ended(key)
-                except ConnectionError:
-                    log.info("%s: the client left", request_id.current.get())
+                await self._last_step(lambda: self._talk.ended(key))
+
+    def _tell(self, key: str, context: Context, event: Event) -> None:
+        if self.contexts.get(key) is context:  # it may have been dropped while the client read
+            self._talk.tell(key, context, event)
+
+    async def _last_step(self, act: Callable[[], None]) -> None:
+        try:
+            await self._step(act)
+        except ConnectionError:
+            log.info("%s: the client left before it heard so", request_id.current.get())
 
     @property
     def _is_over(self) -> bool:
@@ -233,58 +318,10 @@ class Session:
         if self._is_over:
             self._waiting.end()
 
-    async def _send_error(self, key: str | None, error: Exception) -> None:
+    def _send_error(self, key: str | None, error: Exception) -> None:
         status, detail, _ = note_late_failure(self.services.metrics, error)
         log.info("%s: %s: %s", request_id.current.get(), self._name, detail.message)
-        try:
-            await self.send(self._talk.error(key, detail, status))
-        except ConnectionError:
-            log.info("%s: the client left before it heard so", request_id.current.get())
-
-
-class _MessageSocket(web.WebSocketResponse):
-    """A WebSocket that explains itself before aiohttp closes it for a message that is too long or no UTF-8."""
-
-    def __init__(self, error_message: Callable[[ApiError], dict[str, Any]]) -> None:
-        """`error_message` returns the message that reports an error of the socket."""
-        super().__init__(
-            max_msg_size=MAX_MESSAGE_BYTES, heartbeat=PING_SECONDS, timeout=GOODBYE_SECONDS, compress=False
-        )
-        self._error_message = error_message
-
-    async def upgrade(self, request: web.Request) -> None:
-        """Answer the handshake.
-
-        Raises:
-            ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
-        """
-        try:
-            await self.prepare(request)
-        except web.HTTPBadRequest as error:
-            raise _no_upgrade(request, error.text or error.reason) from error
-
-    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
-        if code in _BROKEN:
-            status, reason = _BROKEN[WSCloseCode(code)]
-            explanation = self._error_message(ApiError(status, reason, code="invalid_message"))
-            try:
-                await self.send_str(msgspec.json.encode(explanation).decode())
-            except ConnectionError:
-                log.info("%s: the client left before it heard why", request_id.current.get())
-        return await super().close(code=code, message=message, drain=drain)
-
-    async def say_goodbye(self, code: WSCloseCode, reason: str) -> None:
-        """Close the socket with as much of the reason as a close frame has room for."""
-        await self.close(code=code, message=reason.encode()[:_REASON_BYTES].decode(errors="ignore").encode())
-
-
-def _no_upgrade(request: web.Request, reason: str) -> ApiError:
-    """The error for a handshake that aiohttp has rejected."""
-    if request.headers.get(hdrs.UPGRADE, "").strip().lower() == "websocket":
-        return ApiError(400, f"The WebSocket's handshake is wrong: {reason}.", code="invalid_handshake")
-    message = "This address is a WebSocket's: ask with `Connection: Upgrade` and `Upgrade: websocket`."
-    headers: dict[str, str] = {hdrs.UPGRADE: "websocket", hdrs.CONNECTION: "Upgrade"}
-    return ApiError(426, message, code="upgrade_required", headers=headers)
+        self.send(self._talk.error(key, detail, status))
 
 
 SESSIONS: web.AppKey[set[Session]] = web.AppKey("SESSIONS")

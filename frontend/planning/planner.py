@@ -68,15 +68,15 @@ class WrittenText(SentenceSource):
         while self._ahead is None:
             if sentence := next(self._sentences, None):
                 self._ahead = sentence
-            elif self._flush:
+            elif self._flush or self._text.hurried:
                 self._ahead = ()
             else:
                 ended = self._text.ended  # read before the queue: parts are added before the end
                 part = self._text.take()
                 if part is not None:
                     self._sentences, self._flush = self._sentences_of(part), part.flush
-                elif ended or self._text.hurried:
-                    self._ended = ended
+                elif ended:
+                    self._ended = True
                     self._ahead = ()
                 else:
                     return None
@@ -86,7 +86,7 @@ class WrittenText(SentenceSource):
         if self._ended:
             return None
         self._ahead = None
-        self._text.hurried = False
+        self._text.unhurried()
         flushed, self._flush = self._flush, False
         return TextMark.FLUSH if flushed else TextMark.WAITING
 
@@ -153,26 +153,38 @@ def replan(
     return list(_Planner(SentenceSource(sentences), profile, speed, notation, limits).known(slack))
 
 
-def recut(segments: Iterator[Segment], cuts: Sequence[int]) -> Iterator[Segment]:
+def recut(items: Iterator[Segment | TextMark], cuts: Sequence[int]) -> Iterator[Segment | TextMark]:
     """The same units in segments of these numbers of units first, then in the plan's own ones.
 
-    A stream whose front was killed is cut as it was, where it was planned again for a listener about to run dry.
+    A stream whose front was killed is cut as it was, where it was planned again for a listener about to run dry. A
+    flush within such a segment follows it.
     """
     units: list[Unit] = []
+    flushes: list[TextMark] = []
     for wanted in cuts:
-        while len(units) < wanted and (planned := next(segments, None)):
-            if not units and len(planned.units) == wanted:
-                yield planned
+        while len(units) < wanted and (item := next(items, None)):
+            if isinstance(item, TextMark):
+                if item is TextMark.FLUSH and units:
+                    flushes.append(item)
+                else:
+                    yield item
+            elif not units and len(item.units) == wanted:
+                yield item
                 break
-            units += planned.units
+            else:
+                units += item.units
         else:
             if not units:
                 return
             yield _segment(units[:wanted])
             del units[:wanted]
+            if not units:
+                yield from flushes
+                flushes.clear()
     if units:
         yield _segment(units)
-    yield from segments
+    yield from flushes
+    yield from items
 
 
 class _Planner:

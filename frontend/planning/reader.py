@@ -74,7 +74,8 @@ class Reader:
         notation = Notation.of(engine)
         if request.growing is not None:
             source = WrittenText(request.growing, lambda part: clock.timed(self._part(request, engine, part)))
-            yield from plan_growing(source, profile, request.speed, notation, self._limits)
+            growing = plan_growing(source, profile, request.speed, notation, self._limits)
+            yield from recut(growing, [cut.units for cut in request.progress.cuts])
             return
         if request.phonemes:
             sentences = phoneme_sentences(request.text, notation)

@@ -117,7 +117,7 @@ class Acceptor:
         of it, and closed otherwise."""
         slot = self._records.find(accepted.slot, accepted.number) if self._records else None
         if slot is not None:
-            self._start(self._take_over(client, slot))
+            self._start(self._take_over(client, slot, self._protocols[accepted.port]))
         elif is_untouched(client):
             self._admit(accepted, client)
         else:
@@ -125,7 +125,7 @@ class Acceptor:
 
     def _admit(self, accepted: Accepted, client: socket.socket) -> None:
         record = None
-        if self._records and accepted.port is Port.HTTP and is_counted(client):
+        if self._records and is_counted(client):
             slot = self._records.begin(accepted.slot, accepted.number)
             record = Record(slot) if slot else None
         connection = self._connections.admit(self._protocols[accepted.port], record)
@@ -140,13 +140,13 @@ class Acceptor:
         self._joining.add(task)
         task.add_done_callback(self._joining.discard)
 
-    async def _take_over(self, client: socket.socket, slot: Slot) -> None:
+    async def _take_over(self, client: socket.socket, slot: Slot, protocol: ProtocolFactory | None) -> None:
         number = slot.entry.connection
         if slot.entry.serial and not slot.entry.done and self._speaks:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ENGINE_PATIENCE):
                     await self._speaks()
-        if await take_over(self._connections, slot, client) is None:
+        if await take_over(self._connections, slot, client, protocol) is None:
             self._close(number, client)
 
     async def _join(self, client: socket.socket, connection: Connection) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from aiohttp import web
 from msgspec.structs import replace
 
+from frontend.serving.message_ends import MessageEnds
 from shm.killpoint import killpoint
 from shm.records import SegmentCut, Slot
 
@@ -48,6 +49,13 @@ class Record:
         """True until the answer of a killed front goes on: its head isn't written again."""
         self.again = False
         """True if the request in hand was a killed front's."""
+        self._came = entry.received - entry.followed
+        """Bytes of a socket's input: those that weren't followed before this front had it, and all that came since."""
+        self._closed = False
+        self._ends = False
+        """True once the socket's last frames are written."""
+        self.messages: MessageEnds | None = None
+        """The ends of a WebSocket's messages in its input."""
 
     @property
     def replayed_id(self) -> str | None:
@@ -66,6 +74,11 @@ class Record:
         return self._slot.entry.place if self.midway else b""
 
     @property
+    def notes(self) -> bytes:
+        """What a killed front has noted of a socket's input."""
+        return self._slot.notes if self.midway else b""
+
+    @property
     def cuts(self) -> list[SegmentCut]:
         """The segments of the text that a killed front has kept."""
         return self._slot.cuts if self.midway else []
@@ -76,7 +89,7 @@ class Record:
 
     def moved(self) -> None:
         """Note that a worker has made more of the answer's sound."""
-        if not self._slot.entry.progressed:
+        if not (self._slot.entry.progressed or self._closed):
             self._slot.commit(replace(self._slot.entry, deaths=0, progressed=True))
             self.progressed.set()
 
@@ -102,6 +115,12 @@ class Record:
     def received(self, data: bytes, *, late: bool) -> None:
         """Keep what came. `late`: it follows a whole request whose answer isn't whole yet."""
         entry = self._slot.entry
+        if entry.is_socket:
+            self._came += len(data)
+            if self.messages:
+                self.messages.feed(data)
+            self._slot.receive(data)
+            return
         if entry.done and not late and self._has_all_taken:
             self._answering = False
             self._slot.next_request()
@@ -116,6 +135,8 @@ class Record:
             repeatable: the request may be handled again.
         """
         entry = self._slot.entry
+        if entry.is_socket and entry.serial and not self._is_replay:
+            return
         self.again = self._is_replay
         if self._is_replay:
             self._is_replay = False
@@ -134,16 +155,68 @@ class Record:
             )
         )
 
+    def opens(self, *, head: int | None = None) -> None:
+        """Note that from now on input is taken while it is answered. `head`: bytes of the input that stay; None: up to
+        the end of a request's head."""
+        slot = self._slot
+        if slot.entry.is_socket or slot.entry.lost:
+            return
+        if head is None:
+            head = slot.received.find(b"\r\n\r\n") + 4
+        self._came = slot.entry.received - head
+        slot.commit(replace(slot.entry, is_socket=True, head=head, followed=head, rests=True))
+
+    def follow_frames(self) -> None:
+        """Note that the socket's input is WebSocket frames."""
+        if self._slot.entry.lost:
+            return
+        self.messages = MessageEnds()
+        self.messages.feed(self._slot.received[self._slot.entry.head :])
+
+    def ends(self) -> None:
+        """Note that the socket ends with what is written next."""
+        self._ends = True
+
+    def goes_on(self) -> None:
+        """Note that a socket whose front was killed has been set up as it was."""
+        self.midway = False
+
     def answers(self) -> None:
         """Note that the response begins."""
         self._answering = True
 
     def close(self) -> None:
         """Forget all: the connection is closed."""
+        self._closed = True
         self.progressed.set()
         self._slot.clear()
 
     # -- called by the answers
+
+    @contextmanager
+    def socket_unit(
+        self, place: bytes, notes: bytes, *, anew: bool, followed: int | None, rests: bool
+    ) -> Iterator[None]:
+        """What is written within the block leaves at once, or not at all, together with what it means.
+
+        Args:
+            place: how far the socket's contexts are; empty: that can't be told, and the socket can't be continued.
+            notes: what the input led to, after the notes so far, or `anew` in place of them.
+            followed: bytes of the socket's input that were followed; None: no more than before.
+            rests: nothing is spoken.
+        """
+        with self._collected() as parts:
+            yield
+        slot = self._slot
+        if self._closed:
+            return
+        changes: dict[str, Any] = {"place": place, "rests": rests}
+        kept = slot.keep_notes(notes, anew=anew) if place and not slot.entry.lost else None
+        changes |= kept if kept is not None else {"lost": True}
+        if followed is not None:
+            changes["followed"] = slot.entry.received - (self._came - followed)
+        self._leave(b"".join(parts), goes_on=bool(parts), begun=True, **changes)
+        killpoint("unit-sent")
 
     @contextmanager
     def unit(self, place: bytes = b"") -> Iterator[None]:
@@ -172,19 +245,34 @@ class Record:
 
     def write(self, data: bytes) -> None:
         """Write what the connection's protocol has written."""
+        if self._closed:
+            return
         if self._unit is not None:
             self._unit.append(data)
+        elif self._slot.entry.is_socket and not self.midway:
+            self._leave(data, goes_on=False, **self._followed_frames())
         elif not self.midway:  # else it precedes the answer, and was sent before
             self._leave(data, begun=self._answering or self._slot.entry.begun, place=b"")
 
-    def _leave(self, data: bytes, **changes: Any) -> None:
+    def _followed_frames(self) -> dict[str, int]:
+        """A frame that is no message answers such a frame of the client's, or none."""
+        if self.messages is None or self.messages.waiting:
+            return {}
+        return {"followed": self._slot.entry.received - (self._came - self.messages.whole)}
+
+    def _leave(self, data: bytes, *, goes_on: bool = True, **changes: Any) -> None:
+        """Send bytes, and note what they mean. `goes_on`: they are more of an answer."""
         assert self._transport is not None
+        if goes_on:
+            changes |= {"deaths": 0, "progressed": True}
+            self.progressed.set()
+        if self._ends:
+            changes |= {"done": True, "closes": True}
         if self.midway:
             self.midway = False
             data = data.partition(b"\r\n\r\n")[2]
-        entry = replace(self._slot.entry, deaths=0, progressed=True, **changes)
+        entry = replace(self._slot.entry, **changes)
         self._slot.send(data, entry, all_taken=self._has_all_taken)
-        self.progressed.set()
         killpoint("unit-kept")
         if data:
             self._transport.write(data)

@@ -42,7 +42,7 @@ async def take_over(
         slot: what the killed front has left.
         make_protocol: the protocol behind the connection, if the client doesn't speak HTTP.
     """
-    if not deaths(slot.entry) or slot.entry.done:
+    if not deaths(slot.entry) or slot.entry.done or slot.entry.rests:
         return await _continued(connections, slot, client, make_protocol)
     async with connections.suspects:
         connection = await _continued(connections, slot, client, make_protocol)
@@ -64,7 +64,7 @@ async def _continued(
     ends = entry.done and entry.closes
     connection = None
     if unsent is not None and _can_go_on(slot) and not (ends and not unsent):
-        slot.commit(replace(entry, deaths=deaths(entry), progressed=False))
+        slot.commit(replace(entry, deaths=0 if entry.rests else deaths(entry), progressed=False))
         connection = connections.admit(make_protocol, Record(slot, unsent))
     if connection is None:
         if (entry.begun or entry.serial) and not entry.done:
@@ -101,7 +101,7 @@ def _can_go_on(slot: Slot) -> bool:
     entry = slot.entry
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
-    if deaths(entry) >= DEATHS:
+    if deaths(entry) >= DEATHS and not entry.rests:
         log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths(entry))
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)

@@ -108,7 +108,7 @@ class Answers:
         """
         log.debug("the text is %r", text)
         turn = self._sessions.turn(session, on_busy)
-        progress = _progress_of(request)
+        progress = _progress_of(request, lambda: self._services.in_flight.clear(text))
         with self._services.in_flight.answering(text, again=progress.left is not None):
             async with turn:
                 asked = replace(asked_of(engine_in_use(self._services.speaker)), progress=progress)
@@ -158,15 +158,15 @@ class Answers:
 ANSWERS: web.AppKey[Answers] = web.AppKey("ANSWERS", Answers)
 
 
-def _progress_of(request: web.Request) -> Progress:
-    """The progress of the request's text, from the place at which a killed front has left its answer."""
+def _progress_of(request: web.Request, went_on: Callable[[], None]) -> Progress:
+    """The progress of the request's text, from the place at which a killed front has left its answer. `went_on` as for
+    `Progress`."""
     record = record_of(request)
     if record is None:
         return Progress()
     left = record.left
-    return Progress(
-        record.keep_cut, decode_place(left) if left else None, record.cuts, record.name, record.again, record.moved
-    )
+    place = decode_place(left) if left else None
+    return Progress(record.keep_cut, place, record.cuts, record.name, record.again, record.moved, went_on)
 
 
 @dataclass(frozen=True)

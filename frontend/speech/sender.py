@@ -185,6 +185,8 @@ class Sender:
                     await self._begin()
                 for data in unsent:
                     await self._response.write(data)
+            if self._progress.left:
+                self._progress.goes_on()
             await taken(self._request)
         if self._has_audio:
             killpoint("chunk")

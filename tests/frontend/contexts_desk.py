@@ -10,7 +10,7 @@ import numpy as np
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event, Flushed, Spoken
+from frontend.contexts.events import Event, Flushed, Spoken
 from frontend.contexts.services import Services
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits

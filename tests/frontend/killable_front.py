@@ -20,6 +20,7 @@ from typing import Any
 from aiohttp import web
 
 from frontend.contexts.services import Services
+from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
 from frontend.planning.planner import Limits
@@ -109,6 +110,7 @@ class Front:
 
     async def start(self) -> None:
         services = Services(self.scheduler, self._settings, self._metrics)
+        self._wyoming = WyomingService(self._control, services, lambda: None)
         runner = web.AppRunner(
             make_app(services), handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1
         )
@@ -121,10 +123,11 @@ class Front:
             self._serves = True
             self._cache.take_over()
         slot, number = told["slot"], told["connection"]
+        protocol = self._wyoming.protocol if told["wyoming"] else None
         if told["inherited"]:
             found = self._records.find(slot, number)
             assert found
-            connection = await take_over(self._connections, found, client)
+            connection = await take_over(self._connections, found, client, protocol)
             if connection:
                 self._connections.numbers[connection] = number
             else:
@@ -133,7 +136,7 @@ class Front:
             return
         begun = self._records.begin(slot, number)
         assert begun
-        connection = self._connections.admit(record=Record(begun))
+        connection = self._connections.admit(protocol, Record(begun))
         assert connection
         self._connections.numbers[connection] = number
         client.setblocking(False)

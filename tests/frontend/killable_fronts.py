@@ -51,8 +51,8 @@ class Front:
             while told := self._control.recv(16):
                 closed(int(told))
 
-    def give(self, connection: socket.socket, number: int, *, inherited: bool) -> None:
-        told = {"slot": connection.fileno(), "connection": number, "inherited": inherited}
+    def give(self, connection: socket.socket, number: int, wyoming: bool, *, inherited: bool) -> None:
+        told = {"slot": connection.fileno(), "connection": number, "wyoming": wyoming, "inherited": inherited}
         socket.send_fds(self._control, [json.dumps(told).encode()], [connection.fileno()])
 
     def dies(self) -> None:
@@ -72,7 +72,7 @@ class Fronts:
         self._memories = [reserve_records(), sparse("sounds")]
         self._settings, self._killpoints = settings, killpoints
         self._numbers = itertools.count(1)
-        self._kept: dict[int, socket.socket] = {}
+        self._kept: dict[int, tuple[socket.socket, bool]] = {}
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listener.getsockname()[1]
         self._next = self._started()
@@ -87,17 +87,17 @@ class Fronts:
 
     def _closed(self, number: int) -> None:
         if kept := self._kept.pop(number, None):
-            kept.close()
+            kept[0].close()
 
     def _started(self) -> Front:
         return Front(self._memories, self._settings, self._killpoints)
 
-    def accept(self) -> None:
-        """Give the next client's connection to the front."""
+    def accept(self, *, wyoming: bool = False) -> None:
+        """Give the next client's connection to the front. `wyoming`: it doesn't speak HTTP."""
         connection, _ = self.listener.accept()
         number = next(self._numbers)
-        self._kept[number] = connection
-        self._front.give(connection, number, inherited=False)
+        self._kept[number] = connection, wyoming
+        self._front.give(connection, number, wyoming, inherited=False)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Kill the front, and give its connections to the next one."""
@@ -116,15 +116,15 @@ class Fronts:
 
     def _replace(self) -> None:
         self._front = self._promoted()
-        for name, connection in list(self._kept.items()):
-            self._front.give(connection, name, inherited=True)
+        for name, (connection, wyoming) in list(self._kept.items()):
+            self._front.give(connection, name, wyoming, inherited=True)
 
     def close(self) -> None:
         self._front.kill(signal.SIGKILL)
         self._next.is_ready()
         self._next.abandon()
         self._next.kill(signal.SIGKILL)
-        for connection in (self.listener, *self._kept.values()):
+        for connection in (self.listener, *(kept for kept, _ in self._kept.values())):
             connection.close()
         for memory in self._memories:
             os.close(memory)
@@ -143,52 +143,59 @@ def fronts(killpoints: Path | None = None, **settings: Any) -> Iterator[Fronts]:
 class Client(threading.Thread):
     """Sends one request, and reads as much of the answer as it is allowed to."""
 
-    def __init__(self, fronts: Fronts, request: bytes) -> None:
+    def __init__(self, fronts: Fronts, request: bytes, *, wyoming: bool = False) -> None:
         super().__init__(daemon=True)
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
         self.socket.settimeout(TIMEOUT)
         self.socket.connect(("127.0.0.1", fronts.port))
-        fronts.accept()
+        fronts.accept(wyoming=wyoming)
         self.heard = bytearray()
-        self._allowed, self._news = 0, threading.Condition()
+        self._allowed, self.news = 0, threading.Condition()
         self._seen = 0
         self.socket.sendall(request)
         self.start()
 
     def run(self) -> None:
         while True:
-            with self._news:
-                self._news.wait_for(lambda: self._allowed > len(self.heard))
+            with self.news:
+                self.news.wait_for(lambda: self._allowed > len(self.heard))
             try:
                 got = self.socket.recv(min(4096, self._allowed - len(self.heard)))
             except OSError:  # also of the socket that the test has closed
                 got = b""
-            with self._news:
+            with self.news:
                 self.heard += got
-                self._news.notify_all()
+                self.news.notify_all()
             if not got:
                 return
 
     def read(self, until: int) -> None:
         """Have it read until it has that many bytes, or the end."""
-        with self._news:
+        with self.news:
             self._allowed = until
-            self._news.notify_all()
-            assert self._news.wait_for(lambda: len(self.heard) >= until or not self.is_alive(), TIMEOUT)
+            self.news.notify_all()
+            assert self.news.wait_for(lambda: len(self.heard) >= until or not self.is_alive(), TIMEOUT)
 
     def read_to(self, end: bytes) -> None:
         """Have it read until what came since the last call ends so."""
         self.allow()
-        with self._news:
-            assert self._news.wait_for(lambda: self.heard[self._seen :].endswith(end), TIMEOUT)
+        with self.news:
+            assert self.news.wait_for(lambda: self.heard[self._seen :].endswith(end), TIMEOUT)
             self._seen = self._allowed = len(self.heard)
+
+    def wait(self, whole: Callable[[bytearray], bool]) -> None:
+        """Let it read until what came is whole."""
+        self.allow()
+        with self.news:
+            assert self.news.wait_for(lambda: whole(self.heard) or not self.is_alive(), TIMEOUT)
+            assert whole(self.heard), f"the connection ended: {bytes(self.heard[-300:])!r}"
 
     def allow(self) -> None:
         """Let it read whatever comes."""
-        with self._news:
+        with self.news:
             self._allowed = 1 << 40
-            self._news.notify_all()
+            self.news.notify_all()
 
     def read_all(self) -> Answer:
         """Have it read to the end of the connection, or of the answer."""

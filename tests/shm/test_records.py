@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
+from shm import records
 from shm.records import ROOM, SLOT_BYTES, ConnectionEntry, Records, SegmentCut, Slot, reserve_records
 from tests import platforms
 
@@ -23,10 +24,11 @@ class Known(NamedTuple):
     received: bytes
     unsent: bytes | None
     cuts: tuple[SegmentCut, ...]
+    notes: bytes
 
 
 def known(slot: Slot, taken: int) -> Known:
-    return Known(slot.entry, slot.received, slot.unsent(taken), tuple(slot.cuts))
+    return Known(slot.entry, slot.received, slot.unsent(taken), tuple(slot.cuts), slot.notes)
 
 
 class RecordedSlot(Slot):
@@ -73,16 +75,36 @@ class Front:
             ),
             lambda: self.slot.cut(index, SegmentCut(draw.randrange(1, 9), draw.randbytes(6))),
         ]
-        if self.taken == entry.sent:
+        if entry.is_socket:
+            steps += [self.follows, self.notes]
+        elif self.taken == entry.sent:
             steps.append(self.slot.next_request)
         return draw.choice(steps)
 
+    def follows(self) -> None:
+        entry = self.slot.entry
+        followed = self.draw.choice((entry.received, self.draw.randint(entry.followed, entry.received)))
+        self.slot.commit(msgspec.structs.replace(entry, followed=followed))
 
+    def notes(self) -> None:
+        kept = self.slot.keep_notes(self.draw.randbytes(50), anew=self.draw.random() < 0.3)
+        assert kept is not None
+        self.slot.commit(msgspec.structs.replace(self.slot.entry, **kept))
+
+
+@pytest.mark.parametrize("socket", [False, True])
 @pytest.mark.parametrize("seed", range(30))
-def test_a_kill_at_any_store_leaves_the_state_before_the_step_or_after_it(seed: int) -> None:
+def test_a_kill_at_any_store_leaves_the_state_before_the_step_or_after_it(
+    seed: int, socket: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if socket:
+        monkeypatch.setattr(records, "ROOM", 2000)  # so that what was followed has to make room
     draw = random.Random(seed)
     slot = RecordedSlot()
     slot.commit(ConnectionEntry(7))
+    if socket:
+        slot.receive(b"GET")
+        slot.commit(msgspec.structs.replace(slot.entry, is_socket=True, head=3, followed=3))
     front = Front(slot, draw)
     for _ in range(60):
         front.taken = draw.choice((front.taken, slot.entry.sent))
@@ -94,7 +116,7 @@ def test_a_kill_at_any_store_leaves_the_state_before_the_step_or_after_it(seed: 
             left = known(Slot(memory, 0), front.taken)
             assert left.entry in (before.entry, after.entry)
             one = before if left.entry == before.entry else after
-            assert (left.received, left.unsent) == (one.received, one.unsent)
+            assert (left.received, left.unsent, left.notes) == (one.received, one.unsent, one.notes)
             if before.entry == after.entry:  # a segment's cut, or bytes for which there was no room
                 torn = zip(left.cuts, before.cuts, strict=False)
                 assert sum(cut != earlier for cut, earlier in torn) <= 1
@@ -125,20 +147,31 @@ def test_what_has_no_room_is_lost_and_says_so() -> None:
 
 def test_a_slot_belongs_to_its_connection_and_an_idle_one_takes_two_pages() -> None:
     fd = reserve_records()
-    records = Records(fd)
+    mapped = Records(fd)
     try:
-        slot = records.begin(3, 70)
+        slot = mapped.begin(3, 70)
         assert slot
         slot.receive(b"GET")
-        assert records.find(3, 71) is None
+        assert mapped.find(3, 71) is None
         found = Records(fd).find(3, 70)
         assert found
         assert found.received == b"GET"
         slot.receive(bytes(ROOM // 2))
         slot.clear()
         assert os.fstat(fd).st_blocks * 512 <= 8192
-        assert records.begin(-1, 8) is None
-        assert records.begin(1 << 20, 8) is None
+        assert mapped.begin(-1, 8) is None
+        assert mapped.begin(1 << 20, 8) is None
     finally:
-        records.close()
+        mapped.close()
         os.close(fd)
+
+
+def test_a_socket_s_input_stays_as_long_as_it_was_not_followed() -> None:
+    slot = RecordedSlot()
+    slot.receive(b"GET ")
+    slot.commit(msgspec.structs.replace(slot.entry, is_socket=True, head=4, followed=4))
+    for _ in range(5):
+        slot.receive(bytes(ROOM // 3) + b"tail")
+        slot.commit(msgspec.structs.replace(slot.entry, followed=slot.entry.received - 4))
+        assert slot.received == b"GET tail"
+    assert not slot.entry.lost

@@ -71,6 +71,11 @@ class Growth:
     def __len__(self) -> int:
         return len(self._text)
 
+    @property
+    def text(self) -> str:
+        """The text that isn't complete."""
+        return self._text
+
     def add(self, text: str) -> None:
         """Append text, in pieces of any size."""
         self._text += text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from typing import Any
@@ -57,8 +57,9 @@ async def read_line(reader: asyncio.StreamReader) -> bytes | None:
 
 async def read_rest(
     reader: asyncio.StreamReader, line: bytes, limit: int, reading: Callable[[int], AbstractContextManager[None]]
-) -> Event:
-    """The event that begins with this line. Its payload is read and dropped: no event for speech has one.
+) -> tuple[Event, int]:
+    """The event that begins with this line, and its length in bytes. Its payload is read and dropped: no event for
+    speech has one.
 
     Args:
         limit: most bytes of the event's data, and of its payload.
@@ -73,7 +74,9 @@ async def read_rest(
     kind, data = head.get("type"), head.get("data")
     if not isinstance(kind, str) or not isinstance(data, dict | None):
         raise _no_event("its `type` is not a string, or its `data` not an object")
+    length = len(line)
     data_length, payload_length = _length(head, "data_length", limit), _length(head, "payload_length", limit)
+    length += data_length + payload_length
     try:
         with reading(data_length):
             more = _object(await reader.readexactly(data_length)) if data_length else {}
@@ -83,7 +86,7 @@ async def read_rest(
         raise _cut() from error
     except OSError as error:
         raise _lost(error) from error
-    return Event(kind, (data or {}) | more)
+    return Event(kind, (data or {}) | more), length
 
 
 def _object(text: bytes) -> dict[str, Any]:
@@ -120,6 +123,22 @@ def _cut() -> ApiError:
 def _lost(error: OSError) -> ConnectionError:
     """The end of the connection, whatever the system calls it: ETIMEDOUT is a `TimeoutError`, like an idle client's."""
     return ConnectionAbortedError(str(error))
+
+
+class EventBytes:
+    """Takes what the library writes: an event leaves whole, together with what it means."""
+
+    def __init__(self) -> None:
+        self.bytes = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self.bytes += data
+
+    def writelines(self, parts: Iterable[bytes]) -> None:
+        self.bytes += b"".join(parts)
+
+    async def drain(self) -> None:
+        """Everything is taken at once."""
 
 
 def info(engine: EngineInfo, blends: Sequence[str]) -> Info:

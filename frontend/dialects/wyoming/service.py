@@ -10,37 +10,32 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.error import Error
 from wyoming.event import Event, Eventable, async_write_event
 from wyoming.ping import Pong
-from wyoming.tts import SynthesizeStopped, SynthesizeTextFormat
+from wyoming.tts import SynthesizeStopped
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Spoken
+from frontend.contexts.events import Spoken
+from frontend.contexts.journal import SocketJournal, SocketPlace
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
-from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.wyoming.events import MAX_LINE_BYTES, info, read_line, read_rest
+from frontend.dialects.wyoming.asked import TextFields, asked_by, text_fields
+from frontend.dialects.wyoming.events import MAX_LINE_BYTES, EventBytes, info, read_line, read_rest
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections import Connection, InterruptibleWait
 from frontend.serving.errors import note_late_failure
-from frontend.serving.json_body import fields_in
 from frontend.serving.sending import bound_transport
-from frontend.settings.front import FrontSettings
-from frontend.speech.voices import asked_speech, usual_voice
 from shm import request_id
 from shm.audio import SAMPLE_BYTES
-from shm.engine_info import EngineInfo
+from shm.decoding import json_decoder
 from text.errors import Mishap, TextError
-from text.markup.marked import MarkupKind
-from text.words.language import UnknownLanguage, language_code, language_of
-from text.words.voice_spec import parse_voice
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.announcement import Announcement
@@ -65,22 +60,11 @@ the error."""
 
 log = logging.getLogger(__name__)
 
-
-class _Voice(msgspec.Struct):
-    name: str | None = None
-    language: str | None = None
+_decode_fields = json_decoder(TextFields)
 
 
-class _Fields(msgspec.Struct):
-    """The fields of the events that have an effect: the library's own types check nothing."""
-
-    text: str | None = None
-    text_format: str | None = None
-    voice: _Voice | None = None
-
-
-def _fields(event: Event) -> _Fields:
-    return fields_in(event.data, _Fields)
+_OPENING = ("synthesize", "synthesize-start")
+"""Events that begin a text."""
 
 
 class WyomingService:
@@ -129,7 +113,10 @@ class WyomingService:
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = writer.transport.get_protocol()
         assert isinstance(connection, Connection)
-        connection.began()
+        if record := connection.record:
+            record.opens(head=0)
+        request_id.current.set((record.replayed_id if record else None) or request_id.choose(None))
+        connection.began(repeatable=True)
         if len(self._conversations) >= MAX_CONVERSATIONS + REFUSED_AT_ONCE:
             writer.close()
             return
@@ -164,6 +151,15 @@ class Conversation:
         connection = writer.transport.get_protocol()
         assert isinstance(connection, Connection)
         self._connection = connection
+        self._record = connection.record
+        self._journal = SocketJournal(self._record)
+        self._journal.describe = self._place
+        self._followed = 0
+        """Bytes of the client's events that were followed."""
+        self._spoken: Context | None = None
+        """The context that is being spoken."""
+        self._began = False
+        """Its audio's start was told."""
         self._text: Context | None = None
         """The context between a synthesize-start and its synthesize-stop."""
         self._speech: asyncio.Task[None] | None = None
@@ -172,7 +168,6 @@ class Conversation:
 
     async def serve(self) -> None:
         """Follow events until the client leaves, an event is wrong, or `finish` is called."""
-        request_id.current.set(request_id.choose(None))
         with self._services.socket("wyoming"):
             try:
                 await self._serve()
@@ -193,7 +188,6 @@ class Conversation:
 
     async def refuse(self, reason: str) -> None:
         """Report that there is no room for the connection, and close it."""
-        request_id.current.set(request_id.choose(None))
         try:
             await self._fail(Unavailable(reason))
         finally:
@@ -204,17 +198,40 @@ class Conversation:
         self._ending = True
         self._waiting.end()
 
+    def _restore(self, group: asyncio.TaskGroup) -> None:
+        """Continue the text that a killed front was speaking."""
+        left = self._journal.left
+        if self._record:
+            self._record.goes_on()
+        if left is None:
+            return
+        for streamed, message, _ in self._journal.left_contexts():
+            context = self._open(_decode_fields(message.encode()), group, streamed=bool(streamed))
+            self._began = bool(left.state[0])
+            if streamed and not context.finished:
+                self._text = context
+            self._services.metrics.count(Counted.CONTINUED)
+
+    def _place(self) -> SocketPlace:
+        contexts = [self._spoken.notes.place(0, [])] if self._spoken else []
+        return SocketPlace(True, [int(self._began)], None, self._ending, self._spoken is not None, contexts)
+
     async def _converse(self, group: asyncio.TaskGroup) -> None:
+        self._restore(group)
         while line := await self._line():
             settings = self._services.settings
             try:
                 async with asyncio.timeout(settings.body_timeout):
                     reading = self._services.bodies.reading
-                    event = await read_rest(self._reader, line, settings.max_body_bytes, reading)
+                    event, read = await read_rest(self._reader, line, settings.max_body_bytes, reading)
             except TimeoutError as error:
                 reason = f"The rest of an event hasn't come within {settings.body_timeout:g} seconds."
                 raise ApiError(408, reason, code="incomplete_event") from error
-            await self._follow(event, group)
+            if event.type in _OPENING and self._text is None and self._speech is not None:
+                await asyncio.wait((self._speech,))  # one text at a time
+            answer = self._follow(event, group)
+            self._followed += read
+            await self._send(*answer, followed=self._followed)
         if self._text is not None:
             if not self._ending:
                 reason = "The connection ended before `synthesize-stop`: the rest of the text is missing."
@@ -241,17 +258,18 @@ class Conversation:
     def _speaking(self) -> bool:
         return self._speech is not None and not self._speech.done() and (self._text is None or self._text.speaking)
 
-    async def _follow(self, event: Event, group: asyncio.TaskGroup) -> None:
+    def _follow(self, event: Event, group: asyncio.TaskGroup) -> list[Eventable]:
+        """Act on an event; the events that answer it."""
         match event.type:
             case "describe":
                 # While nothing speaks, the answer is an error: one without voices would have Home Assistant drop the
                 # service.
-                await self._send(info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends))
+                return [info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends)]
             case "ping":
-                await self._send(Pong(_fields(event).text or ""))
+                return [Pong(text_fields(event).text or "")]
             case "synthesize" if self._text is None:
-                fields = _fields(event)
-                context = await self._open(fields, group, streamed=False)
+                fields = text_fields(event)
+                context = self._open(fields, group, streamed=False)
                 context.write(fields.text or "")
                 context.finish()
             case "synthesize":
@@ -259,31 +277,33 @@ class Conversation:
             case "synthesize-start":
                 if self._text is not None:
                     raise ApiError(400, "A text is open already: end it with `synthesize-stop`.", code="text_open")
-                self._text = await self._open(_fields(event), group, streamed=True)
+                self._text = self._open(text_fields(event), group, streamed=True)
             case "synthesize-chunk":
-                self._opened(event.type).write(_fields(event).text or "")
+                self._opened(event.type).write(text_fields(event).text or "")
             case "synthesize-stop":
                 self._opened(event.type).finish()
                 self._text = None
             case other:
                 log.debug("an event of type %r is ignored", other[:64])
+        return []
 
     def _opened(self, kind: str) -> Context:
         if self._text is None:
             raise ApiError(400, f"`{kind}` needs a `synthesize-start` before it.", code="no_text_open")
         return self._text
 
-    async def _open(self, fields: _Fields, group: asyncio.TaskGroup, *, streamed: bool) -> Context:
-        """A context for another text, once the text before it is spoken."""
-        if self._speech is not None:
-            await asyncio.wait((self._speech,))
+    def _open(self, fields: TextFields, group: asyncio.TaskGroup, *, streamed: bool) -> Context:
+        """A context for another text. The text before it is spoken."""
         name = request_id.choose(None)
         host, *_ = self._writer.get_extra_info("peername") or ("",)
         client = f"wyoming/{host}/{request_id.current.get()}"
         engine = engine_in_use(self._services.speaker)
         asked = asked_by(fields, engine, self._services.settings, request_id=name, client=client)
         output = OutputFormat(sample_rate=engine.sample_rate)
-        context = Context(self._services, asked, output, whole=not streamed)
+        self._journal.message = msgspec.json.encode(msgspec.structs.replace(fields, text=None)).decode()
+        notes = self._journal.opened("streamed" if streamed else "")
+        context = self._spoken = Context(self._services, asked, output, whole=not streamed, notes=notes)
+        self._began = False
         bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
         self._speech = group.create_task(self._speak(context, streamed))
         # A task that is cancelled before its first step runs none of its own `finally`.
@@ -297,38 +317,46 @@ class Conversation:
             ApiError, SpeechError: it can't be spoken, or not to its end.
             ConnectionError: the client left.
         """
-        began, seconds = False, 0.0
+        seconds = 0.0
         form = {"rate": context.output.sample_rate, "width": SAMPLE_BYTES, "channels": 1}
         self._connection.began()
+        start: list[Eventable] = [AudioStart(**form)]
         try:
             async with aclosing(context.__aiter__()) as events:
                 async for event in events:
                     if isinstance(event, Spoken) and event.audio:
-                        if not began:
-                            await self._send(AudioStart(**form))
-                            self._connection.answers()
-                            began = True
-                        await self._send(AudioChunk(**form, audio=event.audio))
+                        begun, self._began = self._began, True
+                        self._connection.answers()
+                        await self._send(*([] if begun else start), AudioChunk(**form, audio=event.audio))
                         seconds = event.seconds
         except (TextError, SpeechError):
-            if began:
+            if self._began:
                 self._services.metrics.count(Counted.CUT)
             raise
-        if not began:
-            await self._send(AudioStart(**form))
-        await self._send(AudioStop())
-        if streamed:
-            await self._send(SynthesizeStopped())
+        self._spoken = None
+        self._journal.dropped(context.notes)
+        last: list[Eventable] = [AudioStop(), SynthesizeStopped()] if streamed else [AudioStop()]
+        await self._send(*([] if self._began else start), *last)
         log.info("wyoming: %.1f s of speech %s", seconds, context.asked.request_id)
 
-    async def _send(self, event: Eventable) -> None:
-        """Send an event; waits while the client reads too slowly.
+    async def _send(self, *events: Eventable, followed: int | None = None) -> None:
+        """Send events at once; waits while the client reads too slowly.
+
+        Args:
+            followed: bytes of the client's events up to the end of the one that was followed.
 
         Raises:
             ConnectionError: the client left.
         """
-        await async_write_event(event.event(), self._writer)
-        self._progressed()
+        written = EventBytes()
+        for event in events:
+            await async_write_event(event.event(), written)  # type: ignore[arg-type]
+        with self._journal.unit(followed):
+            if events:
+                self._writer.write(bytes(written.bytes))
+        if events:
+            await self._writer.drain()
+            self._progressed()
 
     async def _fail(self, error: BaseException) -> None:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
@@ -337,6 +365,8 @@ class Conversation:
         if not isinstance(error, TextError | SpeechError):
             Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
         log.info("%s: wyoming: %s", request_id.current.get(), detail.message)
+        if self._record:
+            self._record.ends()
         try:
             await self._send(Error(detail.message, detail.code))
             self._writer.write_eof()
@@ -347,37 +377,3 @@ class Conversation:
             log.info("%s: the client didn't close", request_id.current.get())
         except (ConnectionError, OSError):
             log.info("%s: the client left before it heard so", request_id.current.get())
-
-
-def asked_by(fields: _Fields, engine: EngineInfo, settings: FrontSettings, **identity: Any) -> SpeechRequest:
-    """The request of a `synthesize` or `synthesize-start`, without its text. The `speaker` of its voice is ignored,
-    because no voice has several.
-
-    Args:
-        identity: the request's id and its client.
-
-    Raises:
-        ApiError: 400, naming the field that is wrong.
-    """
-    form = fields.text_format or SynthesizeTextFormat.TEXT
-    if form not in list(SynthesizeTextFormat):
-        message = f"`text_format`: {form[:32]!r} is none of {', '.join(SynthesizeTextFormat)}."
-        raise ApiError(400, message, param="text_format", code="invalid_value")
-    voice = fields.voice or _Voice()
-    name, language = voice.name, voice.language
-    if not name and language:
-        name = _native(engine, settings, language)
-    markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
-    return asked_speech(engine, settings, name, language or None, markup=markup, **identity)
-
-
-def _native(engine: EngineInfo, settings: FrontSettings, language: str) -> str:
-    """The first voice that was made for the language, the default voice before all others; empty if there is none."""
-    try:
-        wanted = language_code(language, engine.voices)
-    except UnknownLanguage:
-        return ""
-    usual = usual_voice(engine, settings)
-    if language_of(parse_voice(usual, engine.voices), engine.voices) == wanted:
-        return usual
-    return next((voice.name for voice in engine.voices if voice.language == wanted), "")

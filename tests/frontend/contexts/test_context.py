@@ -15,7 +15,7 @@ from frontend.audio.formats import FORMATS, OutputFormat
 from frontend.contexts import context as context_module
 from frontend.contexts import pending
 from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Flushed, Spoken
+from frontend.contexts.events import Flushed, Spoken
 from frontend.contract.errors import ApiError, Overloaded
 from frontend.settings.front import FrontSettings
 from shm.in_flight import BOARD_BYTES, Board

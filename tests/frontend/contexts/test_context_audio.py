@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio, Spoken
+from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
+from frontend.contexts.events import Spoken
+from frontend.contexts.journal import ContextNotes
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.request import Stages
@@ -27,7 +29,7 @@ WORDS = (WordTiming("Hi", "Hi", 0.0, 0.1),)
 @pytest.fixture
 async def audio() -> AsyncIterator[ContextAudio]:
     services = Services(FakeSpeaker(), FrontSettings(chunk_ms=10), Metrics())
-    made = ContextAudio(services, OutputFormat(), SAMPLE_RATE, time.monotonic(), Stages())
+    made = ContextAudio(services, OutputFormat(), SAMPLE_RATE, time.monotonic(), Stages(), ContextNotes())
     yield made
     made.close()
     services.encoders.close()

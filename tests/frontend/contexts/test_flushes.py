@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from frontend.contexts.context import Flushes
-from frontend.contexts.context_audio import Flushed
+from frontend.contexts.events import Flushed
+from frontend.contexts.journal import Settled
 
 
 def test_flushes_are_reported_in_order_and_once() -> None:
-    flushes = Flushes()
+    flushes = Flushes(Settled())
     for report in (True, False, True, True):
         flushes.add(report)
     assert list(flushes.reach(1)) == [Flushed(1)]

@@ -12,8 +12,7 @@ import pytest
 from wyoming.event import Event
 
 from frontend.contract.request import SpeechRequest
-from frontend.dialects.wyoming import service
-from frontend.dialects.wyoming.service import asked_by
+from frontend.dialects.wyoming.asked import asked_by, text_fields
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import usual_voice
 from shm.engine_info import VoiceInfo
@@ -112,7 +111,7 @@ def test_wyoming_has_the_default_voice_and_pace() -> None:
 def wyoming_speech(language: str | None) -> SpeechRequest:
     """The speech of a `synthesize` whose voice names that language, or of one without a voice."""
     data = {"voice": {"language": language}} if language else {}
-    return asked_by(service._fields(Event("synthesize", data)), ENGINE, SETTINGS)
+    return asked_by(text_fields(Event("synthesize", data)), ENGINE, SETTINGS)
 
 
 async def test_what_is_played_has_the_default_voice_and_pace() -> None:

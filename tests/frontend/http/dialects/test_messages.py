@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partialmethod
-from typing import Any
-
 import aiohttp
 import pytest
 
-from frontend.contexts.context import Context
-from frontend.contexts.context_audio import Event, Spoken
-from frontend.dialects.cartesia import Cartesia
-from frontend.dialects.socket import Session
 from frontend.settings.front import FrontSettings
-from shm.timing import WordTiming
 from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
 
 SENTENCE = "This is the first sentence of them all. "
@@ -92,31 +83,6 @@ async def test_cartesia_cancels_at_once() -> None:
         samples = pcm(await until(socket, "done"), "data")
         assert len(samples) < 50 * len(SENTENCE) * 1680 / 2
         assert not desk.scheduler._shared.streams
-
-
-async def test_cartesia_sends_no_chunk_after_the_end_of_a_context_that_is_cancelled_between_two_messages() -> None:
-    async with office() as desk, desk.connect("/tts/websocket") as socket:
-        kinds: list[str] = []
-        send = Session.send
-
-        async def cancelling(self: Session, message: dict[str, Any]) -> None:
-            await send(self, message)
-            if message["type"] == "timestamps":
-                await self._talk.hear({"context_id": "a", "cancel": True})
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Session, "send", cancelling)
-            patch.setattr(Cartesia, "tell", partialmethod(_with_a_word, Cartesia.tell))
-            await socket.send_json({**CARTESIA, "transcript": SENTENCE, "add_timestamps": True})
-            while not kinds or kinds[-1] != "done":
-                kinds.append((await next_json(socket))["type"])
-            await socket.send_json({**CARTESIA, "context_id": "b", "transcript": ""})
-            assert (kinds, (await next_json(socket))["context_id"]) == (["timestamps", "done"], "b")
-
-
-async def _with_a_word(self: Cartesia, tell: Any, key: str, context: Context, event: Event) -> None:
-    assert isinstance(event, Spoken)
-    await tell(self, key, context, replace(event, words=(WordTiming("This", "This", 0.0, 0.1),)))
 
 
 async def test_deepgram_clears_and_warns() -> None:

@@ -11,6 +11,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
+from frontend.contexts.journal import SocketJournal
 from frontend.contract.errors import ApiError
 from frontend.dialects.open_contexts import REMEMBERED, OpenContexts
 from tests.frontend.contexts_desk import ASKED, ContextDesk
@@ -24,7 +25,7 @@ class Socket:
         self.heard = asyncio.Event()
         self.ended = asyncio.Event()
         request = make_mocked_request("GET", "/", app=web.Application())
-        self.contexts = OpenContexts(request, desk.services, self._listen, self.ended.set)
+        self.contexts = OpenContexts(request, desk.services, SocketJournal(None), self._listen, self.ended.set)
 
     async def _listen(self, key: str, context: Context) -> None:
         await self.heard.wait()
