@@ -109,6 +109,7 @@ def main() -> int:
         flags = (*miniature_arguments(Path(folder), cost=1), *UNLIMITED, *spare)
         with server(*flags) as target:
             pauses, wrong = measured(target, options, bool(spare))
+            awaited(lambda: target.children("spare front" if spare else "front"))
             print(f"PSS, MB: front {memory(target.children('front'))}, spare {memory(target.children('spare front'))}")
     found = Summary.of(pauses)
     worst = f"{found.p95:.3f}" if found.p95 is not None else "-"
