@@ -41,13 +41,6 @@ BREAKS = (
         ("tests/text/normalization/test_language_forms.py",),
     ),
     Mutation(
-        "units-in-capitals",
-        "text/normalization/western/words.py",
-        "tuple(map(str.casefold, name)), forms",
-        "name, forms",
-        ("tests/text/normalization/test_language_forms.py",),
-    ),
-    Mutation(
         "sides-are-few",
         "text/normalization/western/quantities.py",
         "while len(numbers) <= _MOST_SIDES:",

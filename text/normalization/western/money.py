@@ -88,6 +88,8 @@ class MoneyParser:
         if big is None and (scaled := self._magnitude(line, after))[0] and not before and not line[after].gap:
             big, after = scaled
         assert forms is not None
+        if number.plain and big is None and len(numbers) == 1 and sign.islower() and len(sign) > 3:
+            return  # espeak-ng reads "5 euros" well
         if before and "$" in sign and line[after].text.isupper() and (named := self._sign(line, after))[0]:
             forms, after = named[0], named[1]
         said = minus + self._amount(numbers, joint, big, forms)

@@ -146,7 +146,16 @@ class MeasureParser:
             return
         if token.gap and token.text in ("A", "C", "D", "E", "F", "B", "a", "d", "e", "y"):
             return
+        unit = after
         per, after = self.per(line, after)
+        if (
+            number.plain
+            and after == unit == end + 1
+            and len(numbers) == 1
+            and token.text.islower()
+            and len(token.text) > 3
+        ):
+            return  # espeak-ng reads "3 horas" well
         cost = 0.4
         yield Classed(place, after, InWords("Measure", self._said_by(locale, numbers, joint, forms) + per), cost)
 
