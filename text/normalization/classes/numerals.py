@@ -252,7 +252,8 @@ class NumberForms:
             start = place + 1 + stop
             if line[start].kind != "d" or (line[start].gap and token.fold == "v"):
                 return
-            if token.text == "V" and not line.has(start + 1, ".", glued=True) and not line.shouted:
+            parted = line.has(start + 1, ".", glued=True) and line[start + 2].kind == "d" and not line[start + 2].gap
+            if token.text == "V" and not parted and not line.shouted:
                 return  # a V8
             name = "version"
         elif token.kind != "d":

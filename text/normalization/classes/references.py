@@ -226,7 +226,8 @@ class Codes:
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
-        self._ending, self._books = word_list(table["ending"]), word_list(table["book_numbers"])
+        self._ending, self._ending_numbers = word_list(table["ending"]), word_list(table["ending_numbers"])
+        self._books = word_list(table["book_numbers"])
         self.words = self._books | {"zip", "#"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -252,10 +253,14 @@ class Codes:
         for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
             before -= line[before].fold != "" and line[before].fold in skipped
         named = line[before].fold in self._codes or line[before + 1].fold in self._codes
-        if named or (
-            len(token.text) == 4 and line.has(place - 1, ("in", "with")) and line.has(place - 2, self._ending)
-        ):
+        if named or (len(token.text) == 4 and self._ends_so(line, place)):
             yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
+
+    def _ends_so(self, line: Tokens, place: int) -> bool:
+        """The card ending in 4021; what ends in 1945 ends in a year."""
+        if not (line.has(place - 1, ("in", "with")) and line.has(place - 2, self._ending)):
+            return False
+        return any(line.has(before, self._ending_numbers) for before in range(max(place - 7, 0), place - 2))
 
     def _zip(self, line: Tokens, place: int) -> Iterator[Classed]:
         name, after = "zip", place + 1
