@@ -35,6 +35,8 @@ for name in names:
     importlib.import_module(name)
 for language in ("en", "es", "fr", "hi", "it", "ja", "pt", "cmn"):
     sys.modules["text.normalization.normalize"].rules_of(language)
+sys.modules["text.english.foreign"].rewrites()
+sys.modules["text.english.foreign"].syllable_expression()
 print(json.dumps(found))
 """
 

@@ -21,6 +21,7 @@ ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
     "shm/espeak/library.py": "the library's copy is a temporary file",
     "frontend/monitoring/work.py": "no energy is told",
+    "frontend/planning/strain.py": "no strain is told",
     "worker/machine/placement.py": "processors stay in the order of their numbers",
     "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
 }

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from text.english.origin import ENGLISH, origins
 from text.espeak import espeak
@@ -72,7 +73,7 @@ def by_rules_of(word: str, origin: str, language: str) -> str:
     rules = table("en", "origins")[origin]
     written = unicodedata.normalize("NFC", word.lower())
     try:
-        ipa = _pinyin(written, rules) if "finals" in rules else _by_voice(written, rules)
+        ipa = _pinyin(written, rules) if "finals" in rules else _by_voice(written, origin, rules)
         return in_dialect(ipa, language) if ipa else ""
     except (espeak.EspeakUnavailable, UnknownSymbols):
         return ""
@@ -95,15 +96,39 @@ def in_dialect(ipa: str, language: str) -> str:
     return from_ipa(_FLAPPED.sub("T", ipa), language)
 
 
-def _by_voice(word: str, rules: dict[str, Any]) -> str:
-    for pattern, letters in rules.get("letters", ()):
-        word = re.sub(pattern, letters, word)
+class Rewrites(NamedTuple):
+    """Expressions of a language with what takes the place of what they match, in order."""
+
+    letters: tuple[tuple[re.Pattern[str], str], ...]
+    sounds: tuple[tuple[re.Pattern[str], str], ...]
+
+
+@cache
+def rewrites() -> dict[str, Rewrites]:
+    """Rewrites of all languages that espeak-ng reads, by their names in `origins.toml`."""
+    tables = table("en", "origins")
+
+    def compiled(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+        return tuple((re.compile(pattern), replacement) for pattern, replacement in pairs)
+
+    return {
+        origin: Rewrites(
+            compiled(rules.get("letters", ())), compiled((*rules.get("sounds", ()), *tables["all"]["sounds"]))
+        )
+        for origin, rules in tables.items()
+        if "voice" in rules
+    }
+
+
+def _by_voice(word: str, origin: str, rules: dict[str, Any]) -> str:
+    for pattern, letters in rewrites()[origin].letters:
+        word = pattern.sub(letters, word)
     ipa = unicodedata.normalize("NFD", espeak.phonemes(word, rules["voice"])).replace("c\u0327", "ç")
     ipa = ipa.replace(espeak.TIE, "").replace(" ", "")
     if stress := rules.get("stress"):
         ipa = _stressed(ipa, stress)
-    for pattern, sounds in (*rules.get("sounds", ()), *table("en", "origins")["all"]["sounds"]):
-        ipa = re.sub(pattern, sounds, ipa)
+    for pattern, sounds in rewrites()[origin].sounds:
+        ipa = pattern.sub(sounds, ipa)
     return _lengthened(ipa)
 
 
@@ -136,7 +161,7 @@ def _pinyin(word: str, rules: dict[str, Any]) -> str:
 
 def _syllables(word: str) -> list[tuple[str, str]]:
     """Initial and final sounds of each syllable of pinyin; none if the word is no pinyin."""
-    pattern = _syllable()
+    pattern = syllable_expression()
     found: list[tuple[str, str]] = []
     place = 0
     initials, finals = table("en", "origins")["zh"]["initials"], table("en", "origins")["zh"]["finals"]
@@ -159,7 +184,7 @@ def _syllables(word: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _syllable() -> re.Pattern[str]:
+def syllable_expression() -> re.Pattern[str]:
     rules = table("en", "origins")["zh"]
     longest = sorted(rules["finals"], key=len, reverse=True)
     initials = sorted(rules["initials"], key=len, reverse=True)

@@ -17,12 +17,12 @@ Forms = tuple[str, str]
 """Singular and plural."""
 
 _MENDED = (
-    (r"\buno (?=mil)", "un "),
-    (r"veintiuno (?=mil)", "veintiún "),
-    ("décimoprimer", "undécim"),
-    ("décimosegund", "duodécim"),
-    ("vingtsième", "vingtième"),
-    ("centsième", "centième"),
+    (re.compile(r"\buno (?=mil)"), "un "),
+    (re.compile(r"veintiuno (?=mil)"), "veintiún "),
+    (re.compile("décimoprimer"), "undécim"),
+    (re.compile("décimosegund"), "duodécim"),
+    (re.compile("vingtsième"), "vingtième"),
+    (re.compile("centsième"), "centième"),
 )
 """What num2words gets wrong in Spanish, French and Italian."""
 _DIGITS_APART = 4
@@ -257,7 +257,7 @@ def ordinal(number: int, language: str) -> str:
 def _mended(said: str) -> str:
     said = said.replace(",", "")
     for wrong, right in _MENDED:
-        said = re.sub(wrong, right, said)
+        said = wrong.sub(right, said)
     return said
 
 
