@@ -8,12 +8,15 @@ holds back or that throttled of late, and clocks that may not reach their highes
 from __future__ import annotations
 
 import ctypes
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
+
+log = logging.getLogger(__name__)
 
 SYSTEM = Path("/sys")
 
@@ -112,7 +115,11 @@ def _of_macos() -> Iterator[str]:
     battery = psutil.sensors_battery()
     if battery and battery.power_plugged is False:
         yield "on battery"
-    info = _ProcessInfo()
+    try:
+        info = _ProcessInfo()
+    except (OSError, AttributeError) as error:
+        log.debug("macOS doesn't tell its thermal state: %s", error)
+        return
     if info.ask(ctypes.c_bool, b"isLowPowerModeEnabled"):
         yield "low power mode"
     if info.ask(ctypes.c_long, b"thermalState") >= _SERIOUS:
@@ -128,9 +135,17 @@ class _ProcessInfo:
         for name in ("objc_getClass", "sel_registerName"):
             function = getattr(self._runtime, name)
             function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-        self._object = self._runtime.objc_getClass(b"NSProcessInfo")
-        self._object = self.ask(ctypes.c_void_p, b"processInfo")
+        self._runtime.class_respondsToSelector.restype = ctypes.c_bool
+        self._runtime.class_respondsToSelector.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        self._class = self._runtime.objc_getClass(b"NSProcessInfo")
+        self._object = self._send(ctypes.c_void_p, self._class, self._runtime.sel_registerName(b"processInfo"))
 
-    def ask(self, kind: type[ctypes.c_bool | ctypes.c_long | ctypes.c_void_p], selector: bytes) -> int:
+    def ask(self, kind: type[ctypes.c_bool | ctypes.c_long], selector: bytes) -> int:
+        """The answer; 0 from a system that doesn't know the selector, which would end the process."""
+        registered = self._runtime.sel_registerName(selector)
+        known = self._runtime.class_respondsToSelector(self._class, registered)
+        return self._send(kind, self._object, registered) if known else 0
+
+    def _send(self, kind: type[ctypes.c_bool | ctypes.c_long | ctypes.c_void_p], receiver: int, selector: int) -> int:
         send = ctypes.CFUNCTYPE(kind, ctypes.c_void_p, ctypes.c_void_p)(("objc_msgSend", self._runtime))
-        return int(send(self._object, self._runtime.sel_registerName(selector)) or 0)
+        return int(send(receiver, selector) or 0)

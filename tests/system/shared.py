@@ -59,7 +59,8 @@ def shared(*arguments: str, **options: Any) -> Iterator[SharedServer]:
 def _is_calm(of: Server) -> bool:
     # A process that was killed a moment ago may still be reported, and a front still have the connection.
     with contextlib.suppress(OSError, http.client.HTTPException, psutil.NoSuchProcess):
-        status = of.get("/status")[1]
+        code, status = of.get("/status")
+        assert code == 200, status
         serving = [process for process in status["processes"] if process["role"] in ("front", "worker")]
         alive = all(psutil.Process(process["pid"]).cmdline() for process in serving if process["state"] == "running")
         return bool(alive and not status["streams"] and {each["state"] for each in serving} <= {"running", "resting"})
