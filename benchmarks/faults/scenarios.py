@@ -95,7 +95,7 @@ def _book_files(folder: Path) -> list[Path]:
 
 def _make_book(folder: Path, shim: Shim) -> str:
     @asynccontextmanager
-    async def speaker(_: object) -> AsyncIterator[PassageSpeaker]:
+    async def speaker(*_: object) -> AsyncIterator[PassageSpeaker]:
         yield MadeSpeaker()
 
     supervisor.commands.book._speaker = speaker  # type: ignore[assignment]

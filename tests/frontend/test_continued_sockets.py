@@ -68,10 +68,11 @@ def test_a_kill_at_each_place_of_a_write_costs_nothing(tmp_path: Path, place: st
         (tmp_path / f"MainProcess.{place}").write_text("5")
         spoken = CONVERSATIONS[name]
         client = Client(mortal, spoken.opening, wyoming=not spoken.path)
-        if spoken.opening:
-            client.wait(lambda wire: b"\r\n\r\n" in wire)
-        client.socket.sendall(b"".join(spoken.input))
-        client.allow()
-        mortal.outlives()
-        client.wait(lambda wire: spoken.told(bytes(wire))[1])
-        assert spoken.told(bytes(client.heard))[0] == once
+        with client.socket:
+            if spoken.opening:
+                client.wait(lambda wire: b"\r\n\r\n" in wire)
+            client.socket.sendall(b"".join(spoken.input))
+            client.allow()
+            mortal.outlives()
+            client.wait(lambda wire: spoken.told(bytes(wire))[1])
+            assert spoken.told(bytes(client.heard))[0] == once
