@@ -115,7 +115,7 @@ BREAKS = (
     Mutation(
         "an-answer-of-two-deaths-is-ended",
         "frontend/serving/takeover.py",
-        "if deaths(entry) >= DEATHS and not entry.rests:",
+        "if deaths(entry) >= DEATHS + (not entry.begun) and not entry.rests:",
         "if False:",
         ("tests/frontend/test_continued_answers.py",),
     ),
