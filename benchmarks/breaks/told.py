@@ -113,11 +113,11 @@ BREAKS = (
         ("tests/frontend/test_replayed_conversations.py",),
     ),
     Mutation(
-        "an-answer-of-two-deaths-is-ended",
+        "what-fronts-die-of-is-ended",
         "frontend/serving/takeover.py",
         "if deaths(entry) >= DEATHS + (not entry.begun) and not entry.rests:",
         "if False:",
-        ("tests/frontend/test_continued_answers.py",),
+        ("tests/frontend/test_continued_answers.py::test_a_request_that_fronts_die_of_is_ended_and_no_other",),
     ),
     Mutation(
         "bytes-are-kept-until-they-are-taken",
