@@ -61,7 +61,7 @@ class Listener:
 
 
 def files_beside_listeners(started: Server, listeners: int, files: int) -> list[str]:
-    """What went wrong."""
+    """Refusals and failures of the run, a line each; empty if all were heard."""
     url, wrong = f"http://127.0.0.1:{started.port}", list[str]()
     BlockingClient(url).ask("POST", "/v1/audio/speech", {"input": "It measures how fast the engine is."}, DEADLINE)
     hearing = [Listener(url, " ".join(SENTENCES[n : n + 12])) for n in range(listeners)]

@@ -50,7 +50,7 @@ AGAIN = 9
 
 
 class Used(NamedTuple):
-    """What one request cost: seconds to its first byte; processor seconds, minor and major page faults."""
+    """Cost of one request: seconds to its first byte, processor seconds, minor and major page faults."""
 
     first_byte: float
     processor: float

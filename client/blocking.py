@@ -11,7 +11,8 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -120,7 +121,7 @@ class BlockingClient:
             RequestRefused: it answers with an error.
         """
         try:
-            with self._spoken(method, path, body, connect, silent, is_ended) as answer:
+            with self._spoken(partial(self._answered, method, path, body, connect, silent, is_ended)) as answer:
                 while line := answer.readline(LONGEST_EVENT):
                     if (event := read_event(line)) is not None:
                         yield event
@@ -173,7 +174,8 @@ class BlockingClient:
         received = 0
         amount: Callable[[int], str] = _seconds if kind == "audio/" else "{} bytes".format
         try:
-            with self._spoken("POST", "/v1/audio/speech", body, CONNECT_SECONDS, None) as answer:
+            asked = partial(self._answered, "POST", "/v1/audio/speech", body, CONNECT_SECONDS, None)
+            with self._spoken(asked) as answer:
                 if answer.headers.get("X-Speakable") == "none":
                     raise CannotSpeak("There is nothing in the text that can be spoken.")
                 if (rate := answer.headers.get("X-Sample-Rate", str(SAMPLE_RATE))) != str(SAMPLE_RATE):
@@ -196,15 +198,12 @@ class BlockingClient:
 
     @contextmanager
     def _spoken(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        connect: float,
-        silent: float | None,
-        is_ended: Callable[[], bool] = lambda: False,
+        self, answered: Callable[[], AbstractContextManager[http.client.HTTPResponse]]
     ) -> Iterator[http.client.HTTPResponse]:
         """An answer that is no error, waited for where the server says when.
+
+        Args:
+            answered: asks once (`_answered`).
 
         Raises:
             RequestRefused: it answers with an error, and waiting is of no use or has taken long enough.
@@ -213,7 +212,7 @@ class BlockingClient:
         self._waits.add(woken)
         try:
             while True:
-                with self._answered(method, path, body, connect, silent, is_ended) as answer:
+                with answered() as answer:
                     if 200 <= answer.status < 300:
                         waiting.over()
                         yield answer

@@ -41,7 +41,7 @@ class Said(IntEnum):
     RETURNED = 1
     """The front has read nothing of it and won't: it has no descriptor left, or drains."""
     SERVES = 2
-    """Of no connection: another version's supervisor speaks, and takes the connections over."""
+    """Another version's supervisor speaks, and takes the connections over; the record is about no connection."""
 
 
 class Accepted(NamedTuple):

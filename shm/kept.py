@@ -68,7 +68,7 @@ CHECKSUMS = KeptKind("checksums", 1)
 JOB = KeptKind("job", 1)
 """Order and journal of a book that the server makes."""
 ORIGIN = KeptKind("origin", 1)
-"""Where a model file came from."""
+"""Source of a model file."""
 PASSAGE = KeptKind("passage", 1)
 """Speech of a half-made book."""
 PROFILE = KeptKind("profile", 2)

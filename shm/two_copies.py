@@ -33,6 +33,6 @@ def newest(memory: mmap.mmap | bytearray, at: int, copy_bytes: int) -> tuple[int
 
 
 def copy_of(generation: int, payload: bytes, copy_bytes: int) -> tuple[int, bytes]:
-    """Where a record of that generation is to be stored, from the first copy's first byte on, and its bytes."""
+    """Place of a record of that generation, in bytes from the first copy's first byte on, and its bytes."""
     head = _HEAD.pack(generation, len(payload), zlib.crc32(payload, generation & 0xFFFFFFFF))
     return (generation % 2) * copy_bytes, head + payload

@@ -18,7 +18,7 @@ class WayToSay(NamedTuple):
     phonemes: str
     """Phonemes of misaki's alphabet."""
     how: str
-    """Where they come from: the source as it is read now, a language, the voice's rules, or letters."""
+    """Origin of the phonemes: the source as it is read now, a language, the voice's rules, or letters."""
     probability: float | None
     """Probability that the word is of that language; None for the other ways."""
 

@@ -1,5 +1,5 @@
-"""What a socket's input led to, kept for a successor of this front: the texts of its contexts, and how much of each was
-told.
+"""Journal of a socket, kept for a successor of this front: the calls that its input led to, and the place up to which
+each context was told.
 
 A context's notes are the calls that were made on it, in order, with what depends on time: a text that was given because
 its client paused, sentences that the reader gave because no more came, the segments that were planned. A successor
@@ -40,7 +40,7 @@ Note = tuple[Any, ...]
 
 
 class ContextPlace(msgspec.Struct, array_like=True):
-    """How much of one context was told."""
+    """Place in one context up to which its client was told."""
 
     number: int = 0
     audio: int = 0
@@ -48,7 +48,7 @@ class ContextPlace(msgspec.Struct, array_like=True):
     words: int = 0
     flushes: int = 0
     extra: list[int] = []
-    """What the dialect counts of it."""
+    """Numbers that the dialect counts of the context (`Talk.place`)."""
     stream: int = 0
     """Number of the context's stream that is being heard, from 0."""
     heard: int = 0
@@ -60,7 +60,7 @@ class ContextPlace(msgspec.Struct, array_like=True):
 
 
 class Settled(msgspec.Struct, array_like=True):
-    """What is left of a context's streams that were told whole: none of them is made again."""
+    """Counts over a context's streams that were told whole and aren't made again."""
 
     stream: int = 0
     """Number of the stream after them."""
@@ -73,12 +73,12 @@ class Settled(msgspec.Struct, array_like=True):
 
 
 class SocketPlace(msgspec.Struct, array_like=True):
-    """How far a socket is."""
+    """Place in a socket, as its client was told it."""
 
     begun: bool = False
     """Its greeting was sent."""
     state: list[int] = []
-    """What the dialect counts of the socket."""
+    """Numbers that the dialect counts of the socket (`Talk.state`)."""
     goodbye: tuple[int, str] | None = None
     """Code and reason of the close frame, once the socket is to end."""
     closing: bool = False
@@ -88,7 +88,7 @@ class SocketPlace(msgspec.Struct, array_like=True):
 
 
 class SocketRecord(Protocol):
-    """What is needed of `frontend.serving.record.Record`."""
+    """Part of `frontend.serving.record.Record` that a journal needs."""
 
     @property
     def name(self) -> bytes: ...
@@ -133,10 +133,10 @@ class ContextNotes:
         self._journal = journal
         done = self.settled
         self._made = ContextPlace(number, done.audio, done.words, done.flushes)
-        """What was made of the context, told or not."""
+        """Audio, words and flushes that were made of the context, told or not."""
         self._held = 0
         self._progress: Progress | None = None
-        """Of the stream in hand."""
+        """Progress of the stream in hand; None between two streams."""
 
     @property
     def had_audio(self) -> bool:
@@ -201,7 +201,7 @@ class ContextNotes:
         return (call for call in self.calls if call[0] == kind)
 
     def untold(self, event: Event) -> Event | None:
-        """What the client doesn't have of a context's next event."""
+        """The part of a context's next event that the client doesn't have; None: it has all of it."""
         made, left = self._made, self.left or ContextPlace()
         if isinstance(event, Flushed):
             made.flushes += 1
@@ -217,7 +217,7 @@ class ContextNotes:
         return replace(event, audio=audio, words=words)
 
     def place(self, held: int, extra: list[int]) -> ContextPlace:
-        """How much was told, once the last event that was given is.
+        """The context's place, once the last event that was given is told.
 
         Args:
             held: words that the dialect has and hasn't told.
@@ -258,7 +258,7 @@ class SocketJournal:
         """Notes that haven't left, and as they are written."""
         self._kept: dict[int, list[tuple[Note, bytes]]] = {}
         self._counted = 0
-        """How many of them are among those that matter."""
+        """Number of calls in `_kept`."""
         self._written = 0
         """Bytes of notes that the record has."""
         self._numbers = 0
@@ -270,7 +270,7 @@ class SocketJournal:
         self.open: dict[int, ContextNotes] = {}
         """The notes of open contexts, by number."""
         self.left: SocketPlace | None = None
-        """What a killed front has left; None: the socket is new."""
+        """Place that a killed front has left; None: the socket is new."""
         self._left_notes: list[Note] = []
         if record is not None and record.left:
             self.left = _decode_place(record.left)
@@ -355,7 +355,7 @@ class SocketJournal:
 
     @contextmanager
     def unit(self, followed: int | None = None) -> Iterator[None]:
-        """What is written within the block leaves at once, or not at all, together with all notes.
+        """Have all that is written within the block leave at once, or not at all, together with all notes.
 
         Args:
             followed: bytes of the input that were followed; None: no more than before.
@@ -392,7 +392,7 @@ _decode_note: Callable[[bytes], Note] = msgpack_decoder(tuple)
 
 
 def _unsettled(calls: Sequence[Note]) -> tuple[Settled, Sequence[Note]]:
-    """What is left of streams that were told whole, and the calls after them, from the text on that was held then."""
+    """Counts over the streams that were told whole, and the calls after them, from the text on that was held then."""
     done = Settled(*next((values for kind, *values in reversed(calls) if kind == "settled"), ()))
     begins = next((place for place, call in enumerate(calls) if call[:2] == ("renew", done.stream)), None)
     if not done.stream or begins is None:

@@ -4,6 +4,7 @@ meaning."""
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,7 +32,36 @@ _MOST_NAMED = 64
 """Fields without effect that are named on one socket; a client could send new names for ever."""
 
 
-class Talk:
+class Moments:
+    """Moments of a socket at which a dialect may have something to do; by default it has not."""
+
+    def begin(self) -> None:
+        """Check the address and greet, after the upgrade.
+
+        Raises:
+            ApiError, SpeechError: the socket ends with this error.
+        """
+
+    def warn(self, message: str, code: str) -> None:
+        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
+
+    def ended(self, key: str) -> None:
+        """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
+
+    # -- for a successor of this front
+
+    state: Sequence[int] = ()
+    """Numbers that messages have changed in the socket itself; set on a new socket to continue it."""
+
+    def place(self, key: str) -> tuple[int, list[int]]:
+        """The context's place in the dialect: words that are held back, and numbers of the dialect's own."""
+        return 0, []
+
+    def resume(self, key: str, numbers: list[int]) -> None:
+        """Continue a context that was opened again. `numbers`: those of `place`."""
+
+
+class Talk(Moments, ABC):
     """One client's socket: what its messages mean, and the messages that it is sent.
 
     What a method sends leaves together, and a successor of this front continues before all of it or after: no method
@@ -41,54 +71,29 @@ class Talk:
     idle_seconds: float
     """Seconds without a message, while nothing is spoken, after which the socket is closed."""
 
-    def begin(self) -> None:
-        """Check the address and greet, after the upgrade.
-
-        Raises:
-            ApiError, SpeechError: the socket ends with this error.
-        """
-
+    @abstractmethod
     def hear(self, message: Any) -> None:
         """Act on a decoded JSON message.
 
         Raises:
             ApiError, SpeechError: the message is wrong, or can't be followed.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self, key: str, message: Any) -> Context:
         """Open a context, as a message asks that opens one.
 
         Raises:
             ApiError, SpeechError: it can't be opened.
         """
-        raise NotImplementedError
 
-    def warn(self, message: str, code: str) -> None:
-        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
-
+    @abstractmethod
     def tell(self, key: str, context: Context, event: Event) -> None:
         """Send a context's event."""
-        raise NotImplementedError
 
-    def ended(self, key: str) -> None:
-        """Send the end of a context whose audio is whole; nothing if the socket's close says it."""
-
-    # -- for a successor of this front
-
-    state: Sequence[int] = ()
-    """What messages have changed in the socket itself; set on a new socket to continue it."""
-
-    def place(self, key: str) -> tuple[int, list[int]]:
-        """How much of a context was told: words that are held back, and numbers of the dialect's own."""
-        return 0, []
-
-    def resume(self, key: str, numbers: list[int]) -> None:
-        """Continue a context that was opened again. `numbers`: those of `place`."""
-
+    @abstractmethod
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         """The message for an error of a context, or of the socket (`None`)."""
-        raise NotImplementedError
 
 
 class Session:
@@ -113,7 +118,7 @@ class Session:
         self._journal = SocketJournal(self._record)
         self._journal.describe = self._place
         self._frames: list[str | bytes] = []
-        """What the step in hand sends."""
+        """Messages that the step in hand sends."""
         self._begun = False
         self.contexts = OpenContexts(request, services, self._journal, self._listen, self._wake_if_over)
         self._waiting = InterruptibleWait()

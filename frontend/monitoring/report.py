@@ -241,7 +241,7 @@ def work(process: str, stage: str, processor_seconds: float, joules: float) -> W
 
 
 class Strain(msgspec.Struct):
-    """What the system says of a machine that runs slower than it can."""
+    """Strain of the machine: signs from the system that it runs slower than it can."""
 
     signs: Annotated[list[str], Meta(description="On battery, hot, held back; empty: none.")]
     reserve: Annotated[float, Meta(description="Factor on the costs from which new texts' plans are made.")]

@@ -49,6 +49,7 @@ class ErrorAnswer(msgspec.Struct):
 
     @classmethod
     def of(cls, status: int, detail: ErrorDetail) -> ErrorAnswer:
+        """The body of one error. Each service has its own; `abc` can't say so, because msgspec has a metaclass too."""
         raise NotImplementedError
 
 

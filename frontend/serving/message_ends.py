@@ -1,4 +1,4 @@
-"""Where messages end in the bytes of a WebSocket (RFC 6455, section 5.2)."""
+"""Ends of messages in the bytes of a WebSocket (RFC 6455, section 5.2)."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Record:
 
     @property
     def notes(self) -> bytes:
-        """What a killed front has noted of a socket's input."""
+        """Notes of a socket's input that a killed front has left; empty: none."""
         return self._slot.notes if self.midway else b""
 
     @property
@@ -197,7 +197,7 @@ class Record:
     def socket_unit(
         self, place: bytes, notes: bytes, *, anew: bool, followed: int | None, rests: bool
     ) -> Iterator[None]:
-        """What is written within the block leaves at once, or not at all, together with what it means.
+        """Have all that is written within the block leave at once, or not at all, together with its meaning.
 
         Args:
             place: how far the socket's contexts are; empty: that can't be told, and the socket can't be continued.

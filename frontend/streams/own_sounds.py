@@ -13,8 +13,8 @@ from shm.sounds import Sound
 
 
 class OwnSounds:
-    """What the workers make of one text. Finished segments go to the cache, if the text allows it; others are dropped
-    with the text."""
+    """Sounds that workers make of one text. Finished segments go to the cache, if the text allows it; others are
+    dropped with the text."""
 
     def __init__(self, cache: SegmentCache, name: bytes, *, cached: bool) -> None:
         """
@@ -26,10 +26,10 @@ class OwnSounds:
         self._name = name or os.urandom(16)
         self._cached = cached
         self._sounds: dict[int, Sound] = {}
-        """By the segments' indices."""
+        """Sounds by their segments' indices."""
 
     def left(self, index: int, key: bytes, *, marks: bool) -> CachedSegment | None:
-        """What a killed front has left of the segment with that index and key."""
+        """Sound that a killed front has left of the segment with that index and key; None: nothing."""
         found = self._cache.sounds.get(self._key(index, key))
         if found is None:
             return None

@@ -151,7 +151,7 @@ _SAID = {
     "`speed`": "--speed",
     "`lang`": "--lang",
 }
-"""What the API's errors say to programs, and what it is on the command line."""
+"""Phrases of the API's errors, and their equivalents on the command line."""
 
 
 def failed(error: CannotSpeak) -> click.ClickException:

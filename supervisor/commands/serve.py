@@ -126,7 +126,7 @@ def _serve(
 
 @dataclass(frozen=True, slots=True)
 class StartedAs:
-    """What a start was given, which the next version is given too."""
+    """Circumstances of a start, which the next version gets too."""
 
     arguments: list[str]
     environment: dict[str, str]

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 
 class Inheritance(msgspec.Struct, frozen=True, kw_only=True):
-    """What the old version leaves to the new one. Descriptors are numbers; unknown fields are ignored."""
+    """Resources that the old version leaves to the new one. Descriptors are numbers; unknown fields are ignored."""
 
     http: int
     wyoming: int | None = None

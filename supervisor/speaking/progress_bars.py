@@ -21,7 +21,7 @@ def tell_wait(reason: str) -> None:
 
 
 CHARACTERS_A_SECOND = 14.5
-"""Of English prose at the usual pace, as the page estimates too."""
+"""Characters of English prose that are spoken in a second at the usual pace, as the page estimates too."""
 
 LONG = 400
 """Characters: about half a minute of speech."""

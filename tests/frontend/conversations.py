@@ -20,7 +20,7 @@ TEXTS = tuple(
 
 @dataclass
 class Told:
-    """What one context's client was told, without how its audio is divided over messages."""
+    """Audio, words and ends that one context's client was told, without how its audio is divided over messages."""
 
     audio: bytes = b""
     words: str = ""
@@ -112,10 +112,10 @@ def wyoming(event: Message, told: dict[str, Told]) -> bool:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a client sends, and how it reads the answers."""
+    """One client's input, and its way of reading the answers."""
 
     path: str
-    """Of a WebSocket; empty: the client speaks Wyoming."""
+    """Path of the WebSocket; empty: the client speaks Wyoming."""
     messages: Sequence[Message]
     read: Read
     ends: int = 1
@@ -123,7 +123,7 @@ class Conversation:
 
     @property
     def opening(self) -> bytes:
-        """What is sent first; its answer ends with an empty line."""
+        """Bytes that are sent first; their answer ends with an empty line."""
         if not self.path:
             return b""
         head = f"GET {self.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -135,7 +135,7 @@ class Conversation:
         return [frame(each) if self.path else json.dumps(each).encode() + b"\n" for each in self.messages]
 
     def told(self, wire: bytes) -> tuple[dict[str, Told], bool]:
-        """What the client was told by these bytes of the server's; True if that is all."""
+        """Told contexts in these bytes of the server's; True if they are whole."""
         found, ends = defaultdict[str, Told](Told), 0
         if self.path:
             wire = wire.partition(b"\r\n\r\n")[2]

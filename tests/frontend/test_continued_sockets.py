@@ -25,7 +25,7 @@ def made() -> Iterator[Fronts]:
 def converse(
     made: Fronts, spoken: Conversation, kills: Sequence[int] = (), seed: int = 0
 ) -> tuple[dict[str, Told], int]:
-    """What was told, and the number of its bytes. Half of the input is sent after the first kill.
+    """Told contexts, and the number of their bytes. Half of the input is sent after the first kill.
 
     Args:
         kills: bytes of the answer after which the front is killed.

@@ -116,7 +116,7 @@ async def read(client: asyncio.StreamReader, spoken: Conversation, wire: bytes =
 
 
 async def recorded(made: Fronts, spoken: Conversation) -> tuple[bytes, CutSlot]:
-    """What an undisturbed client reads, and the record as it was at each step."""
+    """Bytes that an undisturbed client reads, and the record as it was at each step."""
     slot = CutSlot()
     slot.clear(1)
     client, ours = made.connect()
@@ -144,7 +144,7 @@ async def recorded(made: Fronts, spoken: Conversation) -> tuple[bytes, CutSlot]:
 
 
 async def replayed(made: Fronts, spoken: Conversation, wire: bytes, cut: Cut) -> bytes:
-    """What the client of a killed front reads in all."""
+    """All bytes that the client of a killed front reads."""
     slot = Slot(bytearray(zlib.decompress(cut.memory)), 0)
     client, ours = made.connect()
     with pytest.MonkeyPatch.context() as patch:

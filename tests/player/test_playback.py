@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 
 import numpy as np
@@ -230,17 +229,19 @@ async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
 async def test_an_output_is_opened_when_the_last_one_is_closed(house: House) -> None:
     house.play("a b")
     await house.sounds()
-    closed = threading.Event()
+    may_close = threading.Event()
 
     def close() -> None:
-        time.sleep(0.1)  # a device that is closed slowly
-        closed.set()
+        assert may_close.wait(30)
 
     house.card.close = close  # type: ignore[method-assign]
     house.steer(Verb.PAUSE)
     house.steer(Verb.RESUME)
+    for _ in range(100):
+        await asyncio.sleep(0.001)
+    assert len(house.cards.opened) == 1
+    may_close.set()
     await house.until(lambda: len(house.cards.opened) == 2)
-    assert closed.is_set()
 
 
 async def test_speed_changes_with_the_next_sentence(house: House) -> None:

@@ -57,7 +57,7 @@ Held = tuple[bytes, tuple[Mark, ...], bool] | None
 
 
 def held(by: Sounds, key: bytes) -> Held:
-    """What there is of a sound. One of which nothing was kept yet is none."""
+    """Kept part of a sound. One of which nothing was kept yet is none."""
     found = by.get(key)
     if not found or not (len(found[0]) or found[1] or found[2].row.whole):
         return None

@@ -1,4 +1,4 @@
-"""What each earlier version has left on a disk, read by this one; and what a later version may leave.
+"""Files that each earlier version has left on a disk, read by this one; and those that a later version may leave.
 
 1. A folder that an earlier version wrote -> every kind is read, or made again; the user's own files are as they were.
 2. A folder of a later version, with fields that nobody knows -> remade or refused in one line; a job and the user's

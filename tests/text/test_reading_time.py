@@ -70,7 +70,10 @@ def slow_ones(works: Iterator[tuple[str, Work]], units: list[str], beginnings: t
                 return work(begin + (unit * length)[:length])
 
             short, long = limited_seconds(partial(run, 400)), limited_seconds(partial(run, 1_600))
-            if math.isinf(long) or (long > 7 * short + 0.004 and not grows_with_the_length(run, 1_800)):
+            # A window of a thousand characters makes a step there: beyond it, the time must grow with the length.
+            if math.isinf(long) or (
+                long > 7 * short + 0.004 and not any(grows_with_the_length(run, length) for length in (1_800, 12_000))
+            ):
                 found.append(f"{name}: {begin!r} {unit!r} …")
     return found
 

@@ -34,7 +34,6 @@ _FLAPPED = re.compile(rf"(?<=[{_WRITTEN_VOWEL}r])t(?=[əɪi]|oʊ)|(?<=ː)t(?=[ə
 _STRESSED_SCHWA = re.compile(rf"(ˈ[^{_WRITTEN_VOWEL}]*)ə(?![rʊ])")
 _DIPHTHONGS = str.maketrans({"A": "eɪ", "I": "aɪ", "W": "aʊ", "O": "oʊ", "Y": "ɔɪ"})
 _LONG = re.compile(r"[ɑɔɜ](?!ː|ɪ)|[iu](?=.)(?!ː)|(?<=ˈ)[iu]$")
-_FINALS_END = re.compile("$|(?=[^aeiouür])|(?=r[aeiou])")
 
 
 _LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}

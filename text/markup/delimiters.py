@@ -22,7 +22,7 @@ _MEMORY = 1 << 20
 
 
 def wrong_delimiters(delimiters: str) -> str:
-    """What is wrong with a user's cut marks; empty if they can be used."""
+    """Reason why a user's cut marks can't be used; empty if they can."""
     expression = _expression(delimiters)
     if expression is None:
         if len(delimiters) > MOST_SIGNS:

@@ -1,4 +1,4 @@
-"""What a pasted text has around its words: subtitle times, BBCode, wiki marks, page numbers, footnote signs, faces.
+"""Layout around a pasted text's words: subtitle times, BBCode, wiki marks, page numbers, footnote signs, faces.
 
 These become spaces, so that each word keeps its place in the text. Patterns are bounded or possessive: linear time.
 """

@@ -16,8 +16,8 @@ from text.locales.tables import table
 from text.words.word import Word
 
 RISE = Inflection(rise=10.0)
-"""What the last word of such a question gets. The model speaks its last syllable 2 to 4 semitones below the sentence's
-mean."""
+"""Inflection of the last word of such a question. The model speaks its last syllable 2 to 4 semitones below the mean of
+the sentence."""
 
 _ENDS = re.compile(r"\?[!?]*[\"'”’)\]»*_]*$")
 _CLAUSE = re.compile(r"[,;:—–…)\"”]+$|\.{3}$")

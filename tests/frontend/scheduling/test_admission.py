@@ -257,7 +257,7 @@ async def test_a_late_file_comes_after_every_listener_who_has_little_left_to_hea
 
 
 async def test_voice_agents_have_a_share_that_nobody_else_takes(desk: Desk) -> None:
-    """Of the second listener's work nine tenths of the machine have no room beside the first one's; all of it has."""
+    """Nine tenths of the machine have no room for the second listener beside the first one; all of it has."""
     worker = desk.worker(1, rings=8)
     await measured(desk, worker, 0.36)
     text = "|".join(["x" * 12] * 80)

@@ -1,4 +1,4 @@
-"""What a new version must sound like to be taken, and who may call the rehearsal."""
+"""Rehearsal: the sound that a new version must have to be taken, and its callers."""
 
 from __future__ import annotations
 

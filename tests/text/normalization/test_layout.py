@@ -1,4 +1,4 @@
-"""What pasted texts have around words: subtitle times, BBCode, wiki marks, page numbers, notes, faces, hyphens."""
+"""Layout around the words of pasted texts: subtitle times, BBCode, wiki marks, page numbers, notes, faces, hyphens."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _MENDED = (
     (re.compile("vingtsième"), "vingtième"),
     (re.compile("centsième"), "centième"),
 )
-"""What num2words gets wrong in Spanish, French and Italian."""
+"""Mistakes of num2words in Spanish, French and Italian, with the right words."""
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
 
