@@ -187,12 +187,12 @@ class Front:
         if wyoming:
             wyoming.start()
         prewarming = asyncio.create_task(self._scheduler.prewarm(self._settings.prewarm, self._ahead))
-        preparing = asyncio.create_task(self._prepare(services))
+        # While the worker loads: `import av` and LAME took the first MP3 half a second.
+        services.encoders.prepare(output_of(FORMATS[usual_format(self._settings)]))
         news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
-        preparing.cancel()
         news.cancel()
         if checking:
             checking.cancel()
@@ -208,12 +208,6 @@ class Front:
             await ending
         self._player.close()
         self._scheduler.close()
-
-    async def _prepare(self, services: Services) -> None:
-        """Load the usual format's codec once an engine can speak and nobody listens: `import av` and LAME took the
-        first MP3 half a second."""
-        await self._scheduler.idle()
-        services.encoders.prepare(output_of(FORMATS[usual_format(self._settings)]))
 
     def _measure(self) -> None:
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
@@ -302,15 +296,15 @@ class Front:
             if route.repeatable and route.body_type == JSON:
                 prepare(route.body)
 
-    def _read_ahead(self) -> None:
-        """Read a text here and one in the helper for long texts, which load their rules at their first."""
-        for text in ("Ready.", f"Ready. {'-' * 160}"):
-            deque(self._pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
+    def _read_ahead(self, text: str) -> None:
+        """Read a text, so that its rules are loaded: here, or in the helper if it is one for it."""
+        deque(self._pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
 
     def _load_english(self) -> None:
         if self._loading is None and self._text.g2p == "misaki":
             # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
-            self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
+            read = partial(self._read_ahead, "It's ready, and has been since 9:30.")
+            self._loading = asyncio.get_running_loop().run_in_executor(None, read)
 
     def _tell(self, message: ControlMessage) -> None:
         try:
@@ -362,7 +356,7 @@ class Front:
                 self._prepare_to_continue()
                 if english:
                     self._load_english()
-                    self._scheduler.prepare(self._read_ahead)
+                    self._scheduler.prepare(partial(self._read_ahead, f"Ready. {'-' * 160}"))
             case Suspects():
                 self._in_flight.heed(message)
                 if message.suspected:

@@ -178,7 +178,7 @@ BREAKS = (
     Mutation(
         "standby-rests",
         "supervisor/processes/workers.py",
-        "self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF",
+        "self._no_standby_before = self._timers.clock() + seconds",
         "self._no_standby_before = self._timers.clock()",
         (
             "tests/supervisor/processes/test_generations.py",

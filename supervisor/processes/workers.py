@@ -4,6 +4,7 @@ load."""
 from __future__ import annotations
 
 import logging
+import math
 
 import msgspec
 
@@ -26,6 +27,9 @@ ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExe
 ORDER_LIMIT = 3.0
 """Seconds within which a worker that handles messages must have answered its `Load`."""
 
+SETTLED = 3.0
+"""Seconds after the first worker's loading in which no standby is started: who asks at once has all cores."""
+
 STANDBY_BACKOFF = 5.0
 """Seconds after which a standby that failed is replaced."""
 
@@ -45,7 +49,7 @@ class Workers:
         """False while the workers are to rest, because no stream has waited for one for `--idle-unload`."""
         self._load_timeout = settings.load_timeout
         self._standby_mode = settings.standby
-        self._no_standby_before = 0.0
+        self._no_standby_before = math.inf
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
         self._nursery = nursery
@@ -70,6 +74,8 @@ class Workers:
         child.ready = ready
         name, provider = ready.engine.name, ready.engine.provider
         log.info("worker[%d] is ready after %.2f s: %s on %s", child.generation, ready.load_seconds, name, provider)
+        if self._no_standby_before == math.inf:
+            self._delay_standby(SETTLED)
         if role := self.role_of(child):
             role.serves(child)
 
@@ -141,7 +147,7 @@ class Workers:
         self.standby_fails(child, ended(status))
         if role := self.role_of(child):
             if child is role.successor:
-                self.delay_standby()
+                self._delay_standby(STANDBY_BACKOFF)
             role.exited(child, status)
         if self.failures.crashed(child.engine.provider if child.ready else child.loading, status):
             self.drop_loaded_standby()
@@ -276,12 +282,11 @@ class Workers:
         if child is self.standby:
             log.error("the standby worker[%d] has failed: %s", child.generation, reason)
             self.drop_standby()
-            self.delay_standby()
+            self._delay_standby(STANDBY_BACKOFF)
 
-    def delay_standby(self) -> None:
-        """Start no standby for a while, after a process died that was not needed yet."""
-        self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF
-        self._timers.wake(STANDBY_BACKOFF)
+    def _delay_standby(self, seconds: float) -> None:
+        self._no_standby_before = self._timers.clock() + seconds
+        self._timers.wake(seconds)
 
     # -- ending
 

@@ -29,6 +29,7 @@ from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
 from supervisor.processes.standing import Standing
+from supervisor.processes.workers import SETTLED
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.engine_infos import espeak, kokoro
 
@@ -137,6 +138,7 @@ class House(Outside):
         """Times at which the lifecycle reported that no front is silent."""
         self.changes = Changes(front=False, worker=False)
         self._fetch = fetch
+        self._standby = standby
         self._errands = errands
         settings = SupervisorSettings(
             rings=1,
@@ -183,11 +185,13 @@ class House(Outside):
         return sum(child.role == role for child in self.children)
 
     def up(self, engine: EngineInfo = ESPEAK) -> tuple[FakeChild, FakeChild]:
-        """Start, and let both say that they are ready: (front, worker)."""
+        """Start, let both say that they are ready, and the time pass before a standby is started: (front, worker)."""
         self.lifecycle.start()
         front, worker = self.newest("front"), self.newest("worker")
         self.lifecycle.message(front, Started())
         self.ready(worker, engine)
+        if self._standby != "off":
+            self.passes(SETTLED)
         return front, worker
 
     def ready(self, worker: FakeChild, engine: EngineInfo = ESPEAK) -> None:

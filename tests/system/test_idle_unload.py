@@ -55,8 +55,11 @@ def test_the_engine_goes_when_nobody_asks_and_the_next_request_brings_it_back(st
     started.logs(r"worker\[1\] has finished")
     until_it_rests(started)
     assert speaking not in [each.pid for each in started.family()], "its memory is back"
+    awaited(
+        lambda: [each["state"] for each in started.get("/status")[1]["processes"] if each["role"] == "standby"],
+        lambda states: states == ["imported"],
+    )
     waiting = process(started, "standby")
-    assert waiting["state"] == "imported"
     assert started.get("/ready")[0] == 200
     assert started.get("/status")[1]["ready"]
     assert "kokoro_live_engine_info{" in started.get("/metrics")[1]

@@ -11,6 +11,7 @@ from shm.engine_info import EngineInfo
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.workers import SETTLED
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
 ACCELERATED = msgspec.structs.replace(KOKORO, provider="CoreMLExecutionProvider")
@@ -76,6 +77,17 @@ def test_an_imported_standby_is_told_to_load_when_it_is_needed_and_another_takes
     house.ready(standby)
     assert front.heard_of(Connect)[-1].generation == standby.generation
     assert house.count("worker") == 3
+
+
+def test_no_standby_is_started_beside_the_first_requests() -> None:
+    house = House(standby="imported")
+    house.lifecycle.start()
+    house.lifecycle.message(house.newest("front"), Started())
+    house.ready(house.newest("worker"))
+    house.passes(SETTLED - 0.1)
+    assert house.count("worker") == 1
+    house.passes(0.2)
+    assert house.count("worker") == 2
 
 
 def test_a_loaded_standby_speaks_the_moment_it_is_needed() -> None:
