@@ -63,8 +63,7 @@ def _rests(server: Subject) -> None:
     while time.monotonic() < end:
         workers = [each for each in _status(server)["processes"] if each["role"] == "worker"]
         standby = [each for each in _status(server)["processes"] if each["role"] == "standby"]
-        if [each["state"] for each in workers] == ["resting"] and standby:
-            time.sleep(1.0)  # the standby imports its libraries
+        if [each["state"] for each in workers] == ["resting"] and standby and standby[0]["state"] == "imported":
             return
         time.sleep(0.1)
     raise TimeoutError("the engine was not unloaded")

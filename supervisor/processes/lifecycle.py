@@ -384,7 +384,8 @@ class Lifecycle:
     def _spares(self) -> Iterator[Spare]:
         """The processes that are no front and fill no worker's slot."""
         if standby := self._workers.standby:
-            yield standby, "standby", "loaded" if standby.ready else "imported"
+            state = "loaded" if standby.ready else "imported" if standby.attentive else RoleState.STARTING
+            yield standby, "standby", state
         if front := self._fronts.standby.process:
             yield front, "standby-front", "ready" if front.able else RoleState.STARTING
         if errand := self._errands.running:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,7 +66,9 @@ class Server:
         pass_fds: Sequence[int] = (),
         root: Path = ROOT,
     ) -> None:
-        """`patience`: seconds within which it must speak, where a model is prepared first.
+        """Start it, and wait until it speaks and has its standby, if it is to have one.
+
+        `patience`: seconds within which it must speak, where a model is prepared first.
 
         `open_files`: how many files each of its processes may have open (`ulimit -n`).
 
@@ -116,9 +119,15 @@ class Server:
         if wait:
             try:
                 self.announcement = self.announced(patience)
+                if dict(pairwise(arguments)).get("--standby", "off") != "off":
+                    awaited(self._has_standby)
             except BaseException:
                 self.close()
                 raise
+
+    def _has_standby(self) -> bool:
+        processes = self.get("/status")[1]["processes"]
+        return any(each["role"] == "standby" and each["state"] != "starting" for each in processes)
 
     def announced(self, patience: float = DEADLINE) -> str:
         """Wait for the next line that says who speaks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from itertools import pairwise
 
-from shm.messages import Recycle
+from shm.messages import Heartbeat, Recycle
 from shm.situation import ProcessReport, Situation
 from supervisor.processes.metrics import SupervisorMetrics
 from tests.supervisor.fakes import KOKORO, House
@@ -70,8 +70,10 @@ def test_processes_are_reported_from_the_start_on_with_the_end_of_those_that_die
 def test_a_standby_and_a_worker_that_finishes_its_streams_are_reported_beside_the_one_that_speaks() -> None:
     house = Watched(standby="loaded")
     _, old = house.up(KOKORO)
-    assert [each.state for each in house.roles()["standby"]] == ["imported"]
+    assert [each.state for each in house.roles()["standby"]] == ["starting"]
     standby = house.newest("worker")
+    house.lifecycle.message(standby, Heartbeat())
+    assert [each.state for each in house.roles()["standby"]] == ["imported"]
     house.ready(standby, KOKORO)
     assert [each.state for each in house.roles()["standby"]] == ["loaded"]
     house.lifecycle.message(old, Recycle("too large"))
