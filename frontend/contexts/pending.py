@@ -138,7 +138,7 @@ class PendingText:
 
     def _give(self, piece: WholeSentences, flush: bool = False) -> None:
         try:
-            entry = self._in_flight.enter(piece.text, again=self._repeats) if piece.text else TextInFlight()
+            entry = self._in_flight.enter(piece.text) if piece.text else TextInFlight()
         except TextError:
             self._notes.lost = True  # a successor would speak the piece
             raise

@@ -37,18 +37,15 @@ class InFlight:
         """The supervisor says which texts are under suspicion."""
         self._suspects = suspects
 
-    def enter(self, text: str, *, again: bool = False) -> TextInFlight:
+    def enter(self, text: str) -> TextInFlight:
         """Record the text until `TextInFlight.leave`.
-
-        Args:
-            again: it is the text of an answer that is continued, whose record counts the fronts that died of it.
 
         Raises:
             ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
         """
         digest = digest_of(text)
         left = self._suspects.refused.get(digest, 0.0) - time.monotonic()
-        if left > 0 and not again:
+        if left > 0:
             message = (
                 "This text has ended the server's process each time that it was tried. "
                 f"It is not tried again for {math.ceil(left / 60)} minutes."
@@ -64,16 +61,13 @@ class InFlight:
             self._tell(Cleared(digest))
 
     @contextmanager
-    def answering(self, text: str, *, again: bool = False) -> Iterator[None]:
+    def answering(self, text: str) -> Iterator[None]:
         """Around the handling of a request with that text, from its first look at the text to the answer's end.
-
-        Args:
-            again: as for `enter`.
 
         Raises:
             ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
         """
-        entry = self.enter(text, again=again)
+        entry = self.enter(text)
         token = current.set(entry)
         try:
             yield

@@ -24,8 +24,9 @@ from shm.records import SegmentCut, Slot
 CONTINUES = web.ResponseKey("CONTINUES", bool)
 """Set on a response that continues the one of a killed front: its head isn't sent again."""
 
-DEATHS = 2
-"""Fronts that die in a row without progress of an answer, until it is ended. A death after progress is none of its."""
+DEATHS = 8
+"""Fronts that die in a row without progress of an answer, until it is ended, whatever they did. A death after progress
+is none of its. A text that fronts die of is refused before that (`frontend/contract/in_flight.py`)."""
 
 
 class Record:

@@ -101,8 +101,7 @@ def _can_go_on(slot: Slot) -> bool:
     entry = slot.entry
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
-    # A request whose answer hasn't begun gets one: the front after its text's second death refuses the text.
-    if deaths(entry) >= DEATHS + (not entry.begun) and not entry.rests:
+    if deaths(entry) >= DEATHS and not entry.rests:
         log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths(entry))
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)

@@ -109,7 +109,7 @@ class Answers:
         log.debug("the text is %r", text)
         turn = self._sessions.turn(session, on_busy)
         progress = _progress_of(request, lambda: self._services.in_flight.clear(text))
-        with self._services.in_flight.answering(text, again=progress.left is not None):
+        with self._services.in_flight.answering(text):
             async with turn:
                 asked = replace(asked_of(engine_in_use(self._services.speaker)), progress=progress)
                 request[STAGES] = asked.stages

@@ -22,8 +22,9 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 log = logging.getLogger(__name__)
 
-MANY = 2
-"""Deaths of fronts after which a text is rejected."""
+MANY = 3
+"""Deaths of fronts, each at work on a text, after which it is rejected: a front and its successor may be killed from
+outside while they read."""
 
 REFUSED_FOR = 600.0
 """Seconds for which a text is rejected. A suspected text is cleared after the same time."""

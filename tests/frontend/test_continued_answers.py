@@ -189,7 +189,7 @@ def test_a_request_that_fronts_die_of_is_ended_and_no_other(tmp_path: Path) -> N
         order.write_text("1")
         deadly = Client(mortal, request(response_format="pcm", input=f"This is deadly. {TEXT}"))
         deadly.allow()
-        for _ in range(DEATHS + 1):  # its answer hasn't begun, so that a third front might refuse its text
+        for _ in range(DEATHS):
             mortal.outlives(order)
         with pytest.raises(RemoteDisconnected):
             deadly.read_all()
