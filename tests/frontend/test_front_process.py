@@ -11,25 +11,27 @@ from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
 from shm.situation import ProcessReport, Situation
 from text.settings import TextSettings
+from text.words.segment import Notation
 
 
 class Reader:
-    """Stands in for the scheduler, the G2P, the line to the player and the desk of jobs."""
+    """Stands in for the scheduler, the pipeline, the line to the player and the desk of jobs."""
 
     def __init__(self) -> None:
-        self.loaded: list[str] = []
+        self.read: list[str] = []
 
     def situation(self, _message: Situation) -> None: ...
 
     def given_up(self, _reason: str) -> None: ...
 
-    def load(self, language: str) -> None:
-        self.loaded.append(language)
+    def words(self, _text: str, language: str, _notation: Notation) -> list[object]:
+        self.read.append(language)
+        return []
 
 
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
-    made._scheduler = made._g2p = made._player = made._jobs = reader
+    made._scheduler = made._pipeline = made._player = made._jobs = reader
     made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
     made._oriented, made._cache = asyncio.Event(), SegmentCache(0)
     return made
@@ -39,7 +41,7 @@ def situation(loading: str) -> Situation:
     return Situation("starting", "", {}, processes=(ProcessReport(role="worker", state="starting", loading=loading),))
 
 
-async def test_english_is_loaded_once_while_a_worker_loads_kokoro():
+async def test_english_is_read_once_while_a_worker_loads_kokoro():
     reader = Reader()
     made = front(reader)
     made._follow(situation(""), [])
@@ -48,7 +50,7 @@ async def test_english_is_loaded_once_while_a_worker_loads_kokoro():
         made._follow(situation("CPUExecutionProvider"), [])
     assert made._loading is not None
     await made._loading
-    assert reader.loaded == ["en-us"]
+    assert reader.read == ["en-us"]
 
 
 def test_the_disk_cache_has_the_bounds_of_the_settings(tmp_path: Path) -> None:
