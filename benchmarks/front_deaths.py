@@ -8,7 +8,7 @@ is killed too, `--twice` times the successor as well, as soon as there is one. T
 miniature model, and caches nothing. A *gap* is a moment at which a listener who began to play half a second after the
 first sound has nothing left to play. Exits 1 if an answer isn't that of the undisturbed run, is cut (unless
 `--may-cut`) or has a gap that the undisturbed answer hasn't. Answers that the server declines because it is busy are
-counted apart; with `--may-cut`, so are those that it refuses because two fronts died of their text.
+counted apart; with `--may-cut`, so are those that it refuses because fronts died at work on their text.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import base64
 import contextlib
 import json
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -311,13 +312,14 @@ def main() -> int:
         with server(*flags, "--wyoming-port", "0") as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
             heard = asyncio.run(run(options, target, wyoming))
+            print(*(line for line in target.log if re.search(r" is (cut|refused)", line)), sep="\n", file=sys.stderr)
     by_kind = {kind: fates([each for each in heard if each.kind == kind]) for kind in KINDS}
     for kind, found in (by_kind | {"all": fates(heard)}).items():
         print(f"{kind:12}" + "  ".join(f"{name} {count}" for name, count in found.items()))
     if options.json:
         options.json.write_text(json.dumps(by_kind, indent=2))
     for each in heard:
-        if each.fate not in ("complete", "cut", "declined"):
+        if each.fate not in ("complete", "declined"):
             print(f"{each.kind}: {each.fate} {each.detail}", file=sys.stderr)
     allowed = {"complete", "declined"} | ({"cut", "refused", "gaps"} if options.may_cut else set())
     return int(any(count and name not in allowed for name, count in fates(heard).items()))
