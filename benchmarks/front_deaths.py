@@ -1,9 +1,11 @@
 """Ends fronts while answers of every kind are being sent, and compares each answer with an undisturbed one.
 
-    python -m benchmarks.front_deaths [--ends 300] [--with-worker 50] [--twice 50] [--seed 1] [--may-cut] [--json F]
+    python -m benchmarks.front_deaths [--ends 300] [--with-worker 50] [--twice 50] [--by SIGKILL SIGSEGV SIGSTOP]
+        [--seed 1] [--may-cut] [--json F]
 
 Listeners ask again and again, each in its own way: six formats, server-sent events, a whole clip, the sockets of three
-services, and Wyoming. Fronts end by SIGKILL, SIGSEGV and SIGSTOP at random moments; `--with-worker` times the worker
+services, and Wyoming. Fronts end by the signals of `--by` at random moments (SIGSEGV looks as if the front had caused
+it); `--with-worker` times the worker
 is killed too, `--twice` times the successor as well, as soon as there is one. The server has a spare front and the
 miniature model, and caches nothing. A *gap* is a moment at which a listener who began to play half a second after the
 first sound has nothing left to play. Exits 1 if an answer isn't that of the undisturbed run, is cut (unless
@@ -25,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +47,7 @@ BYTES_PER_SECOND = 48_000
 """Of PCM at the model's rate."""
 BUFFER = 0.5
 """Seconds after the first sound at which a listener begins to play."""
-ENDS = (signal.SIGKILL, signal.SIGSEGV, signal.SIGSTOP)
+ENDS = ("SIGKILL", "SIGSEGV", "SIGSTOP")
 
 
 class Cut(Exception):
@@ -251,18 +253,18 @@ class Crowd:
             self.heard.append(heard)
 
 
-async def end_front(to: Server, rng: random.Random) -> int:
+async def end_front(to: Server, rng: random.Random, ends: Sequence[str]) -> int:
     """End the front that serves; its process id."""
     while not (fronts := to.children("front")):  # noqa: ASYNC110 - another process tells nobody
         await asyncio.sleep(0.02)
     with contextlib.suppress(psutil.NoSuchProcess):
-        fronts[0].send_signal(rng.choice(ENDS))
+        fronts[0].send_signal(signal.Signals[rng.choice(ends)])
     return int(fronts[0].pid)
 
 
-async def strike(to: Server, rng: random.Random, *, worker: bool, twice: bool) -> None:
+async def strike(to: Server, rng: random.Random, ends: Sequence[str], *, worker: bool, twice: bool) -> None:
     """End the front, and whatever else is to end with it; return when another one serves."""
-    ended = await end_front(to, rng)
+    ended = await end_front(to, rng, ends)
     if worker:
         with contextlib.suppress(psutil.NoSuchProcess):
             to.children("worker[")[0].kill()
@@ -270,7 +272,7 @@ async def strike(to: Server, rng: random.Random, *, worker: bool, twice: bool) -
         while all(front.pid == ended for front in to.children("front")):  # noqa: ASYNC110 - the same
             await asyncio.sleep(0.02)
         if twice:
-            ended, twice = await end_front(to, rng), False
+            ended, twice = await end_front(to, rng, ends), False
 
 
 async def run(options: argparse.Namespace, target: Server, wyoming: int) -> list[Heard]:
@@ -287,7 +289,7 @@ async def run(options: argparse.Namespace, target: Server, wyoming: int) -> list
                 group.create_task(crowd.listen(kind, options.seed))
             for number, (worker, twice) in enumerate(strikes):
                 await asyncio.sleep(rng.uniform(0.1, 1.0))
-                await strike(target, rng, worker=worker, twice=twice)
+                await strike(target, rng, options.by, worker=worker, twice=twice)
                 if number % max(len(strikes) // 10, 1) == 0:
                     print(f"{number} ends: {fates(crowd.heard)}", file=sys.stderr, flush=True)
             crowd.going = False
@@ -303,6 +305,7 @@ def main() -> int:
     parser.add_argument("--ends", type=int, default=300, help="of fronts, those of the next two included")
     parser.add_argument("--with-worker", type=int, default=50)
     parser.add_argument("--twice", type=int, default=50)
+    parser.add_argument("--by", nargs="+", choices=ENDS, default=ENDS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--may-cut", action="store_true", help="a cut or refused answer and a gap break no promise")
     parser.add_argument("--json", type=Path)

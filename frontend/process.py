@@ -182,7 +182,10 @@ class Front:
         protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
         self._tell(Started())
         await self._oriented.wait()
-        acceptor = Acceptor(self._handover, connections, protocols, self._records, self._scheduler.speaks)
+        acceptor = Acceptor(
+            *(self._handover, connections, protocols, self._records, self._scheduler.speaks),
+            lambda: self._in_flight.blameless,
+        )
         acceptor.start()
         if wyoming:
             wyoming.start()

@@ -4,32 +4,64 @@ the front's death.
 A board is anonymous shared memory with `SLOTS` places, written by the front and read by the supervisor after the
 front's end:
 
-  place n:  | state, 1 byte | digest of a text, 16 bytes |
+  place n:  | state, 1 byte | digest of a text, 16 bytes | step of reading | step of encoding |, 16 bytes each
 
   state 0: free    1: the text's answer is under way    2: a thread works on the text itself
   + 4: a part of the answer has left
 
-The digest is written before the state, so a place that isn't free is complete at whatever moment the front is killed. A
-text that finds no free place isn't recorded.
+A step is the part of the work that a thread does: two unsigned numbers, its start and its end, in segments read or
+samples encoded; both are 0 while no thread is at that work. Digest and steps are written before the state, so a place
+that isn't free is complete at whatever moment the front is killed. A text that finds no free place isn't recorded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import mmap
+import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
 
 SLOTS = 256
 DIGEST_BYTES = 16
-_PLACE = 1 + DIGEST_BYTES
+_STEP = struct.Struct("<2Q")
+_STEPS_FROM = 1 + DIGEST_BYTES
+_PLACE = _STEPS_FROM + 2 * _STEP.size
 BOARD_BYTES = SLOTS * _PLACE
 
 _FREE, _UNDER_WAY, _WORKING = 0, 1, 2
 _BEGUN = 4
+
+
+class Work(IntEnum):
+    """Kinds of work on a text."""
+
+    READING = 0
+    ENCODING = 1
+
+
+class Step(NamedTuple):
+    """A part of some work: segments that are read, or samples that are encoded. The same text has the same ones."""
+
+    work: Work
+    start: int
+    end: int
+
+    def shared(self, other: Step) -> Step | None:
+        """What both have of the same work; None: nothing."""
+        start, end = max(self.start, other.start), min(self.end, other.end)
+        return Step(self.work, start, end) if self.work == other.work and start < end else None
+
+
+WHOLE_READING = Step(Work.READING, 0, 1)
+"""The step of a text that is read in one piece."""
+
+Steps = frozenset[Step]
 
 
 def digest_of(text: str) -> bytes:
@@ -41,8 +73,8 @@ def digest_of(text: str) -> bytes:
 class TextsInFlight:
     """Digests of the texts that a dead front was answering."""
 
-    working: frozenset[bytes] = frozenset()
-    """Texts that a thread was working on."""
+    working: Mapping[bytes, Steps] = field(default_factory=dict)
+    """Texts that threads were working on, and their steps."""
     waiting: frozenset[bytes] = frozenset()
     """Texts whose answers were under way while no thread worked on the text itself."""
     begun: int = 0
@@ -61,13 +93,18 @@ class Board:
         place = self._free.pop() if self._free else None
         if place is not None:
             at = place * _PLACE
-            self._memory[at + 1 : at + _PLACE] = digest
+            self._memory[at + 1 : at + _PLACE] = digest + bytes(2 * _STEP.size)
             self.mark(place, _UNDER_WAY)
         return TextInFlight(self, place)
 
     def mark(self, place: int, state: int) -> None:
         """Write a place's state: one byte, as in the module's diagram."""
         self._memory[place * _PLACE] = state
+
+    def step(self, place: int, step: Step, *, ended: bool) -> None:
+        """Write a step that a thread begins, or has ended."""
+        at = place * _PLACE + _STEPS_FROM + step.work * _STEP.size
+        _STEP.pack_into(self._memory, at, *((0, 0) if ended else (step.start, step.end)))
 
     def release(self, place: int) -> None:
         """Free the place for another text."""
@@ -77,13 +114,24 @@ class Board:
     def read(self) -> TextsInFlight:
         """Texts that are recorded now."""
         places = [self._memory[at : at + _PLACE] for at in range(0, BOARD_BYTES, _PLACE)]
-        states = [(place[0] & ~_BEGUN, place[1:]) for place in places]
-        working = frozenset(digest for state, digest in states if state == _WORKING)
-        waiting = frozenset(digest for state, digest in states if state == _UNDER_WAY)
-        return TextsInFlight(working, waiting - working, sum(bool(place[0] & _BEGUN) for place in places))
+        working: dict[bytes, Steps] = {}
+        waiting = set()
+        for place in places:
+            state, digest = place[0] & ~_BEGUN, place[1:_STEPS_FROM]
+            if state == _WORKING:
+                working[digest] = working.get(digest, frozenset()) | _steps(place[_STEPS_FROM:])
+            elif state == _UNDER_WAY:
+                waiting.add(digest)
+        begun = sum(bool(place[0] & _BEGUN) for place in places)
+        return TextsInFlight(working, frozenset(waiting - working.keys()), begun)
 
     def close(self) -> None:
         self._memory.close()
+
+
+def _steps(data: bytes) -> Steps:
+    found = (Step(work, *_STEP.unpack_from(data, work * _STEP.size)) for work in Work)
+    return frozenset(step for step in found if step.end)
 
 
 class TextInFlight:
@@ -99,30 +147,31 @@ class TextInFlight:
         self._left = False
 
     @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self, step: Step = WHOLE_READING) -> Iterator[None]:
         """Mark the text as worked on by a thread: if the process dies in the meantime, this text is suspected first."""
-        self._count(1)
-        _at_work.set(self)
+        self._count(1, step)
+        _at_work.set((self, step))
         try:
             yield
         finally:
             _at_work.set(None)
-            self._count(-1)
+            self._count(-1, step)
 
     @contextmanager
-    def resting(self) -> Iterator[None]:
+    def resting(self, step: Step) -> Iterator[None]:
         """Inside `working`, while the thread waits for a process that works on the text: no code of this one does."""
-        self._count(-1)
+        self._count(-1, step)
         try:
             yield
         finally:
-            self._count(1)
+            self._count(1, step)
 
-    def _count(self, change: int) -> None:
+    def _count(self, change: int, step: Step) -> None:
         with self._lock:
             self._workers += change
             if self._board is None or self._place is None:
                 return
+            self._board.step(self._place, step, ended=change < 0)
             if self._left and not self._workers:
                 self._board.release(self._place)
             elif self._workers in (0, 1):
@@ -153,10 +202,10 @@ class TextInFlight:
                 self._board.release(self._place)
 
 
-_at_work: ContextVar[TextInFlight | None] = ContextVar("text_at_work", default=None)
+_at_work: ContextVar[tuple[TextInFlight, Step] | None] = ContextVar("text_at_work", default=None)
 
 
 def resting() -> AbstractContextManager[None]:
     """`TextInFlight.resting` of the text that this thread works on, if any."""
-    text = _at_work.get()
-    return text.resting() if text else nullcontext()
+    at_work = _at_work.get()
+    return at_work[0].resting(at_work[1]) if at_work else nullcontext()

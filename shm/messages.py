@@ -289,6 +289,8 @@ class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     """Suspected texts: the front sends `Cleared` when one of them is answered."""
     refused: dict[bytes, float] = {}
     """Texts to reject: for each, the monotonic time until which it isn't tried again."""
+    blameless: bool = False
+    """True if the last front that died was killed from outside, so that none of its answers is to blame."""
 
 
 class Cleared(msgspec.Struct, frozen=True, tag="cleared"):

@@ -181,7 +181,7 @@ def board(data: bytes) -> None:
         found.close()
     finally:
         os.close(fd)
-    assert not texts.working & texts.waiting
+    assert not texts.working.keys() & texts.waiting
 
 
 class _Quiet:

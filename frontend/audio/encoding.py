@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from secrets import randbits
 from typing import Protocol
@@ -16,9 +17,13 @@ from frontend.audio.encoders import Encoder, make_encoder
 from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
 from shm.audio import SAMPLE_RATE, Pcm
+from shm.in_flight import Step, Work
 
 NUMBER_BITS = 31
 """Bits of a stream's number."""
+
+STEP = SAMPLE_RATE // 2
+"""Most samples that a thread encodes at once: a front that dies of them is told from one that dies of others."""
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
 """Encoding threads of all streams together; a single one encodes faster than many listeners hear."""
@@ -78,24 +83,39 @@ def _load(output: OutputFormat) -> None:
         encoder.close()
 
 
+class _Steps:
+    """The steps of encoding the text of the request in hand, for the board of texts."""
+
+    def __init__(self) -> None:
+        self._text = in_flight.current.get()
+        self._encoded = 0
+
+    @contextmanager
+    def working(self, samples: int = 0) -> Iterator[None]:
+        """Around the encoding of so many samples; 0: the end of the sound."""
+        start, self._encoded = self._encoded, self._encoded + samples
+        with self._text.working(Step(Work.ENCODING, start, max(self._encoded, start + 1))):
+            yield
+
+
 class LoopEncoding:
     """Encodes on the event loop, where a thread would cost more than the work."""
 
     def __init__(self, encoder: Encoder, bytes_per_second: float) -> None:
         self.bytes_per_second = bytes_per_second
         self._encoder = encoder
-        self._text = in_flight.current.get()
+        self._steps = _Steps()
 
     @property
     def given_out(self) -> float:
         return self._encoder.given_out
 
     async def encode(self, pcm: Pcm) -> bytes:
-        with self._text.working():
+        with self._steps.working(len(pcm)):
             return self._encoder.encode(pcm)
 
     async def finish(self) -> bytes:
-        with self._text.working():
+        with self._steps.working():
             return self._encoder.finish()
 
     def close(self) -> None:
@@ -112,7 +132,7 @@ class ThreadEncoding:
     def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder], bytes_per_second: float) -> None:
         self.bytes_per_second = bytes_per_second
         self._threads = threads
-        self._text = in_flight.current.get()
+        self._steps = _Steps()
         self._made = threads.submit(make)
         self._latest: Future[Encoder] | Future[bytes] = self._made
 
@@ -122,22 +142,28 @@ class ThreadEncoding:
 
     async def encode(self, pcm: Pcm) -> bytes:
         samples = pcm.copy()
-        return await self._run(lambda encoder: encoder.encode(samples))
+        return await self._run(lambda encoder: b"".join(self._encoded(encoder, samples)))
 
     async def finish(self) -> bytes:
-        return await self._run(lambda encoder: encoder.finish())
+        return await self._run(self._finished)
 
     def close(self) -> None:
         self._latest.add_done_callback(lambda _: self._close())
 
     async def _run(self, work: Callable[[Encoder], bytes]) -> bytes:
         encoder = await asyncio.wrap_future(self._made)
-        job = self._latest = self._threads.submit(self._work, work, encoder)
+        job = self._latest = self._threads.submit(work, encoder)
         return await asyncio.wrap_future(job)
 
-    def _work(self, work: Callable[[Encoder], bytes], encoder: Encoder) -> bytes:
-        with self._text.working():
-            return work(encoder)
+    def _encoded(self, encoder: Encoder, samples: Pcm) -> Iterator[bytes]:
+        for start in range(0, len(samples), STEP):
+            step = samples[start : start + STEP]
+            with self._steps.working(len(step)):
+                yield encoder.encode(step)
+
+    def _finished(self, encoder: Encoder) -> bytes:
+        with self._steps.working():
+            return encoder.finish()
 
     def _close(self) -> None:
         if not self._made.cancelled() and self._made.exception() is None:

@@ -37,6 +37,11 @@ class InFlight:
         """The supervisor says which texts are under suspicion."""
         self._suspects = suspects
 
+    @property
+    def blameless(self) -> bool:
+        """True if no answer can have ended the last front."""
+        return self._suspects.blameless
+
     def enter(self, text: str) -> TextInFlight:
         """Record the text until `TextInFlight.leave`.
 

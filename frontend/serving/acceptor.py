@@ -51,13 +51,16 @@ class Acceptor:
         protocols: Mapping[Port, ProtocolFactory | None],
         records: Records | None = None,
         speaks: Callable[[], Awaitable[object]] | None = None,
+        blameless: Callable[[], bool] = lambda: False,
     ) -> None:
         """
         Args:
             protocols: the protocol of each port's connections; None is HTTP.
             records: those of all connections; None: no answer of a front that dies is continued.
             speaks: waits until an engine speaks.
+            blameless: True if no answer can have ended the last front.
         """
+        self._blameless = blameless
         self._records = records
         self._speaks = speaks
         self._handover = handover
@@ -146,7 +149,7 @@ class Acceptor:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ENGINE_PATIENCE):
                     await self._speaks()
-        if await take_over(self._connections, slot, client, protocol) is None:
+        if await take_over(self._connections, slot, client, protocol, blameless=self._blameless()) is None:
             self._close(number, client)
 
     async def _join(self, client: socket.socket, connection: Connection) -> None:

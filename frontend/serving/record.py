@@ -24,9 +24,10 @@ from shm.records import SegmentCut, Slot
 CONTINUES = web.ResponseKey("CONTINUES", bool)
 """Set on a response that continues the one of a killed front: its head isn't sent again."""
 
-DEATHS = 8
+DEATHS = 5
 """Fronts that die in a row without progress of an answer, until it is ended, whatever they did. A death after progress
-is none of its. A text that fronts die of is refused before that (`frontend/contract/in_flight.py`)."""
+is none of its, nor is a kill from outside. A text that fronts die of is refused before that
+(`frontend/contract/in_flight.py`)."""
 
 
 class Record:

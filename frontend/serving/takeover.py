@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from frontend.serving.connections import Connection, Connections
 from frontend.serving.record import DEATHS, Record
 from frontend.serving.tcp_counts import is_counted, taken
-from shm.records import ConnectionEntry, Slot
+from shm.records import Slot
 
 ALONE = 2.0
 """Most seconds for which an answer that fronts may have died of is continued alone."""
@@ -33,6 +33,8 @@ async def take_over(
     slot: Slot,
     client: socket.socket,
     make_protocol: Callable[[], asyncio.Protocol] | None = None,
+    *,
+    blameless: bool = False,
 ) -> Connection | None:
     """Continue a connection; returns None if it can't be: the caller then closes it.
 
@@ -41,11 +43,15 @@ async def take_over(
     Args:
         slot: what the killed front has left.
         make_protocol: the protocol behind the connection, if the client doesn't speak HTTP.
+        blameless: the front was killed from outside, so its death isn't counted.
     """
-    if not deaths(slot.entry) or slot.entry.done or slot.entry.rests:
-        return await _continued(connections, slot, client, make_protocol)
+    entry = slot.entry
+    # Fronts that died in a row without progress of the request in hand, the last one included.
+    deaths = 0 if entry.progressed or not entry.serial or entry.rests else entry.deaths + (not blameless)
+    if not deaths or entry.done:
+        return await _continued(connections, slot, client, make_protocol, deaths)
     async with connections.suspects:
-        connection = await _continued(connections, slot, client, make_protocol)
+        connection = await _continued(connections, slot, client, make_protocol, deaths)
         if connection is not None and connection.record is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ALONE):
@@ -58,13 +64,14 @@ async def _continued(
     slot: Slot,
     client: socket.socket,
     make_protocol: Callable[[], asyncio.Protocol] | None,
+    deaths: int,
 ) -> Connection | None:
     unsent = _unsent(slot, client)
     entry = slot.entry
     ends = entry.done and entry.closes
     connection = None
-    if unsent is not None and _can_go_on(slot) and not (ends and not unsent):
-        slot.commit(replace(entry, deaths=0 if entry.rests else deaths(entry), progressed=False))
+    if unsent is not None and _can_go_on(slot, deaths) and not (ends and not unsent):
+        slot.commit(replace(entry, deaths=deaths, progressed=False))
         connection = connections.admit(make_protocol, Record(slot, unsent))
     if connection is None:
         if (entry.begun or entry.serial) and not entry.done:
@@ -92,16 +99,11 @@ def _unsent(slot: Slot, client: socket.socket) -> bytes | None:
         return None
 
 
-def deaths(entry: ConnectionEntry) -> int:
-    """Fronts that died in a row without progress of the request in hand, the last one included."""
-    return 0 if entry.progressed or not entry.serial else entry.deaths + 1
-
-
-def _can_go_on(slot: Slot) -> bool:
+def _can_go_on(slot: Slot, deaths: int) -> bool:
     entry = slot.entry
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
-    if deaths(entry) >= DEATHS and not entry.rests:
-        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths(entry))
+    if deaths >= DEATHS:
+        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths)
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)

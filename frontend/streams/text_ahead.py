@@ -6,13 +6,14 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from itertools import islice
+from contextlib import AbstractContextManager
 
 from frontend.contract import in_flight
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segments import SegmentQueue
 from shm import request_id
+from shm.in_flight import Step, TextInFlight, Work
 from text.apart import may_take_long
 from text.words.segment import Segment
 
@@ -46,6 +47,7 @@ class TextAhead:
         left = None if request.growing else request.progress.left
         self._at_once = max(left.heard if left else 0, 1)
         """Segments to read at once: those that a listener has heard from a killed front, then one at a time."""
+        self._read_so_far = 0
         self._looked_at = 0
         """Parts of the text of which `_takes_long` knows."""
         self.tokens = 0
@@ -86,10 +88,18 @@ class TextAhead:
 
     def _read(self) -> list[Segment | TextMark | None]:
         request_id.current.set(self._request.request_id)  # of this thread, for the log
-        with self._text.working():
-            found: list[Segment | TextMark | None] = list(islice(self._segments, self._at_once))
-        ended, self._at_once = len(found) < self._at_once, 1
-        return [*found, None] if ended else found
+        found: list[Segment | TextMark | None] = []
+        while len(found) < self._at_once and None not in found:
+            with self._working():
+                found.append(next(self._segments, None))
+            self._read_so_far += 1
+        self._at_once = 1
+        return found
+
+    def _working(self) -> AbstractContextManager[None]:
+        if isinstance(self._text, TextInFlight):
+            return self._text.working(Step(Work.READING, self._read_so_far, self._read_so_far + 1))
+        return self._text.working()  # the text of each part
 
     def mind(self, segments: SegmentQueue) -> None:
         """Let reading continue or wait. Call it after a segment was planned, dispatched or heard."""

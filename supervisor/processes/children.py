@@ -65,6 +65,11 @@ class Incarnation(ABC):
         self.channels: dict[int, bool] = {}
         """Generations of the workers with which a front shares a channel; True once it was told that the worker
         drains."""
+        self.hung = False
+        """True once the process was ended because it hangs."""
+        self.killed_from_outside = False
+        """True if a SIGKILL ended the process that neither the supervisor sent because it hangs, nor the system for
+        want of memory. Known after reaping, where the system tells."""
         self.in_flight = TextsInFlight()
         """The texts that a front was working on when it ended; known after reaping."""
 

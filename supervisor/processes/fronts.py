@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shm.audio import SAMPLE_BYTES
-from shm.in_flight import TextsInFlight
+from shm.in_flight import Steps, TextsInFlight
 from shm.memory import reserve
 from shm.messages import Connect, ControlMessage, Disconnect, Suspects
 from shm.situation import Situation
@@ -23,8 +23,8 @@ from supervisor.settings.supervisor import SupervisorSettings
 log = logging.getLogger(__name__)
 
 MANY = 3
-"""Deaths of fronts, each at work on a text, after which it is rejected: a front and its successor may be killed from
-outside while they read."""
+"""Deaths of fronts, all at work on the same place of a text, after which it is rejected: a front and its successor may
+be killed from outside while they begin to read."""
 
 REFUSED_FOR = 600.0
 """Seconds for which a text is rejected. A suspected text is cleared after the same time."""
@@ -36,6 +36,8 @@ KEPT = 256
 @dataclass(frozen=True, slots=True)
 class _Suspicion:
     deaths: int
+    steps: Steps
+    """What all of them were at; empty if none was at work."""
     until: float
     """Monotonic seconds at which the suspicion ends."""
 
@@ -46,18 +48,27 @@ class SuspectTexts:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._suspicions: OrderedDict[bytes, _Suspicion] = OrderedDict()
+        self._blameless = False
 
-    def front_died(self, texts: TextsInFlight, status: int) -> None:
-        """Note that a front has ended unasked.
+    def front_died(self, texts: TextsInFlight, status: int, *, from_outside: bool) -> None:
+        """Note that a front has ended unasked. One that was killed from outside says nothing about its texts.
 
         The texts on which its threads worked are suspected. If there are none, and the front caused its own end (a
-        signal that it raised, an exit status), all texts that waited in it are. SIGKILL comes from outside.
+        signal that it raised, an exit status), all texts that waited in it are. A text that kills does so at the same
+        place each time: deaths at different ones aren't counted together.
         """
+        self._blameless = from_outside
+        if from_outside:
+            return
         by_itself = status > 0 or -status in OWN_FAULT
-        for digest in texts.working or (texts.waiting if by_itself else ()):
+        for digest, steps in (texts.working or dict.fromkeys(texts.waiting if by_itself else (), Steps())).items():
+            deaths, until = 1, self._clock() + REFUSED_FOR
             before = self._suspicions.pop(digest, None)
-            deaths = before.deaths + 1 if before and before.until > self._clock() else 1
-            self._suspicions[digest] = _Suspicion(deaths, self._clock() + REFUSED_FOR)
+            if before and before.until > self._clock():
+                shared = Steps(filter(None, (one.shared(other) for one in before.steps for other in steps)))
+                if shared or not (before.steps and steps):
+                    deaths, steps = before.deaths + 1, shared or before.steps or steps
+            self._suspicions[digest] = _Suspicion(deaths, steps, until)
             if deaths == MANY:
                 log.error("a text has ended %d fronts: it is refused for %g minutes", deaths, REFUSED_FOR / 60)
         while len(self._suspicions) > KEPT:
@@ -74,6 +85,7 @@ class SuspectTexts:
         return Suspects(
             tuple(digest for digest, found in current.items() if found.deaths < MANY),
             {digest: found.until for digest, found in current.items() if found.deaths >= MANY},
+            self._blameless,
         )
 
 
@@ -126,6 +138,7 @@ class Fronts:
 
     def hangs(self, child: Incarnation, reason: str) -> None:
         """Replace a front that hangs."""
+        child.hung = True
         self.standby.fails(child, reason)
         self.role.condemn(child, reason)
 
@@ -139,7 +152,7 @@ class Fronts:
             return
         self.streams_cut += child.in_flight.begun
         if status and not child.ending:
-            self.suspects.front_died(child.in_flight, status)
+            self.suspects.front_died(child.in_flight, status, from_outside=child.killed_from_outside)
         self.role.exited(child, status)
 
     def reconcile(self) -> None:

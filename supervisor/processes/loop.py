@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import selectors
 import signal
 import sys
@@ -258,6 +259,7 @@ class ChildProcess(Incarnation):
         """True if another process is its parent, which reaps it."""
         self.status = 0
         """The exit status, once it was reaped."""
+        self._ended_for_memory = ended_for_memory()
         self._board = self._give_board() if role == "front" else None
         for message, memory in memories:
             self.send(message, (memory,))
@@ -315,6 +317,8 @@ class ChildProcess(Incarnation):
         else:
             self._process.join()
             self.status = self._process.exitcode
+            killed = self.status == -signal.SIGKILL and not self.hung
+            self.killed_from_outside = killed and ended_for_memory() == self._ended_for_memory is not None
         if self._board:
             self.in_flight = self._board.read()
             self._board.close()
@@ -322,6 +326,16 @@ class ChildProcess(Incarnation):
         self.control.close()
         self._lifeline.close()
         return self.status
+
+
+def ended_for_memory() -> int | None:
+    """Processes that the system has ended for want of memory since it came up; None where it doesn't count them."""
+    try:
+        counts = Path("/proc/vmstat").read_text()
+    except OSError:
+        return None
+    found = re.search(r"^oom_kill (\d+)$", counts, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 class ProcessSpawner:

@@ -8,10 +8,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from shm.in_flight import BOARD_BYTES, SLOTS, Board, TextInFlight, TextsInFlight, digest_of
+from shm.in_flight import (
+    BOARD_BYTES,
+    SLOTS,
+    WHOLE_READING,
+    Board,
+    Step,
+    Steps,
+    TextInFlight,
+    TextsInFlight,
+    Work,
+    digest_of,
+)
 from shm.memory import reserve
 
 ONE, TWO = digest_of("one"), digest_of("two")
+WHOLE = Steps((WHOLE_READING,))
 
 
 @pytest.fixture
@@ -29,8 +41,8 @@ def test_the_supervisor_reads_which_texts_are_worked_on_and_which_wait(boards: t
     front, supervisor = boards
     one, two = front.enter(ONE), front.enter(TWO)
     with two.working():
-        assert supervisor.read() == TextsInFlight(frozenset({TWO}), frozenset({ONE}))
-    assert supervisor.read() == TextsInFlight(frozenset(), frozenset({ONE, TWO}))
+        assert supervisor.read() == TextsInFlight({TWO: WHOLE}, frozenset({ONE}))
+    assert supervisor.read() == TextsInFlight({}, frozenset({ONE, TWO}))
     one.leave()
     two.leave()
     assert supervisor.read() == TextsInFlight()
@@ -40,21 +52,33 @@ def test_answers_that_have_begun_are_counted(boards: tuple[Board, Board]) -> Non
     front, supervisor = boards
     one, two = front.enter(ONE), front.enter(TWO)
     one.audio_left()
-    assert supervisor.read() == TextsInFlight(frozenset(), frozenset({ONE, TWO}), begun=1)
+    assert supervisor.read() == TextsInFlight({}, frozenset({ONE, TWO}), begun=1)
     with one.working():
         two.audio_left()
-        assert supervisor.read() == TextsInFlight(frozenset({ONE}), frozenset({TWO}), begun=2)
+        assert supervisor.read() == TextsInFlight({ONE: WHOLE}, frozenset({TWO}), begun=2)
         one.leave()
         assert supervisor.read().begun == 1, "its answer has ended, though a thread still works on the text"
     two.leave()
     assert supervisor.read() == TextsInFlight()
 
 
+def test_the_steps_of_all_threads_are_told(boards: tuple[Board, Board]) -> None:
+    front, supervisor = boards
+    text, encoding = front.enter(ONE), Step(Work.ENCODING, 2_400, 4_800)
+    with text.working(encoding):
+        with text.working():
+            assert supervisor.read().working == {ONE: WHOLE | {encoding}}
+        assert supervisor.read().working == {ONE: {encoding}}
+    text.leave()
+    with front.enter(TWO).working():
+        assert supervisor.read().working == {TWO: WHOLE}, "the place has nothing of its last text"
+
+
 def test_a_text_of_two_requests_is_one(boards: tuple[Board, Board]) -> None:
     front, supervisor = boards
     front.enter(ONE)
     with front.enter(ONE).working():
-        assert supervisor.read() == TextsInFlight(frozenset({ONE}), frozenset())
+        assert supervisor.read() == TextsInFlight({ONE: WHOLE}, frozenset())
 
 
 def test_a_thread_that_outlasts_its_request_keeps_the_text_suspected(boards: tuple[Board, Board]) -> None:
@@ -71,7 +95,7 @@ def test_a_thread_that_outlasts_its_request_keeps_the_text_suspected(boards: tup
     thread.start()
     begun.wait()
     text.leave()
-    assert supervisor.read().working == {ONE}
+    assert supervisor.read().working == {ONE: WHOLE}
     ended.set()
     thread.join()
     assert supervisor.read() == TextsInFlight()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-POISONS = {"SIGKILL": "Read this and perish.", "SIGSEGV": "Read this and fall."}
+POISONS = {"SIGABRT": "Read this and perish.", "SIGSEGV": "Read this and fall."}
 """The signal by which a front dies, and the text at which it does."""
 LATE_POISON = " ".join([f"The sentence with number {number} is harmless." for number in range(20)] + ["Now drop."])
 """The text of which a front dies at its last sentence, once its answer has begun."""

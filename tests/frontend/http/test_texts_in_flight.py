@@ -79,5 +79,5 @@ async def test_a_text_is_on_the_board_from_its_request_to_its_end() -> None:
         client.post("/v1/audio/speech", json=asking("Perhaps.")) as spoken,
     ):
         await spoken.read()
-    assert SUSPECT in speaker.seen.waiting | speaker.seen.working
+    assert SUSPECT in speaker.seen.waiting | speaker.seen.working.keys()
     assert supervisor.read() == TextsInFlight()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 
-from shm.in_flight import TextsInFlight, digest_of
+import pytest
+
+from shm.in_flight import WHOLE_READING, Step, Steps, TextsInFlight, Work, digest_of
 from shm.messages import Cleared, Started, Suspects
 from supervisor.processes.fronts import KEPT, MANY, REFUSED_FOR
 from tests.supervisor.fakes import FakeChild, House
 
 POISON, INNOCENT = digest_of("poison"), digest_of("innocent")
+READ = Steps((WHOLE_READING,))
 
 
 def dies_at(house: House, texts: TextsInFlight, status: int) -> FakeChild:
@@ -31,7 +34,7 @@ def told(front: FakeChild) -> Suspects:
 def test_a_text_that_many_fronts_died_of_is_refused_for_a_while_and_its_company_is_not() -> None:
     house = House()
     house.up()
-    texts = TextsInFlight(frozenset({POISON}), frozenset({INNOCENT}))
+    texts = TextsInFlight({POISON: READ}, frozenset({INNOCENT}))
     for _ in range(MANY - 1):
         front = dies_at(house, texts, -signal.SIGKILL)
         assert told(front) == Suspects((POISON,), {})
@@ -46,7 +49,7 @@ def test_a_text_that_many_fronts_died_of_is_refused_for_a_while_and_its_company_
 def test_a_front_hears_whom_to_suspect_before_it_accepts() -> None:
     house = House()
     house.up()
-    front = dies_at(house, TextsInFlight(frozenset({POISON})), -signal.SIGKILL)
+    front = dies_at(house, TextsInFlight({POISON: READ}), -signal.SIGKILL)
     kinds = [type(message) for message in front.heard]
     assert kinds.index(Suspects) < kinds.index(type(front.heard[-1])), "the situation, with which it accepts, is last"
 
@@ -71,17 +74,51 @@ def test_a_text_that_was_answered_in_between_is_cleared() -> None:
     house = House()
     house.up()
     for _ in range(2 * MANY):
-        front = dies_at(house, TextsInFlight(frozenset({INNOCENT})), -signal.SIGKILL)
+        front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGKILL)
         assert told(front) == Suspects((INNOCENT,), {})
         house.lifecycle.message(front, Cleared(INNOCENT))
         assert told(front) == Suspects()
+
+
+def test_kills_from_outside_are_held_against_no_text() -> None:
+    house = House()
+    house.up()
+    for _ in range(2 * MANY):
+        house.newest("front").killed_from_outside = True
+        front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGKILL)
+    assert told(front) == Suspects(blameless=True)
+    front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGSEGV)
+    assert told(front) == Suspects((INNOCENT,), {})
+
+
+def encoding(start: int, end: int) -> Step:
+    return Step(Work.ENCODING, start, end)
+
+
+@pytest.mark.parametrize(
+    ("steps", "refused"),
+    [
+        # A poisonous sample is in a block each time, however the sound is divided.
+        ([encoding(0, 9_000), encoding(4_800, 7_200), encoding(5_000, 5_100)], True),
+        ([encoding(0, 4_800), encoding(2_400, 7_200), encoding(4_800, 9_600)], False),
+        ([encoding(0, 4_800), Step(Work.READING, 0, 1), encoding(0, 4_800)], False),
+        ([Step(Work.READING, 0, 5), Step(Work.READING, 3, 4), Step(Work.READING, 4, 5)], False),
+        ([Step(Work.READING, 0, 5), Step(Work.READING, 3, 4), Step(Work.READING, 2, 4)], True),
+    ],
+)
+def test_only_deaths_at_the_same_place_count_together(steps: list[Step], refused: bool) -> None:
+    house = House()
+    house.up()
+    for step in steps:
+        front = dies_at(house, TextsInFlight({POISON: Steps((step,))}), -signal.SIGKILL)
+    assert bool(told(front).refused) == refused
 
 
 def test_a_front_that_was_told_to_end_says_nothing_of_its_texts() -> None:
     house = House()
     front, _ = house.up()
     house.lifecycle.signal(signal.SIGTERM)
-    front.in_flight = TextsInFlight(frozenset({INNOCENT}))
+    front.in_flight = TextsInFlight({INNOCENT: READ})
     house.dies(front, -signal.SIGKILL)
     assert all(m == Suspects() for m in front.heard_of(Suspects))
 
@@ -91,6 +128,6 @@ def test_suspicions_are_bounded() -> None:
     house.up()
     front = house.newest("front")
     for number in range(3):
-        many = frozenset(digest_of(f"{number} {place}") for place in range(KEPT))
+        many = dict.fromkeys((digest_of(f"{number} {place}") for place in range(KEPT)), READ)
         front = dies_at(house, TextsInFlight(many), -signal.SIGKILL)
     assert len(told(front).suspected) == KEPT
