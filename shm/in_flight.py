@@ -38,30 +38,30 @@ _FREE, _UNDER_WAY, _WORKING = 0, 1, 2
 _BEGUN = 4
 
 
-class Work(IntEnum):
+class WorkKind(IntEnum):
     """Kinds of work on a text."""
 
     READING = 0
     ENCODING = 1
 
 
-class Step(NamedTuple):
+class WorkStep(NamedTuple):
     """A part of some work: segments that are read, or samples that are encoded. The same text has the same ones."""
 
-    work: Work
+    work: WorkKind
     start: int
     end: int
 
-    def shared(self, other: Step) -> Step | None:
+    def shared(self, other: WorkStep) -> WorkStep | None:
         """What both have of the same work; None: nothing."""
         start, end = max(self.start, other.start), min(self.end, other.end)
-        return Step(self.work, start, end) if self.work == other.work and start < end else None
+        return WorkStep(self.work, start, end) if self.work == other.work and start < end else None
 
 
-WHOLE_READING = Step(Work.READING, 0, 1)
+WHOLE_READING = WorkStep(WorkKind.READING, 0, 1)
 """The step of a text that is read in one piece."""
 
-Steps = frozenset[Step]
+WorkSteps = frozenset[WorkStep]
 
 
 def digest_of(text: str) -> bytes:
@@ -73,7 +73,7 @@ def digest_of(text: str) -> bytes:
 class TextsInFlight:
     """Digests of the texts that a dead front was answering."""
 
-    working: Mapping[bytes, Steps] = field(default_factory=dict)
+    working: Mapping[bytes, WorkSteps] = field(default_factory=dict)
     """Texts that threads were working on, and their steps."""
     waiting: frozenset[bytes] = frozenset()
     """Texts whose answers were under way while no thread worked on the text itself."""
@@ -101,7 +101,7 @@ class Board:
         """Write a place's state: one byte, as in the module's diagram."""
         self._memory[place * _PLACE] = state
 
-    def step(self, place: int, step: Step, *, ended: bool) -> None:
+    def step(self, place: int, step: WorkStep, *, ended: bool) -> None:
         """Write a step that a thread begins, or has ended."""
         at = place * _PLACE + _STEPS_FROM + step.work * _STEP.size
         _STEP.pack_into(self._memory, at, *((0, 0) if ended else (step.start, step.end)))
@@ -114,7 +114,7 @@ class Board:
     def read(self) -> TextsInFlight:
         """Texts that are recorded now."""
         places = [self._memory[at : at + _PLACE] for at in range(0, BOARD_BYTES, _PLACE)]
-        working: dict[bytes, Steps] = {}
+        working: dict[bytes, WorkSteps] = {}
         waiting = set()
         for place in places:
             state, digest = place[0] & ~_BEGUN, place[1:_STEPS_FROM]
@@ -129,8 +129,8 @@ class Board:
         self._memory.close()
 
 
-def _steps(data: bytes) -> Steps:
-    found = (Step(work, *_STEP.unpack_from(data, work * _STEP.size)) for work in Work)
+def _steps(data: bytes) -> WorkSteps:
+    found = (WorkStep(work, *_STEP.unpack_from(data, work * _STEP.size)) for work in WorkKind)
     return frozenset(step for step in found if step.end)
 
 
@@ -147,7 +147,7 @@ class TextInFlight:
         self._left = False
 
     @contextmanager
-    def working(self, step: Step = WHOLE_READING) -> Iterator[None]:
+    def working(self, step: WorkStep = WHOLE_READING) -> Iterator[None]:
         """Mark the text as worked on by a thread: if the process dies in the meantime, this text is suspected first."""
         self._count(1, step)
         _at_work.set((self, step))
@@ -158,7 +158,7 @@ class TextInFlight:
             self._count(-1, step)
 
     @contextmanager
-    def resting(self, step: Step) -> Iterator[None]:
+    def resting(self, step: WorkStep) -> Iterator[None]:
         """Inside `working`, while the thread waits for a process that works on the text: no code of this one does."""
         self._count(-1, step)
         try:
@@ -166,7 +166,7 @@ class TextInFlight:
         finally:
             self._count(1, step)
 
-    def _count(self, change: int, step: Step) -> None:
+    def _count(self, change: int, step: WorkStep) -> None:
         with self._lock:
             self._workers += change
             if self._board is None or self._place is None:
@@ -202,7 +202,7 @@ class TextInFlight:
                 self._board.release(self._place)
 
 
-_at_work: ContextVar[tuple[TextInFlight, Step] | None] = ContextVar("text_at_work", default=None)
+_at_work: ContextVar[tuple[TextInFlight, WorkStep] | None] = ContextVar("text_at_work", default=None)
 
 
 def resting() -> AbstractContextManager[None]:

@@ -108,9 +108,23 @@ BREAKS = (
     Mutation(
         "innocent-company",
         "supervisor/processes/fronts.py",
-        "texts.working or (texts.waiting if by_itself else ())",
-        "texts.working | texts.waiting",
+        "texts.working or dict.fromkeys(texts.waiting if by_itself else (), WorkSteps())",
+        "{**dict.fromkeys(texts.waiting, WorkSteps()), **texts.working}",
         ("tests/supervisor/processes/test_suspect_texts.py",),
+    ),
+    Mutation(
+        "deaths-at-different-places",
+        "supervisor/processes/fronts.py",
+        "if shared or not (before.steps and steps):",
+        "if True:",
+        ("tests/supervisor/processes/test_suspect_texts.py",),
+    ),
+    Mutation(
+        "kills-from-outside",
+        "supervisor/processes/loop.py",
+        "self.killed_from_outside = killed and",
+        "self.killed_from_outside = False and",
+        ("tests/supervisor/processes/test_ends_of_children.py",),
     ),
     Mutation(
         "languages-load-before-suspects",

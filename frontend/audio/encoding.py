@@ -17,7 +17,7 @@ from frontend.audio.encoders import Encoder, make_encoder
 from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
 from shm.audio import SAMPLE_RATE, Pcm
-from shm.in_flight import Step, Work
+from shm.in_flight import WorkKind, WorkStep
 
 NUMBER_BITS = 31
 """Bits of a stream's number."""
@@ -94,7 +94,7 @@ class _Steps:
     def working(self, samples: int = 0) -> Iterator[None]:
         """Around the encoding of so many samples; 0: the end of the sound."""
         start, self._encoded = self._encoded, self._encoded + samples
-        with self._text.working(Step(Work.ENCODING, start, max(self._encoded, start + 1))):
+        with self._text.working(WorkStep(WorkKind.ENCODING, start, max(self._encoded, start + 1))):
             yield
 
 

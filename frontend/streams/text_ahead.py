@@ -13,7 +13,7 @@ from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segments import SegmentQueue
 from shm import request_id
-from shm.in_flight import Step, TextInFlight, Work
+from shm.in_flight import TextInFlight, WorkKind, WorkStep
 from text.apart import may_take_long
 from text.words.segment import Segment
 
@@ -98,7 +98,7 @@ class TextAhead:
 
     def _working(self) -> AbstractContextManager[None]:
         if isinstance(self._text, TextInFlight):
-            return self._text.working(Step(Work.READING, self._read_so_far, self._read_so_far + 1))
+            return self._text.working(WorkStep(WorkKind.READING, self._read_so_far, self._read_so_far + 1))
         return self._text.working()  # the text of each part
 
     def mind(self, segments: SegmentQueue) -> None:

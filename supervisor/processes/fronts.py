@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shm.audio import SAMPLE_BYTES
-from shm.in_flight import Steps, TextsInFlight
+from shm.in_flight import TextsInFlight, WorkSteps
 from shm.memory import reserve
 from shm.messages import Connect, ControlMessage, Disconnect, Suspects
 from shm.situation import Situation
@@ -36,7 +36,7 @@ KEPT = 256
 @dataclass(frozen=True, slots=True)
 class _Suspicion:
     deaths: int
-    steps: Steps
+    steps: WorkSteps
     """What all of them were at; empty if none was at work."""
     until: float
     """Monotonic seconds at which the suspicion ends."""
@@ -61,11 +61,11 @@ class SuspectTexts:
         if from_outside:
             return
         by_itself = status > 0 or -status in OWN_FAULT
-        for digest, steps in (texts.working or dict.fromkeys(texts.waiting if by_itself else (), Steps())).items():
+        for digest, steps in (texts.working or dict.fromkeys(texts.waiting if by_itself else (), WorkSteps())).items():
             deaths, until = 1, self._clock() + REFUSED_FOR
             before = self._suspicions.pop(digest, None)
             if before and before.until > self._clock():
-                shared = Steps(filter(None, (one.shared(other) for one in before.steps for other in steps)))
+                shared = WorkSteps(filter(None, (one.shared(other) for one in before.steps for other in steps)))
                 if shared or not (before.steps and steps):
                     deaths, steps = before.deaths + 1, shared or before.steps or steps
             self._suspicions[digest] = _Suspicion(deaths, steps, until)

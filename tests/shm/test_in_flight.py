@@ -13,17 +13,17 @@ from shm.in_flight import (
     SLOTS,
     WHOLE_READING,
     Board,
-    Step,
-    Steps,
     TextInFlight,
     TextsInFlight,
-    Work,
+    WorkKind,
+    WorkStep,
+    WorkSteps,
     digest_of,
 )
 from shm.memory import reserve
 
 ONE, TWO = digest_of("one"), digest_of("two")
-WHOLE = Steps((WHOLE_READING,))
+WHOLE = WorkSteps((WHOLE_READING,))
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_answers_that_have_begun_are_counted(boards: tuple[Board, Board]) -> Non
 
 def test_the_steps_of_all_threads_are_told(boards: tuple[Board, Board]) -> None:
     front, supervisor = boards
-    text, encoding = front.enter(ONE), Step(Work.ENCODING, 2_400, 4_800)
+    text, encoding = front.enter(ONE), WorkStep(WorkKind.ENCODING, 2_400, 4_800)
     with text.working(encoding):
         with text.working():
             assert supervisor.read().working == {ONE: WHOLE | {encoding}}

@@ -6,13 +6,13 @@ import signal
 
 import pytest
 
-from shm.in_flight import WHOLE_READING, Step, Steps, TextsInFlight, Work, digest_of
+from shm.in_flight import WHOLE_READING, TextsInFlight, WorkKind, WorkStep, WorkSteps, digest_of
 from shm.messages import Cleared, Started, Suspects
 from supervisor.processes.fronts import KEPT, MANY, REFUSED_FOR
 from tests.supervisor.fakes import FakeChild, House
 
 POISON, INNOCENT = digest_of("poison"), digest_of("innocent")
-READ = Steps((WHOLE_READING,))
+READ = WorkSteps((WHOLE_READING,))
 
 
 def dies_at(house: House, texts: TextsInFlight, status: int) -> FakeChild:
@@ -83,7 +83,7 @@ def test_a_text_that_was_answered_in_between_is_cleared() -> None:
 def test_kills_from_outside_are_held_against_no_text() -> None:
     house = House()
     house.up()
-    for _ in range(2 * MANY):
+    for _ in range(MANY):
         house.newest("front").killed_from_outside = True
         front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGKILL)
     assert told(front) == Suspects(blameless=True)
@@ -91,8 +91,8 @@ def test_kills_from_outside_are_held_against_no_text() -> None:
     assert told(front) == Suspects((INNOCENT,), {})
 
 
-def encoding(start: int, end: int) -> Step:
-    return Step(Work.ENCODING, start, end)
+def encoding(start: int, end: int) -> WorkStep:
+    return WorkStep(WorkKind.ENCODING, start, end)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def encoding(start: int, end: int) -> Step:
         # A poisonous sample is in a block each time, however the sound is divided.
         ([encoding(0, 9_000), encoding(4_800, 7_200), encoding(5_000, 5_100)], True),
         ([encoding(0, 4_800), encoding(2_400, 7_200), encoding(4_800, 9_600)], False),
-        ([encoding(0, 4_800), Step(Work.READING, 0, 1), encoding(0, 4_800)], False),
-        ([Step(Work.READING, 0, 5), Step(Work.READING, 3, 4), Step(Work.READING, 4, 5)], False),
-        ([Step(Work.READING, 0, 5), Step(Work.READING, 3, 4), Step(Work.READING, 2, 4)], True),
+        ([encoding(0, 4_800), WorkStep(WorkKind.READING, 0, 1), encoding(0, 4_800)], False),
+        ([WorkStep(WorkKind.READING, 0, 5), WorkStep(WorkKind.READING, 3, 4), WorkStep(WorkKind.READING, 4, 5)], False),
+        ([WorkStep(WorkKind.READING, 0, 5), WorkStep(WorkKind.READING, 3, 4), WorkStep(WorkKind.READING, 2, 4)], True),
     ],
 )
-def test_only_deaths_at_the_same_place_count_together(steps: list[Step], refused: bool) -> None:
+def test_only_deaths_at_the_same_place_count_together(steps: list[WorkStep], refused: bool) -> None:
     house = House()
     house.up()
     for step in steps:
-        front = dies_at(house, TextsInFlight({POISON: Steps((step,))}), -signal.SIGKILL)
+        front = dies_at(house, TextsInFlight({POISON: WorkSteps((step,))}), -signal.SIGKILL)
     assert bool(told(front).refused) == refused
 
 
