@@ -36,6 +36,9 @@ reader's receive buffer to 32 MB (`net.ipv4.tcp_rmem`), which held all of three 
 SHORTER = " ".join(LONG.split()[: 13 * 12])
 """A minute of it. Axe looks at each sentence."""
 
+REPLACED = "net::ERR_INCOMPLETE_CHUNKED_ENCODING"
+"""Chromium's word for an answer that ends early."""
+
 LISTEN = """
 window.heard = [];
 document.addEventListener("kokoro-live:samples", (event) => window.heard.push(...event.detail));
@@ -82,6 +85,8 @@ class Visit:
     def _said(self, message: ConsoleMessage) -> None:
         if self.excused and message.text.startswith("Failed to load resource"):
             self.excused -= 1
+        elif message.text.endswith(REPLACED):
+            pass  # the page's next request took the place of an answer before the page let go of it
         elif message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
