@@ -12,8 +12,8 @@ from frontend.monitoring.report import Memory, Recommendation, Status
 _CONSEQUENCES = {
     "worker": " Listeners don't hear a worker's death, but after a series of deaths without progress the next try "
     "waits, from one minute up to ten (docs/operations.md).",
-    "front": " On Linux the next front continues its answers, elsewhere they are cut; a series of deaths without progress "
-    "ends the service (docs/operations.md).",
+    "front": " On Linux the next front continues its answers, elsewhere they are cut; a series of deaths without "
+    "progress ends the service (docs/operations.md).",
 }
 """The consequence of a death, by role; the death of another role's process ends nothing but its own work."""
 

@@ -152,7 +152,11 @@ def test_no_advice_contradicts_another() -> None:
 
 @pytest.mark.parametrize(
     ("role", "said", "unsaid"),
-    [("worker", "Listeners don't hear", "cuts"), ("front", "next front continues", "don't hear"), ("player", "once", "service")],
+    [
+        ("worker", "Listeners don't hear", "cuts"),
+        ("front", "front continues", "don't hear"),
+        ("player", "once", "service"),
+    ],
 )
 def test_a_death_s_consequences_are_those_of_its_role(role: str, said: str, unsaid: str) -> None:
     status = healthy()
