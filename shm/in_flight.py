@@ -53,7 +53,7 @@ class WorkStep(NamedTuple):
     end: int
 
     def shared(self, other: WorkStep) -> WorkStep | None:
-        """What both have of the same work; None: nothing."""
+        """The part that both steps have in common; None: they have none, or are of different kinds."""
         start, end = max(self.start, other.start), min(self.end, other.end)
         return WorkStep(self.work, start, end) if self.work == other.work and start < end else None
 

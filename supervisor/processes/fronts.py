@@ -37,7 +37,7 @@ KEPT = 256
 class _Suspicion:
     deaths: int
     steps: WorkSteps
-    """What all of them were at; empty if none was at work."""
+    """Steps at which all of those fronts died; empty if none of them was at work."""
     until: float
     """Monotonic seconds at which the suspicion ends."""
 
