@@ -87,6 +87,23 @@ class _Record(msgspec.Struct, frozen=True):
     segment: int
 
 
+class BlockTimes(msgspec.Struct, frozen=True, array_like=True):
+    """Monotonic seconds at which a block passed each place in the worker; 0 where nobody noted it."""
+
+    read: float = 0.0
+    """The worker had read the segment's order."""
+    begun: float = 0.0
+    """An inference thread took the block up."""
+    prosody: float = 0.0
+    """The segment's prosody was made; only of its first block, from an engine with that stage."""
+    features: float = 0.0
+    """The decoder's features were made, and statistics predicted; likewise."""
+    made: float = 0.0
+    """The engine had returned the samples."""
+    written: float = 0.0
+    """The samples lay in the ring."""
+
+
 class Began(_Record, frozen=True, tag="began"):
     """Worker -> front: an inference thread has started a segment's next block (a heartbeat, which reveals a hang)."""
 
@@ -101,6 +118,7 @@ class Commit(_Record, frozen=True, tag="commit"):
     samples: int
     crc32: int
     """Checksum of the block's bytes, by `zlib.crc32`."""
+    times: BlockTimes = BlockTimes()
 
 
 class Marks(_Record, frozen=True, tag="marks"):

@@ -23,6 +23,7 @@ _COMMANDS = {
     "bench": "Measure how soon and how well this machine speaks.",
     "tune": "Measure how many threads suit this machine.",
     "status": "Show what the running server does.",
+    "trace": "Show where the time of a request goes.",
     "reload": "Have the running server read its settings again.",
     "doctor": "Explain what is wrong and how to mend it.",
     "install-service": "Start the server at login.",

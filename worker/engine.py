@@ -120,6 +120,11 @@ class Block:
     first sound has a place."""
     prosody_seconds: float = 0.0
     """The part of this block's time that was spent on the segment's prosody."""
+    prosody_made: float = 0.0
+    """Monotonic seconds at which the segment's prosody was made; 0 from an engine without that stage, and in later
+    blocks."""
+    features_made: float = 0.0
+    """The same of the decoder's features."""
 
 
 class EngineError(Exception):

@@ -232,6 +232,27 @@ BREAKS = (
         ("tests/frontend/monitoring/test_queue.py",),
     ),
     Mutation(
+        "traces-of-an-hour-only",
+        "frontend/monitoring/traces.py",
+        "self._clock() - self._slowest[0][0].moment >= _HOUR",
+        "False",
+        ("tests/frontend/monitoring/test_traces.py",),
+    ),
+    Mutation(
+        "a-commit-has-its-own-block-s-times",
+        "worker/loop/segments.py",
+        "samples, times = segment.unwritten[0]",
+        "samples, times = segment.unwritten[0][0], BlockTimes(segment.read)",
+        ("tests/worker/test_workbench.py",),
+    ),
+    Mutation(
+        "a-trace-s-engine-time-is-not-the-server-s",
+        "supervisor/commands/trace.py",
+        "return self.total - self.between(ENGINE) - self.between(TEXT)",
+        "return self.total - self.between(ENGINE)",
+        ("tests/supervisor/commands/test_trace_command.py",),
+    ),
+    Mutation(
         "first-sounds-of-an-hour-only",
         "frontend/monitoring/first_sounds.py",
         "            if now - moment < _HOUR:\n",

@@ -18,8 +18,9 @@ from frontend.contexts.services import Services
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
-from frontend.contract.request import SpeechRequest, Stages
+from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
+from frontend.contract.stages import Stages
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
 

@@ -12,7 +12,7 @@ from frontend.contexts.events import Spoken
 from frontend.contexts.journal import ContextNotes
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
-from frontend.contract.request import Stages
+from frontend.contract.stages import Stages
 from frontend.monitoring.listening import Listening
 from shm.audio import Pcm
 from shm.timing import WordTiming

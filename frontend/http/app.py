@@ -11,7 +11,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
-from frontend.contract.request import Stages
+from frontend.contract.stages import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, page, play, server, texts

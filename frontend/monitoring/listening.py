@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from frontend.contract.request import Stages
+from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import Metrics
 from shm.audio import AUDIBLE, Pcm
 
@@ -51,6 +51,10 @@ class Listening:
         self.samples += len(chunk)
         self._stages.audio_seconds += len(chunk) / self._rate
 
+    def ready(self) -> None:
+        """Note that the answer's first audio is encoded."""
+        self._stages.reach("encoded")
+
     def begun(self) -> None:
         """Note that the answer's first byte leaves."""
         self._stages.reach("first_byte")
@@ -65,4 +69,6 @@ class Listening:
             self._speaking = True
             self._stages.reach("first_audio")
             if self._heard:
-                self._metrics.speech_began(time.monotonic() - self._started)
+                seconds = time.monotonic() - self._started
+                self._metrics.speech_began(seconds)
+                self._metrics.traces.add(self._stages, self._started, seconds)

@@ -18,6 +18,7 @@ from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.first_sounds import RecentFirstSounds
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.report import RecentError
+from frontend.monitoring.traces import RecentTraces
 from frontend.monitoring.work import WorkAccount
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
@@ -178,6 +179,7 @@ class Metrics:
         """`files` is the folder prepared before this object; with it, `/metrics` has the counts of all processes."""
         self.errors = RecentErrors()
         self.first_sounds = RecentFirstSounds()
+        self.traces = RecentTraces()
         self.drift = drift or DriftMonitor()
         self.work = WorkAccount()
         self.readings = Readings()

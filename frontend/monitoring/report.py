@@ -140,6 +140,32 @@ class FirstSounds(msgspec.Struct):
     worst_seconds: float
 
 
+class TracedBlock(msgspec.Struct):
+    """One block of audio. Times are seconds from the request's head."""
+
+    segment: int
+    samples: int
+    begun: Annotated[float, Meta(description="A thread of the worker took it up.")]
+    made: Annotated[float, Meta(description="The engine had made it.")]
+    written: Annotated[float, Meta(description="It lay in shared memory.")]
+    noticed: Annotated[float, Meta(description="The front had it.")]
+
+
+class Trace(msgspec.Struct):
+    """One request that somebody heard; never its text."""
+
+    request_id: str
+    seconds_ago: Annotated[float, Meta(description="Since its first speech was handed to the socket.")]
+    seconds: Annotated[float, Meta(description="From its head to that.")]
+    started: Annotated[float, Meta(description="Its head was whole: seconds on the machine's monotonic clock.")]
+    facts: Annotated[dict[str, str | int], Meta(description="Engine, voice, language, characters.")]
+    places: Annotated[
+        dict[str, float],
+        Meta(description="Seconds from its head until its first audio had passed each place, in their order."),
+    ]
+    blocks: Annotated[list[TracedBlock], Meta(description="The first blocks that workers made for it.")]
+
+
 class StreamStatus(msgspec.Struct):
     """A request being answered; never its text."""
 
@@ -338,4 +364,6 @@ class Status(msgspec.Struct):
     first_sounds: Annotated[
         list[FirstSounds], Meta(description="Of the last hour, as far as this front served: minutes with any.")
     ] = []
+    slowest_requests: Annotated[list[Trace], Meta(description="Five of the last hour, the slowest first.")] = []
+    latest_requests: Annotated[list[Trace], Meta(description="The last three, the newest first.")] = []
     recommendations: list[Recommendation] = []

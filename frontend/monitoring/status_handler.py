@@ -165,6 +165,8 @@ class StatusHandler:
             errors=self._sources.metrics.errors.latest(),
             errors_by_cause=dict(self._sources.metrics.errors.causes),
             first_sounds=self._sources.metrics.first_sounds.by_minute(),
+            slowest_requests=self._sources.metrics.traces.slowest,
+            latest_requests=self._sources.metrics.traces.latest,
             player=self._sources.player() if self._sources.player else UNSET,
             jobs=jobs,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),

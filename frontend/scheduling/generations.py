@@ -139,6 +139,7 @@ class Generations:
         stream.sounds.sealed(planned, pieces)
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
         stream.request.progress.moved()
+        stream.request.stages.block(planned.index, commit.samples, commit.times)
         killpoint("sealed")
         stream.progress()
         if not stream.timing.sounds:

@@ -15,6 +15,7 @@ import logging
 import select
 import socket
 import struct
+import time
 from asyncio.trsock import TransportSocket
 from collections.abc import Awaitable, Callable
 from itertools import islice
@@ -85,6 +86,7 @@ class Connection(asyncio.Protocol):
         self._lost = self._given_back = False
         self.number = 0
         """The number that the supervisor gave it."""
+        self._since = time.monotonic()
 
     # -- called by asyncio
 
@@ -155,6 +157,11 @@ class Connection(asyncio.Protocol):
         self._answering = False
         self._head.stop()
         self._register.busy(self)
+
+    def take_since(self) -> float | None:
+        """Monotonic seconds at which the connection came, for its first request; None for later ones."""
+        since, self._since = self._since, 0.0
+        return since or None
 
     def answers(self) -> None:
         """Note that the request's response has begun."""

@@ -21,11 +21,12 @@ from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError
 from frontend.contract.progress import Place, Progress, decode_place
-from frontend.contract.request import SpeechRequest, Stages, Urgency
+from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import SpeechStream, engine_in_use
+from frontend.contract.stages import Stages
 from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event
-from frontend.serving.connections import ClientLeft, record_of
+from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import failure
 from frontend.serving.sending import cut, left, reset_on_close
 from frontend.speech import downloads
@@ -112,8 +113,12 @@ class Answers:
         with self._services.in_flight.answering(text):
             async with turn:
                 asked = replace(asked_of(engine_in_use(self._services.speaker)), progress=progress)
-                request[STAGES] = asked.stages
-                asked.stages.facts |= {
+                request[STAGES] = stages = asked.stages
+                stages.reach("head", request[STARTED])
+                if (connection := connection_of(request)) and (since := connection.take_since()):
+                    stages.reach("connected", since)
+                stages.reach("asked")
+                stages.facts |= {
                     "voice": asked.performer.name,
                     "language": asked.language,
                     "characters": len(text),

@@ -115,6 +115,7 @@ class Sender:
         for chunk in [piece] if self._known > 0 and not had else chunks(piece[had:], self._chunk_ms, self._rate):
             self._listening.encoded(chunk)
             self._give(await self._encoding.encode(chunk))
+            self._listening.ready()
             if len(self._unsent) >= TOGETHER or not self._response.prepared:
                 await self._send()
         await self._send()

@@ -62,7 +62,7 @@ class Stream:
         """
         self.number = number
         """Number that is unique within a front's life; log lines and workers identify the stream by it."""
-        request.stages.stream = number
+        request.stages.stream, request.stages.request_id = number, request.request_id
         self.request = request
         self.engine = engine
         self.text = text

@@ -88,6 +88,7 @@ class TextAhead:
 
     def _read(self) -> list[Segment | TextMark | None]:
         request_id.current.set(self._request.request_id)  # of this thread, for the log
+        self._request.stages.reach("reading")
         found: list[Segment | TextMark | None] = []
         while len(found) < self._at_once and None not in found:
             with self._working():

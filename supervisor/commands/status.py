@@ -131,9 +131,13 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "seconds_ahead": "ahead",
         "waiting_segments": "waiting",
     },
+    "slowest_requests": {"seconds": "first sound", "seconds_ago": "ago", "request_id": "request"},
     "errors": {"at": "at", "kind": "error", "request_id": "request"},
 }
 """Fields shown of lists with many fields, with their headings. `--json` has all of them."""
+
+_ELSEWHERE = ("ready", "recommendations", "latest_requests")
+"""Shown above the figures, or by `kokoro-live trace`."""
 
 _FIRST = ("reason", "engine", "tuning", "totals", "memory", "cache")
 """Figures that most people look for, in this order; the others follow in the server's order."""
@@ -149,7 +153,7 @@ def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
     parts += [Text(f"! {each.get('message', each)}", "yellow") for each in answer.get("recommendations") or ()]
     lines = Table.grid(padding=(0, 2))
     tables: list[RenderableType] = []
-    rest = {name: value for name, value in answer.items() if name not in ("ready", "recommendations")}
+    rest = {name: value for name, value in answer.items() if name not in _ELSEWHERE}
     for name in sorted(rest, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
         value = rest[name]
         if isinstance(value, list) and value and all(isinstance(thing, dict) for thing in value):

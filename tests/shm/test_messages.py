@@ -16,6 +16,7 @@ from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
     MAX_COMMIT_BYTES,
     Began,
+    BlockTimes,
     BooksIdle,
     BooksNews,
     BootFailure,
@@ -85,7 +86,7 @@ ORDERS: list[OrderMessage] = [ORDER, Release(1, LARGEST), Forget(7)]
 COMMITS: list[CommitMessage] = [
     Began(3, 1, 2),
     Marks(3, 1, 2, pack_marks([(0, 600), (17, 24_000), (MAX_PLACE, MAX_SAMPLE)])),
-    Commit(3, 1, 2, 0, 9, 4800, 0xFFFFFFFF),
+    Commit(3, 1, 2, 0, 9, 4800, 0xFFFFFFFF, BlockTimes(1.5, 2.5, 3.5, 4.5, 5.5, 6.5)),
     Done(3, 1, 2, 4800, 0.125),
     Failed(3, 1, 2, "x"),
     Quit(3),
@@ -126,6 +127,7 @@ LARGEST_VALUES = {
     int: LARGEST,
     float: 1.7976931348623157e308,
     str: clipped("ə" * 100_000),
+    BlockTimes: BlockTimes(*[1.7976931348623157e308] * 6),
 }
 DECODERS: list[Callable[[bytes], object]] = [decode_order, decode_commit, decode_control]
 

@@ -27,6 +27,20 @@ def test_blocks_are_committed_in_order_and_the_end_is_told() -> None:
     assert isinstance(desk.sent[-1], Done) and desk.sent[-1].samples == 300
 
 
+def test_a_commit_has_the_times_of_its_block() -> None:
+    """Those of the block, which may be made long before the ring has room for it."""
+    desk = Desk()
+    before = time.monotonic()
+    desk.order(0, 0, "3x400")
+    desk.steps()
+    released = time.monotonic()
+    desk.bench.handle(Release(0, 600))
+    first, *_, last = (sent.times for sent in desk.sent if isinstance(sent, Commit))
+    assert before < first.read < first.begun < first.made < first.written < last.begun
+    assert last.read == first.read
+    assert last.begun < last.made < released < last.written, "made before there was room, written after"
+
+
 def test_the_end_is_told_with_the_last_block_and_not_behind_more_urgent_work() -> None:
     desk = Desk()
     desk.order(0, 0, "1x100", deadline=0.0)

@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from shm.audio import Pcm
 from shm.killpoint import killpoint
 from shm.marks import MAX_MARKS, Mark, pack_marks
-from shm.messages import Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
+from shm.messages import BlockTimes, Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
 from shm.ring import RingWriter
 from worker.engine import Block, Engine, RunControl, Utterance
 
@@ -36,8 +38,12 @@ class SegmentWork:
     """Number of committed samples, those of earlier generations included."""
     made: int = 0
     """Number of samples that the engine has made, those of earlier generations included."""
-    unwritten: deque[Pcm] = field(default_factory=deque)
+    unwritten: deque[tuple[Pcm, BlockTimes]] = field(default_factory=deque)
     """Samples that are made and for which the ring has no room yet."""
+    read: float = field(default_factory=time.monotonic)
+    """Monotonic seconds at which the order was read."""
+    begun: float = 0.0
+    """Monotonic seconds at which an inference thread took the latest block up."""
     control: RunControl = field(default_factory=RunControl)
     blocks: Generator[Block, None, None] | None = None
     """The engine's run; None before it begins and after it was closed."""
@@ -106,7 +112,8 @@ class SegmentWork:
             self.end(f"the engine gave sample {block.offset} where {self.made} was due")
         else:
             self.prosody_seconds += block.prosody_seconds
-            self.unwritten.append(block.samples)
+            times = BlockTimes(self.read, self.begun, block.prosody_made, block.features_made, time.monotonic())
+            self.unwritten.append((block.samples, times))
             self.made += len(block.samples)
             if block.last:
                 self.end()
@@ -169,18 +176,19 @@ class StreamOutput:
             self.send(Marks(order.generation, order.stream, order.segment, packed))
 
     def _commit(self, segment: SegmentWork) -> None:
-        samples = segment.unwritten[0]
+        samples, times = segment.unwritten[0]
         part = samples[: min(self.ring.room, MAX_COMMIT_SAMPLES)]
         position, crc32 = self.ring.write(part)
         killpoint("written")
-        order = segment.order
-        self.send(Commit(order.generation, order.stream, order.segment, segment.sealed, position, len(part), crc32))
+        order, times = segment.order, replace(times, written=time.monotonic())
+        ids = order.generation, order.stream, order.segment
+        self.send(Commit(*ids, segment.sealed, position, len(part), crc32, times))
         killpoint("committed")
         segment.sealed += len(part)
         if len(part) == len(samples):
             segment.unwritten.popleft()
         else:
-            segment.unwritten[0] = samples[len(part) :]
+            segment.unwritten[0] = samples[len(part) :], times
 
     def _finish(self, segment: SegmentWork) -> None:
         order = segment.order

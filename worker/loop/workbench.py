@@ -94,7 +94,7 @@ class Workbench:
     def run_inference(self) -> None:
         """Make blocks until the workbench is closed."""
         while segment := self._next():
-            started, paused_before = time.monotonic(), segment.control.paused_seconds
+            started, paused_before = segment.begun, segment.control.paused_seconds
             block, failure = self._advance(segment)
             killpoint("block-made")
             seconds = time.monotonic() - started - (segment.control.paused_seconds - paused_before)
@@ -124,6 +124,7 @@ class Workbench:
             pausable = {other: patient[other] for other in self._in_inference if other in patient}
             self._first_blocks.begin(segment, pausable)
         self._in_inference.add(segment)
+        segment.begun = time.monotonic()
         self._send(Began(self._generation, segment.order.stream, segment.order.segment))
         return segment
 

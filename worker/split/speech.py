@@ -156,10 +156,12 @@ class SplitSpeech:
         started, control = time.monotonic(), utterance.control
         paused_before = control.paused_seconds
         prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
+        prosody_made = time.monotonic()
         prosody, gain = inflected(prosody, utterance.inflected, level)
         features = self._crew.run(control, lambda _: features_of(prosody, self._decoder, self._crew.most, control))
         statistics = self._predicted(prosody, features)
-        prosody_seconds = time.monotonic() - started - (control.paused_seconds - paused_before)
+        features_made = time.monotonic()
+        prosody_seconds = features_made - started - (control.paused_seconds - paused_before)
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
         if statistics is None:
             sound = self._in_one_run(prosody, features, utterance, gain)
@@ -170,8 +172,9 @@ class SplitSpeech:
             if skipped >= len(samples):
                 continue
             begin = offset + skipped
-            yield Block(begin, samples[skipped:], last, tuple(m for m in marks if m[1] >= begin), prosody_seconds)
-            marks, prosody_seconds = (), 0.0
+            later = tuple(mark for mark in marks if mark[1] >= begin)
+            yield Block(begin, samples[skipped:], last, later, prosody_seconds, prosody_made, features_made)
+            marks, prosody_seconds, prosody_made, features_made = (), 0.0, 0.0, 0.0
 
     def _predicted(self, prosody: Prosody, features: Array) -> Statistics | None:
         """Predicted statistics for the segment's windows; None if the segment is vocoded in one run."""

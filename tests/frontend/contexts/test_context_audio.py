@@ -14,7 +14,7 @@ from frontend.contexts.events import Spoken
 from frontend.contexts.journal import ContextNotes
 from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
-from frontend.contract.request import Stages
+from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
