@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import Any
 
 import aiohttp
@@ -72,11 +72,30 @@ class AsyncClient:
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise NoAnswer(f"the server at {self.url} was lost: {reason_of(error)}") from error
 
+    async def socket(self, path: str, messages: Iterable[Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """JSON objects that come on a WebSocket which was sent these, until the server closes it.
+
+        Raises:
+            NoAnswer: the server can't be reached, is lost, or sends something else.
+        """
+        shown = authorization(self._key)
+        try:
+            async with self._opened().ws_connect(self.url + path, headers=shown) as socket:
+                for message in messages:
+                    await socket.send_json(message)
+                async for message in socket:
+                    yield message.json()
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, TypeError) as error:
+            raise NoAnswer(f"the server at {self.url} was lost: {reason_of(error)}") from error
+
     def _request(self, method: str, path: str, body: Any, timeout: aiohttp.ClientTimeout) -> Any:
+        shown = authorization(self._key)
+        return self._opened().request(method, self.url + path, json=body, headers=shown, timeout=timeout)
+
+    def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(headers=self._headers, read_bufsize=1 << 16)
-        shown = authorization(self._key)
-        return self._session.request(method, self.url + path, json=body, headers=shown, timeout=timeout)
+        return self._session
 
 
 async def _whole(answer: aiohttp.ClientResponse) -> Reply:

@@ -164,6 +164,18 @@ class BlockingClient:
             said = f"the server at {self.url} says in no way that is known when words sound: {error}"
             raise CannotSpeak(said) from error
 
+    def whole(self, path: str, body: Any) -> bytes:
+        """The whole answer to a POST of any protocol, waited for where the server says when.
+
+        Raises:
+            NoAnswer, RequestRefused: there is none.
+        """
+        try:
+            with self._spoken(partial(self._answered, "POST", path, body, CONNECT_SECONDS, None)) as answer:
+                return answer.read()
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise NoAnswer(nobody(self.url, error)) from error
+
     def _speech(self, body: dict[str, Any], kind: str, otherwise: str) -> Iterator[bytes]:
         """Parts of the answer to a speech request.
 

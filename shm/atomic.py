@@ -60,3 +60,22 @@ def write_shared(path: Path, data: bytes) -> None:
         with suppress(OSError):
             Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_users_file(path: Path, content: str, *, executable: bool = False) -> None:
+    """Replace a text file of another program, or of the user's own, whole. A link stays a link, a file that was there
+    keeps its mode, and bytes that were read with `surrogateescape` stay as they were.
+
+    Raises:
+        OSError: the file can't be written; its former content stays.
+    """
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() and not executable else 0o755 if executable else 0o644
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(content, "utf-8", "surrogateescape")
+        draft.chmod(mode)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "connections-give-back-the-layout",
+        "supervisor/connect/files.py",
+        "was if tree == earlier else ",
+        "",
+        ("tests/clients/test_connect.py::test_each_client_is_connected_heard_and_given_back",),
+    ),
+    Mutation(
+        "connections-keep-what-else-changed",
+        "supervisor/connect/files.py",
+        "was if tree == earlier else self.form.write(tree, _text(self.path))",
+        "was",
+        ("tests/clients/test_connect.py::test_what_else_changed_stays_when_a_connection_is_given_back",),
+    ),
+    Mutation(
         "energy-is-shared-out",
         "frontend/monitoring/work.py",
         "(joules - self._joules_before) * share",

@@ -21,6 +21,8 @@ from kokoro_live.installation import NAME, changed_since, this_installation
 from shm.folders import state_folder
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 from supervisor.commands.status import signal_server
+from supervisor.connect.clients import SpeechModule, connected
+from supervisor.connect.files import FileEdit, backup_of
 from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.installation import InstalledFiles
@@ -80,7 +82,7 @@ def find_leavings(environment: Mapping[str, str], home: Path) -> list[Leaving]:
     config, models = default_config_file(), platformdirs.user_data_path(NAME, appauthor=False) / "models"
     runtime = [path for place in places() if place.name == NAME for path in _within(place)]
     files = {
-        "config": [config],
+        "config": [config, backup_of(config)],
         "models": [models],
         "jobs": [state / "jobs"],
         "books": [cache / "books"],
@@ -88,7 +90,7 @@ def find_leavings(environment: Mapping[str, str], home: Path) -> list[Leaving]:
         "cache": [*_within(cache), *runtime],
         "logs": manager(None).logs(),
     }
-    found = [*_services(), *_speech_dispatcher(environment, home)]
+    found = [*_services(), *_connections(environment, home)]
     # On macOS one folder has config, models and state: each entry is what none before it has named.
     named: set[Path] = set()
     for what, paths in files.items():
@@ -130,14 +132,21 @@ def _remove_service(found: Manager, name: str, paths: Sequence[Path]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _speech_dispatcher(environment: Mapping[str, str], home: Path) -> Iterator[Leaving]:
-    installed = InstalledFiles.of(environment, home)
-    if paths := tuple(path for path in (installed.program, installed.config) if path.exists()):
-        yield Leaving("Speech Dispatcher's module", paths, lambda: _uninstalled(installed))
+def _connections(environment: Mapping[str, str], home: Path) -> Iterator[Leaving]:
+    """Settings that `connect` gave other programs; Home Assistant's are our own."""
+    for client, change in connected(environment, home):
+        if isinstance(change, SpeechModule):
+            paths = tuple(path for path in (change.files.program, change.files.config) if path.exists())
+            yield Leaving("Speech Dispatcher's module", paths, partial(_undone, change.files))
+        elif change.path != default_config_file():
+            yield Leaving(f"connection of {client.name}", (change.backup,), partial(_undone, change))
 
 
-def _uninstalled(installed: InstalledFiles) -> None:
-    uninstall_speechd(installed)
+def _undone(made: FileEdit | InstalledFiles) -> None:
+    if isinstance(made, FileEdit):
+        made.undo()
+    else:
+        uninstall_speechd(made)
 
 
 @click.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kokoro_live import own_command
+from shm.atomic import write_users_file
 from supervisor.speechd.config import ModuleConfig
 
 MODULE = "kokoro"
@@ -57,14 +57,14 @@ def install(places: InstalledFiles, config: ModuleConfig, *, as_default: bool) -
     """
     places.data.mkdir(parents=True, exist_ok=True)
     command = shlex.join(own_command("-m", "supervisor.speechd", str(places.config)))
-    _write(places.program, f"#!/bin/sh\nexec {command}\n", executable=True)
-    _write(places.config, config.written())
+    write_users_file(places.program, f"#!/bin/sh\nexec {command}\n", executable=True)
+    write_users_file(places.config, config.written())
     written = [places.program, places.config]
     present = _without_ours(_read(places.dispatcher))
     ours = _dispatcher_lines(present, as_default)
     if ours:
         separator = "" if not present or present.endswith("\n") else "\n"
-        _write(places.dispatcher, f"{present}{separator}{_BEGIN}\n{ours}{_END}\n")
+        write_users_file(places.dispatcher, f"{present}{separator}{_BEGIN}\n{ours}{_END}\n")
         written.append(places.dispatcher)
     elif _read(places.dispatcher) != present:
         _write_or_remove(places.dispatcher, present)
@@ -113,23 +113,9 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _write(path: Path, content: str, *, executable: bool = False) -> None:
-    """Replace a file whole. A link stays a link, and a file that was there keeps its mode."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o777 if path.exists() and not executable else 0o755 if executable else 0o644
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(content, "utf-8", "surrogateescape")
-        draft.chmod(mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def _write_or_remove(path: Path, content: str) -> None:
     """Write a file, or remove it if nothing is left of it; a link and its empty target are the user's own."""
     if content or path.is_symlink():
-        _write(path, content)
+        write_users_file(path, content)
     else:
         path.unlink()

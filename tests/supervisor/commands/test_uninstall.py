@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from kokoro_live.installation import this_installation
 from shm.folders import state_folder
 from supervisor.cli import kokoro_live
+from supervisor.connect.files import JSON, FileEdit
 from supervisor.settings.options import default_config_file
 from tests.rooms import PACKED
 
@@ -85,7 +86,13 @@ def test_what_it_removes_is_everything_and_nothing_else(home: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("another program's")
     used()
+    ran_by = home / ".claude.json"
+    ran_by.write_text('{"theirs": 1}')
+    FileEdit(ran_by, JSON, {("mcpServers", "kokoro-live"): {"command": "kokoro-live"}}).write()
+    assert "connection of claude-code" in ran("uninstall").output
     ran("uninstall", "--yes")
+    assert ran_by.read_text() == '{"theirs": 1}'
+    ran_by.unlink()
     assert files(home) == sorted(others)
     assert "left nothing" in ran("uninstall", "--yes").output
 

@@ -1,0 +1,1 @@
+"""Connections of other programs: the rows of `kokoro-live connect`, changes of settings files, and ways to speak."""
