@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import re
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,8 @@ from shm.decoding import json_decoder
 from worker.engine import BadOption, Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable, RunControl
 from worker.settings import WorkerSettings
 from worker.targets import CPU, StageTarget
+
+log = logging.getLogger(__name__)
 
 STYLE_SIZE = 256
 """Number of floats in a style vector."""
@@ -43,6 +47,9 @@ _ARENA = {
     "max_dead_bytes_per_chunk": -1,
 }
 """The arena has no limit, and grows by what is asked for (1) instead of by powers of two."""
+
+_PRELOADED = ("CUDAExecutionProvider", "TensorrtExecutionProvider")
+"""Providers whose libraries may have come as packages, where the system doesn't look: `onnxruntime-gpu[cuda,cudnn]`."""
 
 _INTEGERS = ("tensor(int64)", "tensor(int32)")
 _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
@@ -123,6 +130,19 @@ def _spinning(seconds: float) -> Iterator[tuple[str, str]]:
         yield "force_spinning_stop", "1"
 
 
+@cache
+def _preload() -> None:
+    """Load the libraries of CUDA and cuDNN that were installed as packages; what isn't there is left to the system.
+    onnxruntime prints what it can't load."""
+    if not hasattr(ort, "preload_dlls"):  # since 1.21
+        return
+    said = io.StringIO()
+    with redirect_stdout(said):
+        ort.preload_dlls()
+    for line in filter(None, said.getvalue().splitlines()):
+        log.debug("onnxruntime: %s", line)
+
+
 def session_on(target: StageTarget, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
     """A session whose first provider is the target's and has accepted the target's options.
 
@@ -142,6 +162,8 @@ def session_on(target: StageTarget, model: str | bytes, options: Any, given: Col
         Exception: the error that onnxruntime raises if the CPU can't load the model.
     """
     provider = target.provider
+    if provider in _PRELOADED:
+        _preload()
     chain = [(provider, dict(target.options)), *([] if provider == CPU else [(CPU, {})])]
     try:
         session = ort.InferenceSession(model, options, providers=chain, enable_fallback=0)

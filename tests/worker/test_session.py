@@ -10,11 +10,12 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
+import worker.session
 from tests.miniature import make_miniature
 from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
 from worker.providers.choice import see_accepted
 from worker.providers.table import PROVIDERS
-from worker.session import check_signature, open_session
+from worker.session import check_signature, open_session, session_on
 from worker.settings import WorkerSettings
 from worker.targets import CPU, StageTarget
 
@@ -228,3 +229,31 @@ def test_onnxruntime_reports_to_nobody(tmp_path):
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "1"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("provider", ["CUDAExecutionProvider", "TensorrtExecutionProvider"])
+def test_the_libraries_of_nvidias_packages_are_loaded_before_the_provider(monkeypatch, capfd, provider):
+    order = []
+
+    class Session:
+        def __init__(self, *_, providers, **__):
+            order.append(providers[0][0])
+
+        def get_providers(self):
+            return [provider, CPU]
+
+        def get_provider_options(self):
+            return {}
+
+    def preload():
+        order.append("preload_dlls")
+        print("Failed to load libcudnn.so.9")
+
+    worker.session._preload.cache_clear()
+    monkeypatch.setattr(onnxruntime, "preload_dlls", preload, raising=False)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+    session_on(StageTarget(provider), b"", onnxruntime.SessionOptions())
+    session_on(StageTarget(provider), b"", onnxruntime.SessionOptions())
+    assert order == ["preload_dlls", provider, provider]
+    assert capfd.readouterr().out == ""
+    worker.session._preload.cache_clear()

@@ -14,6 +14,7 @@ import pytest
 from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, cut_before, joined, make_engine
+from worker.engine import ProviderUnavailable
 from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
@@ -23,6 +24,7 @@ from worker.split.prepared import Unprepared, prepare
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.stage_files import SERVED, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage, optimized_name
+from worker.targets import Assignment, StageTarget
 
 OPTIMIZE = optimized.optimize_stages
 
@@ -229,6 +231,15 @@ def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog,
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
     assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text
+
+
+@pytest.mark.parametrize("stage", ["prosody", "decoder", "generator"])
+def test_a_provider_that_fails_takes_no_stages_with_it(tmp_path, model, cut, cache, stage):
+    """The CPU, which speaks next, has its windows as before: the stages are sound, the driver is not."""
+    windows = make_engine(tmp_path).info.first_block
+    with pytest.raises(ProviderUnavailable, match="CUDA"):
+        make_engine(tmp_path, assigned=Assignment(**{stage: StageTarget("CUDAExecutionProvider")}))
+    assert make_engine(tmp_path).info.first_block == windows > 0
 
 
 def test_stages_that_are_removed_while_they_are_loaded_are_not_called_unloadable(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.engine import EngineUnavailable, RunControl
+from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable, RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.segments.windows import Window
@@ -45,7 +45,7 @@ class LoadedStage:
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stage.
-            ProviderUnavailable: the execution provider can't.
+            BadOption, ProviderUnavailable: the execution provider can't.
         """
         threads = threads if self._target.provider == CPU else 1
         with self._lock:
@@ -56,6 +56,8 @@ class LoadedStage:
     def _opened(self, threads: int) -> Any:
         try:
             return open_session(self._file, self._settings, self._target, threads=threads, optimized=self._optimized)
+        except (BadOption, ProviderUnavailable):
+            raise  # the stage may be sound
         except EngineUnavailable as error:
             if self._optimized and self._file.is_file() and self._cut.is_file():
                 log.warning("%s can't be loaded, so the stage is loaded as it was cut: %s", self._file.name, error)
