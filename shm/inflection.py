@@ -6,7 +6,10 @@ script. An engine whose `EngineInfo.inflects` is False says all words its own wa
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 MOST_SEMITONES = 12.0
 """Largest shift of a pitch, up or down: an octave."""
@@ -26,24 +29,36 @@ the last one its value holds."""
 class Inflection(msgspec.Struct, frozen=True, omit_defaults=True):
     """One way of saying words. The defaults change nothing."""
 
-    pitch: float = 0.0
-    """Shift of the fundamental frequency in semitones."""
-    hertz: float = 0.0
-    """The mean fundamental frequency, in place of the voice's own; 0: the voice's own."""
-    range: float = 1.0
-    """Factor on the distance of the fundamental frequency from the segment's mean, both in semitones; 0 is a
-    monotone."""
-    volume: float = 0.0
-    """Change of the level in dB."""
-    stretch: float = 1.0
-    """Factor on the durations."""
-    duration: float = 0.0
-    """Seconds for each written character, in place of the voice's own durations; 0: the voice's own."""
-    contour: Contour = ()
-    """Shift over the words' time."""
-    rise: float = 0.0
-    """Semitones above the segment's mean to which the pitch rises from the last stress of the last word on, as at the
-    end of a question; 0: the voice's own course. `range` scales it."""
+    pitch: Annotated[float, Meta(description="Shift of the fundamental frequency in semitones.")] = 0.0
+    hertz: Annotated[
+        float, Meta(description="The mean fundamental frequency, in place of the voice's own; 0: the voice's own.")
+    ] = 0.0
+    range: Annotated[
+        float,
+        Meta(
+            description="Factor on the distance of the fundamental frequency from the segment's mean, both in "
+            "semitones; 0 is a monotone."
+        ),
+    ] = 1.0
+    volume: Annotated[float, Meta(description="Change of the level in dB.")] = 0.0
+    stretch: Annotated[float, Meta(description="Factor on the durations.")] = 1.0
+    duration: Annotated[
+        float,
+        Meta(
+            description="Seconds for each written character, in place of the voice's own durations; 0: the voice's own."
+        ),
+    ] = 0.0
+    contour: Annotated[
+        Contour,
+        Meta(description="Shift over the words' time: pairs of a fraction of the time, and semitones."),
+    ] = ()
+    rise: Annotated[
+        float,
+        Meta(
+            description="Semitones above the segment's mean to which the pitch rises from the last stress of the last "
+            "word on, as at the end of a question; 0: the voice's own course. `range` scales it."
+        ),
+    ] = 0.0
 
     def within(self, around: Inflection) -> Inflection:
         """This inflection of a part of words that have the inflection `around`."""

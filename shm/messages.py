@@ -21,6 +21,7 @@ import msgspec
 from shm.decoding import one_error
 from shm.engine_info import EngineInfo, Priority
 from shm.inflection import InflectedSpan
+from shm.score import Score
 from shm.situation import Situation
 
 MAX_COMMIT_BYTES = 512
@@ -60,6 +61,10 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """Spans of the script that are to be said otherwise than the engine would say them; in order, without overlaps."""
     marks: bool = False
     """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
+    score: Score = ()
+    """Durations, pitch, energy and level of the script's phonemes where they were edited; `inflected` comes first."""
+    score_only: bool = False
+    """True if the front wants the segment's score, packed (`shm.score.pack`), in place of its samples."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):

@@ -14,6 +14,7 @@ from shm.engine_info import EngineInfo
 from shm.inflection import InflectedSpan
 from shm.marks import Mark
 from shm.messages import Voice
+from shm.score import Score
 
 
 class RunControl:
@@ -97,6 +98,11 @@ class Utterance:
     """Spans of the script that are to be said otherwise, in order; only for an engine that inflects."""
     marks: bool = False
     """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
+    score: Score = ()
+    """What is to be spoken in place of the engine's own score; only for an engine that inflects."""
+    score_only: bool = False
+    """True if the blocks are to have the utterance's score (`shm.score.pack`) in place of its sound; only for an engine
+    that inflects."""
     control: RunControl = field(default_factory=RunControl, compare=False)
     """Control by another thread. When nobody wants the rest, the engine's `next` raises `Cancelled` as soon as
     possible, in the middle of a run if the library allows that. An engine that vocodes in windows also pauses: `next`

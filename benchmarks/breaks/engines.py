@@ -34,6 +34,20 @@ BREAKS = (
         ("tests/worker/split/test_inflections.py",),
     ),
     Mutation(
+        "an-unedited-pitch-stays-as-exact-as-it-was",
+        "worker/split/scores.py",
+        "new.pitch if new.pitch != old.pitch else None",
+        "new.pitch",
+        ("tests/worker/split/test_scores.py",),
+    ),
+    Mutation(
+        "an-edited-pitch-is-bent-below-the-limit",
+        "worker/split/scores.py",
+        "within_limits(octaves, np.minimum(octaves, own))",
+        "octaves",
+        ("tests/worker/split/test_scores.py",),
+    ),
+    Mutation(
         "pitch-where-voiced",
         "worker/split/inflections.py",
         "np.where(voiced & (",

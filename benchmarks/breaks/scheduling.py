@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "a-score-isnt-the-sounds-cache",
+        "frontend/scheduling/dispatcher.py",
+        "if segment.score or request.score_only:",
+        "if segment.score:",
+        ("tests/frontend/scheduling/test_inflected_segments.py",),
+    ),
+    Mutation(
+        "a-score-says-nothing-of-costs",
+        "frontend/scheduling/generations.py",
+        "planned.resumed or stream.request.score_only",
+        "planned.resumed",
+        ("tests/frontend/scheduling/test_inflected_segments.py",),
+    ),
+    Mutation(
         "files-wait-for-room",
         "frontend/scheduling/admission.py",
         "if measured and request.urgency is Urgency.LISTENING and not had_a_place:",

@@ -12,6 +12,7 @@ from shm.inflection import PLAIN, Inflection
 from shm.messages import Voice
 from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
+from text.words.segment import Sentence
 
 
 class Urgency(Enum):
@@ -50,6 +51,10 @@ class SpeechRequest:
     """Normalisation rules that aren't applied to this text, by the names of their settings."""
     phonemes: bool = False
     """The text is phonemes of the model's vocabulary, to be spoken as they are."""
+    scored: tuple[Sentence, ...] = ()
+    """Sentences of an edited score, which are spoken in place of the text; each is a unit that is a segment."""
+    score_only: bool = False
+    """The score is wanted (`SpeechStream.scores`), not the sound."""
     timestamps: bool = False
     """True if the words' times are wanted (`SpeechStream.take_words`)."""
     sentences: bool = False

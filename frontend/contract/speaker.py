@@ -9,7 +9,9 @@ from frontend.contract.errors import Unavailable
 from frontend.contract.request import SpeechRequest
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo, VoiceInfo
+from shm.score import Score
 from shm.timing import SentenceTiming, WordTiming
+from text.words.segment import Segment
 
 
 class SpeechStream(Protocol):
@@ -42,6 +44,14 @@ class SpeechStream(Protocol):
 
         Raises:
             Unspeakable, Unavailable, Overloaded, Broken: the stream ends here, incomplete.
+        """
+        ...
+
+    def scores(self) -> AsyncIterator[tuple[Segment, float, Score]]:
+        """In place of the audio, where the request wants its score: each segment, its pace, and its score.
+
+        Raises:
+            Unspeakable, Unavailable, Overloaded, Broken: as an iteration over the audio.
         """
         ...
 

@@ -14,7 +14,7 @@ from frontend.contexts.services import SERVICES, Services
 from frontend.contract.stages import Stages
 from frontend.dialects.all import served
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, page, play, server, texts
+from frontend.http import catalog, page, play, scores, server, texts
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
 from frontend.http.play import FRONT_ENDS, PLAYER
@@ -122,7 +122,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (texts, play, jobs_handler, catalog, server, page)
+    own = (texts, scores, play, jobs_handler, catalog, server, page)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),

@@ -333,5 +333,14 @@ def _segment(units: Sequence[Unit]) -> Segment:
     last = units[-1]
     text = " ".join(unit.text for unit in units if unit.text)
     return Segment(
-        text, script, len(script), last.cut, tuple(words), last.rate, last.pause, last.performer, tuple(units)
+        text,
+        script,
+        len(script),
+        last.cut,
+        tuple(words),
+        last.rate,
+        last.pause,
+        last.performer,
+        last.score,
+        tuple(units),
     )

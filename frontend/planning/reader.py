@@ -77,7 +77,10 @@ class Reader:
             growing = plan_growing(source, profile, request.speed, notation, self._limits)
             yield from recut(growing, [cut.units for cut in request.progress.cuts])
             return
-        if request.phonemes:
+        sentences: Iterator[Sentence]
+        if request.scored:
+            sentences = iter(request.scored)
+        elif request.phonemes:
             sentences = phoneme_sentences(request.text, notation)
         else:
             turns = request.turns or (DialogueTurn(request.text, request.performer),)

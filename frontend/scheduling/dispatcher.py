@@ -28,6 +28,7 @@ from shm.engine_info import EngineInfo
 from shm.inflection import InflectedSpan
 from shm.killpoint import killpoint
 from shm.messages import SegmentOrder, Voice
+from shm.score import LAYOUT
 from text.words.segment import Notation, Segment
 
 PER_STREAM = 2
@@ -144,6 +145,8 @@ class Dispatcher:
                 inflected=planned.inflected,
                 first_deadline=deadline,
                 marks=request.timestamps,
+                score=planned.segment.score,
+                score_only=request.score_only,
             )
         )
         killpoint("dispatched")
@@ -173,13 +176,16 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
     performer = segment.performer or request.performer
     speed = segment_speed(request.speed, segment.rate)
     inflected = segment.inflected(request.inflection) if stream.engine.inflects else ()
+    key = fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed, inflected)
+    if segment.score or request.score_only:
+        key = hashlib.blake2b(_encode((key, segment.score, request.score_only * LAYOUT)), digest_size=16).digest()
     return StreamSegment(
         segment,
         performer,
         speed,
         estimate=ledger.of(stream.engine).samples(segment.tokens, speed),
         inflected=inflected,
-        key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed, inflected),
+        key=key,
     )
 
 

@@ -150,7 +150,9 @@ class Generations:
         if done.samples != planned.sealed:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
-        if not planned.resumed:  # else another worker made a part of the segment, and the seconds cover only the rest
+        # A score says nothing of the time that sound takes. If another worker made a part of the segment, the seconds
+        # cover only the rest.
+        if not (planned.resumed or stream.request.score_only):
             load = planned.load(self._running(link))
             tokens, speed = planned.segment.tokens, planned.speed
             self._shared.ledger.of(link.engine).observe(

@@ -23,6 +23,9 @@ HEADER = "X-Warning"
 _NOTED = web.RequestKey("NO_EFFECT", list[str])
 """The names that `note_no_effect` has collected for a request."""
 
+_LIMITED = web.RequestKey("LIMITED", list[str])
+"""The places that `note_limited` has collected for a request."""
+
 _RULE = "no_effect_if"
 _NAME = re.compile(r"[\w.\[\]-]{1,64}", re.ASCII)
 _MOST = 12
@@ -63,7 +66,8 @@ def overruled_in(value: object, path: str = "") -> Iterator[str]:
     """Paths of the fields that by their type's own rules have no effect: `model_id`, `turns[0].voice_id`."""
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield from overruled_in(item, f"{path}[{number}]")
+            if isinstance(item, list | msgspec.Struct):
+                yield from overruled_in(item, f"{path}[{number}]")
     elif isinstance(value, msgspec.Struct):
         described = _described(type(value))
         assert isinstance(described, inspect.StructType)
@@ -95,6 +99,8 @@ def _unknown(value: bytes | msgspec.Raw, kind: inspect.Type, path: str) -> Itera
         case inspect.DictType() if opening == b"{":
             for name, inner in _decode_object(value).items():
                 yield from _unknown(inner, kind.value_type, f"{path}.{name}")
+        case inspect.ListType(item_type=inspect.FloatType()):
+            return
         case inspect.ListType() if opening == b"[":
             for number, inner in enumerate(_decode_list(value)):
                 yield from _unknown(inner, kind.item_type, f"{path}[{number}]")
@@ -107,6 +113,11 @@ def note_no_effect(request: web.Request, names: Iterable[str]) -> None:
     request.setdefault(_NOTED, []).extend(names)
 
 
+def note_limited(request: web.Request, places: Iterable[str]) -> None:
+    """Have the answer name these places of the request's body, whose values are taken as far as the model can speak."""
+    request.setdefault(_LIMITED, []).extend(places)
+
+
 async def warn(request: web.Request, response: web.StreamResponse) -> None:
     """The signal that adds the header to each successful answer of the API: unknown and repeated parameters of the
     address come first, then the names noted for the request."""
@@ -117,12 +128,17 @@ async def warn(request: web.Request, response: web.StreamResponse) -> None:
     # Of a parameter that stands there twice, one value has no effect.
     times = Counter(name for name, _ in request.query.items())
     dead = [name for name in times if name not in known or times[name] > 1]
-    if names := [*dead, *request.get(_NOTED, ())]:
-        response.headers[HEADER] = no_effect(names)
+    notes = [("no effect", [*dead, *request.get(_NOTED, ())]), ("limited", request.get(_LIMITED, []))]
+    if shown := "; ".join(f"{note}: {_listed(names)}" for note, names in notes if names):
+        response.headers[HEADER] = shown
 
 
 def no_effect(names: Collection[str]) -> str:
     """`no effect: instructions, foo`. Names that a header can't hold are left out, and counted."""
+    return f"no effect: {_listed(names)}"
+
+
+def _listed(names: Collection[str]) -> str:
     shown = [name for name in names if _NAME.fullmatch(name)][:_MOST]
     rest = len(names) - len(shown)
-    return f"no effect: {', '.join([*shown, *([f'{rest} more'] if rest else [])])}"
+    return ", ".join([*shown, *([f"{rest} more"] if rest else [])])

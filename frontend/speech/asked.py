@@ -12,17 +12,18 @@ from frontend.audio.formats import OutputFormat, format_named, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.serving.access.gate import API_KEY
-from frontend.serving.no_effect import note_no_effect
+from frontend.serving.no_effect import note_limited, note_no_effect
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import accepted
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
 from frontend.speech.lines import NumberedLines
+from frontend.speech.scores import SpeechScore, scored_sentences, text_of_score
 from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
 from shm.engine_info import EngineInfo
-from shm.inflection import Inflection
+from shm.inflection import PLAIN, Inflection
 from text.markup.delimiters import wrong_delimiters
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
@@ -50,16 +51,17 @@ def checked_text(text: str, settings: FrontSettings, param: str) -> str:
     return text
 
 
-def check_length(characters: int, settings: FrontSettings, param: str) -> None:
+def check_length(characters: int, settings: FrontSettings, param: str, most: int | None = None) -> None:
     """
+    Args:
+        most: characters that the field may have, if that is less than any text may.
+
     Raises:
         ApiError: 400, a request's field has more characters than a text may have.
     """
-    if characters > settings.max_input_characters:
-        message = (
-            f"`{param}` has {characters} characters; at most {settings.max_input_characters} are taken. "
-            "Split it over requests."
-        )
+    most = min(settings.max_input_characters, most or settings.max_input_characters)
+    if characters > most:
+        message = f"`{param}` has {characters} characters; at most {most} are taken. Split it over requests."
         raise ApiError(400, message, param=param, code="string_above_max_length")
 
 
@@ -72,6 +74,11 @@ def text_of(fields: SpeechBody, settings: FrontSettings) -> str:
     if isinstance(fields, DialogueBody):
         return _dialogue_text(fields, settings)
     text = fields.text if fields.input is None else fields.input
+    if fields.score is not None:
+        if text is not None or fields.phonemes is not None:
+            message = "`score` stands in place of `input` and `phonemes`: give one of them."
+            raise ApiError(400, message, param="score", code="invalid_value")
+        return checked_text(text_of_score(fields.score), settings, "score")
     if text is not None and fields.phonemes is not None:
         message = "`input` and `phonemes` exclude each other: give one of them."
         raise ApiError(400, message, param="phonemes", code="invalid_value")
@@ -93,7 +100,7 @@ def _dialogue_text(fields: DialogueBody, settings: FrontSettings) -> str:
     name, turns = turns_of(fields)
     if fields.turns is None and fields.inputs is None:
         raise ApiError(400, "`turns` is missing: give the turns to speak.", param="turns", code="missing_required")
-    for field in ("input", "text", "phonemes"):
+    for field in ("input", "text", "phonemes", "score"):
         if getattr(fields, field) is not None:
             message = f"`{field}`: a dialogue's text stands in its `turns`."
             raise ApiError(400, message, param=field, code="invalid_value")
@@ -265,7 +272,7 @@ def speech_request(
         raise ApiError(400, f"`delimiters`: {wrong}.", param="delimiters", code="invalid_value")
     if phonemes:
         check_phonemes(text, Notation.of(engine))
-    return SpeechRequest(
+    asked = SpeechRequest(
         request_id=request_id.current.get(),
         text=text,
         voice=performer.voice,
@@ -286,6 +293,28 @@ def speech_request(
         urgency=delivery.urgency,
         fresh=is_fresh(request),
     )
+    return asked if fields.score is None else _of_score(request, asked, fields, fields.score, engine)
+
+
+_IN_SCORES = ("voice", "speed", "lang", "lang_code", "markup", "pitch", "expression", "voice_aliases", "delimiters")
+"""Fields whose effects a score has already."""
+
+
+def _of_score(
+    request: web.Request,
+    asked: SpeechRequest,
+    fields: SpeechBody,
+    score: SpeechScore,
+    engine: EngineInfo,
+) -> SpeechRequest:
+    if not engine.inflects:
+        message = f"`score`: {engine.name} with {engine.model} takes none. Send `input`."
+        raise ApiError(400, message, param="score", code="score_unavailable")
+    performer, sentences, limited = scored_sentences(score, engine)
+    note_no_effect(request, [name for name in _IN_SCORES if getattr(fields, name) is not None])
+    note_limited(request, limited)
+    voice, language = performer.voice, performer.language
+    return replace(asked, voice=voice, language=language, speed=1.0, inflection=PLAIN, turns=(), scored=sentences)
 
 
 def _cast_of(

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from frontend.serving.no_effect import another_name, no_effect_if
+from frontend.speech.scores import SpeechScore
 from frontend.speech.sessions import OnBusy
 from frontend.speech.voices import MODELS, is_other_model
 from shm.engine_info import Speed
@@ -209,6 +210,9 @@ class SpeechBody(msgspec.Struct):
     phonemes: Annotated[
         str | None, Meta(description="In place of `input`: what to speak, in the model's own phonemes.")
     ] = None
+    score: Annotated[
+        SpeechScore | None, Meta(description="In place of `input`: the answer of `POST /v1/audio/score`, edited.")
+    ] = None
     timestamps: Annotated[
         Literal["word", "sentence"] | None,
         Meta(
@@ -347,3 +351,4 @@ class DialogueBody(SpeechBody):
     input: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
     text: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
     phonemes: Annotated[str | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None
+    score: Annotated[SpeechScore | None, Meta(description="Not taken: a dialogue's text stands in its `turns`.")] = None

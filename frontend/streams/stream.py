@@ -19,8 +19,10 @@ from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.timestamps.align import align
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
+from shm.score import Score, unpack
 from shm.timing import SentenceTiming, WordTiming
 from text.errors import TextError
+from text.words.segment import Segment
 
 _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
@@ -153,6 +155,28 @@ class Stream:
                 await self._changed.wait()
                 if self.segments and self.segments[0].blocks and self.playback.heard_gap():
                     self._gap(self)
+
+    async def scores(self) -> AsyncIterator[tuple[Segment, float, Score]]:
+        written: list[Pcm] = []
+        while True:
+            self._changed.clear()
+            head = self.segments.head
+            if head and head.blocks:
+                block = head.blocks.popleft()
+                written += (piece.copy() for piece in block.pieces)
+                head.taken += sum(map(len, block.pieces))
+                self._took(block)
+            elif head and head.state is SegmentState.DONE:
+                yield head.segment, head.speed, unpack(np.concatenate(written).tobytes())
+                written.clear()
+                self.segments.heard()
+                self.text.mind(self.segments)
+            elif self._failure:
+                raise self._failure
+            elif self.text.ended and not head:
+                return
+            else:
+                await self._changed.wait()
 
     def _take_block(self, head: StreamSegment) -> Iterator[Pcm]:
         block, segment = head.blocks.popleft(), head.segment

@@ -11,6 +11,7 @@ import msgspec
 
 from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, InflectedSpan, Inflection
+from shm.score import Score
 from text.words.performer import Performer
 
 
@@ -75,6 +76,8 @@ class Unit:
     sentence: SentenceStart | None = None
     """The sentence that begins with this unit, where sentences are numbered: a segment ends before it. None inside a
     sentence, and where sentences aren't numbered."""
+    score: Score = ()
+    """An edited score of the unit, which is a segment of its own (`ends`); empty: as the engine says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ class Segment:
     """Silence after the segment in seconds, set by markup; None: the cut decides."""
     performer: Performer | None = None
     """Performer of the segment, if the text has several; None: the request's own."""
+    score: Score = ()
+    """As the unit's."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
     """Units of the segment, kept so that they can be planned again."""
 

@@ -93,6 +93,8 @@ class SegmentWork:
                     order.from_sample,
                     order.inflected,
                     order.marks,
+                    order.score,
+                    order.score_only,
                     self.control,
                 )
             )

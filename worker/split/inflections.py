@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shm.inflection import InflectedSpan, at_fraction
+from shm.score import HIGHEST_HERTZ, LOWEST_HERTZ
 from worker.split.segments.segment import Array, Prosody
 from worker.split.segments.windows import FRAME_SAMPLES
 
 VOICED = 20.0
 """Hz above which a frame is voiced: the model's curve falls below it between voiced sounds."""
-
-LOWEST, HIGHEST = 55.0, 520.0
-"""Hz within which a shifted pitch stays; it bends towards the limit from a fifth of an octave before it on."""
 
 _BEND = 0.2
 """Octaves."""
@@ -82,7 +80,7 @@ def inflected(prosody: Prosody, spans: Sequence[InflectedSpan], level: float = 1
     prosody = replace(prosody, f0=pitch.reshape(prosody.f0.shape).astype(prosody.f0.dtype))
     if not any(span.inflection.volume for span in spans):
         return prosody, Gain(None, level)
-    decibels = _smooth(
+    decibels = smooth(
         _curve(
             prosody.frames + 1,
             [(where, span.inflection.volume) for where, span in zip(places, spans, strict=True)],
@@ -117,6 +115,12 @@ def _stretched(prosody: Prosody, spans: Sequence[InflectedSpan]) -> Prosody:
     # Rounded so that no error adds up; a phoneme that sounds keeps a unit.
     borders = np.rint(np.cumsum(wanted)).astype(np.int64)
     durations = np.maximum(np.diff(borders, prepend=0), np.minimum(old, 1))
+    return lasting(prosody, durations)
+
+
+def lasting(prosody: Prosody, durations: NDArray[np.int64]) -> Prosody:
+    """The prosody with other durations: frames are repeated or left out, pitch and energy stretched along."""
+    old = prosody.durations
     units = [
         begin + np.minimum((np.arange(new) * length) // max(new, 1), max(length - 1, 0))
         for begin, length, new in zip(np.cumsum(old) - old, old, durations, strict=True)
@@ -166,7 +170,7 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
             shift = shift + np.array([at_fraction(inflection.contour, float(each)) for each in moments]) / 12
         shifts.append(((start, end), shift))
         ranges.append(((start, end), inflection.range))
-    shift, factor = _smooth(_curve(len(f0), shifts, 0.0)), _smooth(_curve(len(f0), ranges, 1.0))
+    shift, factor = smooth(_curve(len(f0), shifts, 0.0)), smooth(_curve(len(f0), ranges, 1.0))
     wanted = mean + (octaves - mean) * factor + shift
     energy = prosody.energy.ravel()
     sounding = voiced | (energy > _SOUNDING * energy[voiced].mean())
@@ -181,7 +185,7 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
             top = mean + span.inflection.rise * span.inflection.range / 12
             wanted[frames] = low + (top - low) * share + shift[frames]
             risen[frames] = sounding[frames]
-    changed = _within_limits(wanted, octaves)
+    changed = within_limits(wanted, octaves)
     return np.where(voiced & ((shift != 0) | (factor != 1)) | risen, 2.0**changed, f0)
 
 
@@ -193,16 +197,16 @@ def _curve(frames: int, values: Sequence[tuple[tuple[int, int], Any]], elsewhere
     return curve
 
 
-def _smooth(curve: NDArray[np.float64]) -> NDArray[np.float64]:
+def smooth(curve: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean over `EDGE` frames, so that nothing jumps at a span's border."""
     padded = np.pad(curve, EDGE // 2, mode="edge")
     smoothed: NDArray[np.float64] = np.lib.stride_tricks.sliding_window_view(padded, EDGE).mean(axis=-1)
     return smoothed
 
 
-def _within_limits(octaves: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+def within_limits(octaves: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Octaves bent towards the limits of a voice; the model's own pitch is never bent."""
-    high, low = np.log2(HIGHEST) - _BEND, np.log2(LOWEST) + _BEND
+    high, low = np.log2(HIGHEST_HERTZ) - _BEND, np.log2(LOWEST_HERTZ) + _BEND
     bent = np.where(octaves > high, high + _BEND * np.tanh((octaves - high) / _BEND), octaves)
     bent = np.where(octaves < low, low - _BEND * np.tanh((low - octaves) / _BEND), bent)
     return np.where((octaves > high) & (octaves > own) | (octaves < low) & (octaves < own), bent, octaves)

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
+from shm.score import pack
 from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.inflections import Gain, inflected
 from worker.split.prepared import Prepared
+from worker.split.scores import score_of, scored
 from worker.split.segments.segment import (
     GENERATOR_CONTEXT,
     Array,
@@ -157,7 +159,12 @@ class SplitSpeech:
         paused_before = control.paused_seconds
         prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
         prosody_made = time.monotonic()
-        prosody, gain = inflected(prosody, utterance.inflected, level)
+        prosody, gain = scored(*inflected(prosody, utterance.inflected, level), utterance.score)
+        if utterance.score_only:
+            written = np.frombuffer(pack(score_of(prosody)), np.int16)[utterance.from_sample :]
+            if len(written):
+                yield Block(utterance.from_sample, written, last=True)
+            return
         features = self._crew.run(control, lambda _: features_of(prosody, self._decoder, self._crew.most, control))
         statistics = self._predicted(prosody, features)
         features_made = time.monotonic()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
+from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
 from shm.inflection import InflectedSpan, Inflection
+from shm.score import PhonemeScore, Score, pack
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader
 from text.words.segment import Cut, Segment, SpokenWord
@@ -58,6 +62,29 @@ async def test_a_requests_own_inflection_is_every_words(desk: Desk) -> None:
     worker.speak(order)
     await heard(listener)
     assert order.inflected == (InflectedSpan(0, 3, Inflection(pitch=3.0, range=0.5)),)
+
+
+async def test_a_score_comes_in_place_of_the_sound_and_is_neither_its_cache_nor_its_cost(desk: Desk) -> None:
+    worker = desk.worker(1, engine=msgspec.structs.replace(ENGINE, inflects=True))
+    score = (PhonemeScore(3, (2000, 2100), (500,)),) * 4
+    stream = desk.open("^same", score_only=True)
+    written = asyncio.create_task(_written(stream))
+    wanted = await worker.has(1)
+    worker.give(wanted, np.frombuffer(pack(score), np.int16))
+    [(segment, speed, found)] = await written
+    assert (segment.script, speed, found) == ("same", 1.0, score)
+    assert wanted.score_only and wanted.inflected == (InflectedSpan(0, 4, HIGH),)
+    assert not desk.scheduler.snapshot().costs[f"{ENGINE.name} {ENGINE.model} {ENGINE.provider}"].measured
+    stream.close()
+    listener = listen(desk.open("^same"))
+    sound = await worker.has(2)
+    worker.speak(sound)
+    await heard(listener)
+    assert not sound.score_only, "the sound wasn't in the cache"
+
+
+async def _written(stream: Stream) -> list[tuple[Segment, float, Score]]:
+    return [each async for each in stream.scores()]
 
 
 async def test_an_engine_that_doesnt_inflect_is_asked_for_nothing(desk: Desk) -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shm.inflection import InflectedSpan, Inflection
+from shm.score import HIGHEST_HERTZ
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split.inflections import CEILING, HIGHEST, RISE_UNITS, VOICED, Gain, inflected
+from worker.split.inflections import CEILING, RISE_UNITS, VOICED, Gain, inflected
 from worker.split.segments.segment import Prosody
 from worker.split.segments.windows import FRAME_SAMPLES
 
@@ -69,7 +70,7 @@ def test_a_mean_in_hertz_a_monotone_and_a_contour() -> None:
 
 def test_a_pitch_stays_within_a_voice_but_the_models_own_is_never_bent() -> None:
     high, _ = inflected(prosody(500.0), [span(0, PHONEMES, pitch=12)])
-    assert high.f0.max() <= HIGHEST + 1
+    assert high.f0.max() <= HIGHEST_HERTZ + 1
     own, _ = inflected(prosody(700.0), [span(0, PHONEMES, volume=1)])
     assert np.allclose(own.f0[own.f0 > VOICED], 700, rtol=1e-3)
 
