@@ -46,6 +46,11 @@ class _Silence:
     condemned: bool = False
 
 
+def _watched(child: Incarnation) -> bool:
+    row = ROLES[child.role]
+    return row.answers or not (child.attentive or row.errand)
+
+
 class Heartbeats:
     """Looks at all processes every few seconds, and condemns those that hang."""
 
@@ -84,7 +89,7 @@ class Heartbeats:
 
     def _look(self) -> None:
         self._timers.after(self._interval, self._look)
-        children = [child for child in self._children() if ROLES[child.role].answers or not child.attentive]
+        children = [child for child in self._children() if _watched(child)]
         self._silences = {child: silence for child, silence in self._silences.items() if child in children}
         if self._timers.lost != self._lost:
             self._lost = self._timers.lost

@@ -38,10 +38,13 @@ class RoleRow:
     """What else it gets: of `metrics` (the folder for counts), `listeners`, `handover` (its end of the channel for
     connections), `generation` and `subject`."""
     answers: bool = False
-    """True if it answers heartbeats: a silent one is replaced. A worker's orders and an errand have limits."""
+    """True if it answers heartbeats: a silent one is replaced. A worker's orders have limits."""
+    errand: bool = False
+    """True if it runs once and is told nothing (`errands.py`): it may be silent, and still, while it waits for a
+    network or for a process of its own."""
     on_demand: bool = False
     """True if it is started when there is something to do, and ends by itself when nothing is left. Else one always
-    runs, but for an errand, which runs once."""
+    runs, but for an errand."""
     tries: Sequence[float] = ()
     """Seconds before each try after a crash loop. Without any, the front's crash loop ends the server, and the player
     is tried again with the next text."""
@@ -139,8 +142,8 @@ ROLES: dict[str, RoleRow] = {
     "worker": RoleRow(worker, ("metrics", "generation"), tries=RETRIES),
     "player": RoleRow(player, answers=True, on_demand=True),
     "books": RoleRow(books, answers=True, on_demand=True, tries=RETRIES),
-    "fetcher": RoleRow(fetcher),
-    "trial": RoleRow(trial, ("subject",)),
+    "fetcher": RoleRow(fetcher, errand=True),
+    "trial": RoleRow(trial, ("subject",), errand=True),
 }
 """All roles, by name. A standby is a worker that waits for another one's death (`workers.py`)."""
 

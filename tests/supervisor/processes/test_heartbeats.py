@@ -8,7 +8,9 @@ import signal
 import pytest
 
 from shm.messages import BooksNews, Heartbeat, PlayerWanted, Started
+from supervisor.processes import roles
 from supervisor.processes.children import DUMP_GRACE, Activity
+from supervisor.processes.errands import Errand
 from supervisor.processes.heartbeats import INTERVAL, LONGEST, PATIENCE
 from supervisor.processes.lifecycle import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House
@@ -18,6 +20,7 @@ NOTICED = 15.0
 LOAD_TIMEOUT = 300.0
 
 ROLES = ["front", "player", "books"]
+ERRANDS = [name for name, row in roles.ROLES.items() if row.errand]
 HANGS = {"stopped": (0.0, NOTICED), "in an endless loop": (1.0, NOTICED), "on a busy machine": (0.2, 30.0)}
 """Shares of a processor that a hanging process uses, and the seconds within which that is noticed."""
 
@@ -179,3 +182,18 @@ def test_each_look_asks_once() -> None:
     front.hangs, front.uses = True, None
     house.passes(60.0)
     assert len(front.heard_of(Heartbeat)) == 1
+
+
+@pytest.mark.parametrize("role", ERRANDS)
+@pytest.mark.parametrize("used", [0.0, 1.0], ids=["still", "at work"])
+def test_an_errand_may_be_silent_until_its_own_limit(role: str, used: float) -> None:
+    """A trial's process waits for the one that measures, a fetcher for the network: neither uses the processor."""
+    limit = 40 * LONGEST
+    home = House(errands=[Errand(role, "it was done", "it is being done", limit)])
+    home.up(KOKORO)
+    errand = home.newest(role)
+    errand.hangs, errand.share = True, used
+    home.passes(limit - 1)
+    assert not errand.killed and home.count(role) == 1
+    home.passes(2)
+    assert errand.killed
