@@ -21,6 +21,8 @@ class Alignments:
     def __init__(self) -> None:
         self._words: deque[WordTiming] = deque()
         self._covered_ms = 0
+        self.covered_words: Sequence[WordTiming] = ()
+        """The words of the latest alignment."""
 
     def __len__(self) -> int:
         """Words of which no message has told."""
@@ -47,6 +49,7 @@ class Alignments:
             found.append(self._words.popleft())
         if not found:
             return None
+        self.covered_words = found
         # Both ends are rounded on one clock, so that the sums don't drift from the audio.
         start, end = self._covered_ms, round(seconds * 1000)
         self._covered_ms = end

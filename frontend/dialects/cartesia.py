@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -26,10 +26,13 @@ from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
 from frontend.serving.no_effect import no_effect_if
+from frontend.speech import sse
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import MODEL_WORDS, asked_speech, usual_output
 from shm import request_id
+from shm.engine_info import EngineInfo, VoiceInfo
+from shm.timing import WordTiming
 from text.errors import TextError
 
 DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
@@ -104,6 +107,37 @@ class CartesiaMessage(CartesiaBody):
     flush: bool | None = None
     add_timestamps: bool | None = None
     max_buffer_delay_ms: float | None = None
+
+
+class CartesiaEventsBody(CartesiaBody):
+    """The body of Cartesia's call for events."""
+
+    context_id: Annotated[str | None, Meta(description="A name, which the events repeat.")] = None
+    add_timestamps: Annotated[bool | None, Meta(description="`true`: events with the times of words come too.")] = None
+
+
+class CartesiaVoiceEntry(msgspec.Struct):
+    """A voice in Cartesia's shape."""
+
+    id: str
+    name: str
+    tagline: str
+    description: str
+    language: str
+    gender: str | None
+    locales: list[dict[str, Any]]
+    created_at: str = "2025-01-27T00:00:00Z"
+    access: str = "public"
+    visibility: str = "all"
+    is_owner: bool = False
+    is_public: bool = True
+
+
+class CartesiaVoices(msgspec.Struct):
+    """Voices in Cartesia's shape."""
+
+    data: list[CartesiaVoiceEntry]
+    has_more: bool
 
 
 class CartesiaError(ErrorAnswer):
@@ -205,12 +239,7 @@ class Cartesia(Talk):
             self._send(key, "flush_done", 206, done=False, flush_done=True, flush_id=event.number)
             return
         if event.words:
-            words = {
-                "words": [word.word for word in event.words],
-                "start": [word.start for word in event.words],
-                "end": [word.end for word in event.words],
-            }
-            self._send(key, "timestamps", 206, done=False, word_timestamps=words)
+            self._send(key, "timestamps", 206, done=False, word_timestamps=_times_of(event.words))
         if event.audio:
             audio = base64.b64encode(event.audio).decode()
             took = (time.monotonic() - self._heard_at.get(key, time.monotonic())) * 1000
@@ -231,6 +260,14 @@ class Cartesia(Talk):
         self._session.send({"type": kind, "status_code": status, "context_id": key, **fields})
 
 
+def _times_of(words: Sequence[WordTiming]) -> dict[str, Any]:
+    return {
+        "words": [word.word for word in words],
+        "start": [word.start for word in words],
+        "end": [word.end for word in words],
+    }
+
+
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /tts/bytes."""
     body = await fields_of(request, CartesiaBody)
@@ -244,6 +281,70 @@ async def _speech(request: web.Request) -> web.StreamResponse:
         body.language or None,
         speed=_speed_of(body),
     )
+
+
+class CartesiaEvents(Framing):
+    """Server-sent events in the shape of the socket's messages."""
+
+    bare = False
+
+    def __init__(self, context_id: str | None) -> None:
+        super().__init__(sse.CONTENT_TYPE)
+        self._context_id = context_id
+        self._began = time.monotonic()
+
+    def audio(self, audio: bytes, seconds: float) -> bytes:
+        took = round((time.monotonic() - self._began) * 1000, 3)
+        return self._event("chunk", 206, done=False, data=base64.b64encode(audio).decode(), step_time=took)
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        return self._event("timestamps", 206, done=False, word_timestamps=_times_of(words)) if words else b""
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        return self._event("done", 200, done=True)
+
+    def error(self, detail: ErrorDetail) -> bytes:
+        names = {"title": _TITLE, "message": detail.message, "error_code": detail.code}
+        return self._event("error", 500, done=True, request_id=request_id.current.get(), **names)
+
+    def _event(self, kind: str, status: int, **fields: Any) -> bytes:
+        event = {"type": kind, "status_code": status, "context_id": self._context_id, **fields}
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), msgspec.json.encode(event))
+
+
+async def _events(request: web.Request) -> web.StreamResponse:
+    """POST /tts/sse."""
+    body = await fields_of(request, CartesiaEventsBody)
+    return await speak(
+        request,
+        (body.transcript or "", "transcript"),
+        Delivery(_output_of(body.output_format), CartesiaEvents(body.context_id)),
+        _voice_of(body),
+        body.language or None,
+        speed=_speed_of(body),
+        timestamps=bool(body.add_timestamps),
+    )
+
+
+def voice_entry(voice: VoiceInfo, _engine: EngineInfo) -> CartesiaVoiceEntry:
+    language, _, region = voice.language.partition("-")
+    locale = f"{language}-{region.upper()}" if region else language
+    tagline = " ".join(filter(None, (locale, voice.gender)))
+    gender = {"female": "feminine", "male": "masculine"}.get(voice.gender or "")
+    title = voice.title or voice.name
+    return CartesiaVoiceEntry(
+        voice.name, title, tagline, f"{title}, {tagline}", language, gender, [{"locale": locale, "is_native": True}]
+    )
+
+
+def voice_page(request: web.Request, engine: EngineInfo) -> CartesiaVoices:
+    """All voices after the one that the query names in `starting_after`, up to `limit`."""
+    entries = [voice_entry(voice, engine) for voice in engine.voices]
+    after, limit = request.query.get("starting_after", ""), request.query.get("limit", "")
+    names = [entry.id for entry in entries]
+    rest = entries[names.index(after) + 1 :] if after in names else entries
+    page = rest[: int(limit)] if limit.isdecimal() else rest
+    return CartesiaVoices(page, len(page) < len(rest))
 
 
 def _output_of(wanted: CartesiaOutput | None) -> OutputFormat:
@@ -277,4 +378,5 @@ CARTESIA = service(
     CartesiaError,
     Socket("/tts/websocket", Cartesia, CartesiaMessage),
     Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE),
+    Post("/tts/sse", _events, CartesiaEventsBody, _EXAMPLE | {"output_format": {"container": "raw"}}),
 )

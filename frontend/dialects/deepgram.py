@@ -29,6 +29,7 @@ from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import asked_speech
 from shm import request_id
+from shm.engine_info import EngineInfo
 from text.errors import TextError
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
@@ -199,6 +200,25 @@ class Deepgram(Talk):
         self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
+def models(engine: EngineInfo) -> dict[str, list[dict[str, Any]]]:
+    """The models in Deepgram's shape: the voices, one a model; nothing is recognised here."""
+    return {
+        "stt": [],
+        "tts": [
+            {
+                "name": voice.title.lower() or voice.name,
+                "canonical_name": voice.name,
+                "architecture": engine.name,
+                "languages": [voice.language],
+                "version": engine.model,
+                "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{engine.model_sha256}/{voice.name}")),
+                "metadata": {"accent": voice.language, "tags": [voice.gender] if voice.gender else []},
+            }
+            for voice in engine.voices
+        ],
+    }
+
+
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
     body = await fields_of(request, DeepgramBody)
@@ -220,4 +240,5 @@ DEEPGRAM = service(
     DeepgramError,
     Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
     Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
+    Post("/v2/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
 )

@@ -4,7 +4,7 @@ documentation, its errors and its switch follow."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -100,9 +100,14 @@ class Socket:
         return await serve(request, service, self.messages, self.talk)
 
 
-def service(name: str, error: type[ErrorAnswer], *calls: Post | Socket) -> Dialect:
-    """The dialect of another service, with errors in its form."""
-    return Dialect(name, [call.route(name, error) for call in calls])
+def service(name: str, error: type[ErrorAnswer], *calls: Post | Socket, lists: Iterable[Route] = ()) -> Dialect:
+    """The dialect of another service, with errors in its form.
+
+    Args:
+        lists: its other routes, which answer without speech.
+    """
+    routes = [call.route(name, error) for call in calls]
+    return Dialect(name, [*routes, *(replace(route, error_form=error) for route in lists)])
 
 
 def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:

@@ -23,17 +23,20 @@ from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.alignment import NO_CHARACTERS, Alignments
+from frontend.dialects.alignment import Alignments
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
+from frontend.dialects.elevenlabs_lists import ROUTES
+from frontend.dialects.elevenlabs_times import ElevenLabsTurn, TimedLines
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
 from frontend.serving.route import Access
-from frontend.speech.answer import Delivery
+from frontend.speech.answer import ANSWERS, Delivery
+from frontend.speech.asked import speech_request, text_of
+from frontend.speech.body import MAX_TURNS, DialogueBody, TurnBody
 from frontend.speech.framing import Framing
 from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, usual_output
-from shm.timing import WordTiming
 from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
@@ -74,6 +77,13 @@ class ElevenLabsBody(msgspec.Struct):
     apply_text_normalization: Annotated[
         str | None, Meta(description=_AS_WRITTEN, extra_json_schema={"enum": ["auto", "on", "off", "", None]})
     ] = None
+
+
+class ElevenLabsDialogue(msgspec.Struct):
+    """The body of ElevenLabs' calls with several voices."""
+
+    inputs: Annotated[list[ElevenLabsTurn], Meta(min_length=1, max_length=MAX_TURNS, description="The turns.")]
+    model_id: Annotated[str | None, MODEL_WORDS] = None
 
 
 class ElevenLabsSocketQuery(msgspec.Struct):
@@ -265,64 +275,45 @@ class ElevenLabs(Talk):
         return {} if self._single else {"contextId": key, "context_id": key}
 
 
-class TimedLines(Framing):
-    """A JSON object a line, whose times are seconds of the whole audio."""
-
-    bare = False
-
-    def __init__(self) -> None:
-        super().__init__("application/json")
-        self._alignments, self._began = Alignments(), 0.0
-
-    @property
-    def held(self) -> tuple[int, int]:
-        return len(self._alignments), 0
-
-    @property
-    def place(self) -> list[float]:
-        return [self._began, self._alignments.covered_ms]
-
-    def resume(self, place: list[float]) -> None:
-        self._began = place[0]
-        self._alignments.resume(int(place[1]))
-
-    def words(self, words: Sequence[WordTiming]) -> bytes:
-        self._alignments.add(words)
-        return b""
-
-    def audio(self, audio: bytes, seconds: float) -> bytes:
-        found = self._alignments.cover(seconds)
-        line = _timed(audio, found, self._began)
-        self._began = seconds if found else self._began
-        return line + b"\n"
-
-    def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
-        self._alignments.add(words)
-        return _timed(audio, self._alignments.cover(seconds) or (NO_CHARACTERS, NO_CHARACTERS), 0.0)
-
-
-def _timed(audio: bytes, found: tuple[Mapping[str, Any], Mapping[str, Any]] | None, began: float) -> bytes:
-    written, said = (_in_seconds(each, began) for each in found) if found else (None, None)
-    encoded = base64.b64encode(audio).decode()
-    return msgspec.json.encode({"audio_base64": encoded, "alignment": written, "normalized_alignment": said})
+async def _dialogue(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
+    """POST /v1/text-to-dialogue and the calls below it."""
+    turns = (await fields_of(request, ElevenLabsDialogue)).inputs
+    fields = DialogueBody(
+        turns=[TurnBody(turn.text, voice=turn.voice_id or None) for turn in turns], timestamps="word" if timed else None
+    )
+    answers, delivery = request.app[ANSWERS], _delivery(request, turns if timed else None, streamed=streamed)
+    text = text_of(fields, answers.settings)
+    return await answers.speak(
+        request,
+        text,
+        delivery,
+        lambda engine: speech_request(request, fields, text, None, engine, answers.settings, delivery),
+    )
 
 
 async def _speech(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
-    named, usual = query_of(request, ElevenLabsQuery).output_format, usual_output(request.app[SERVICES].settings)
-    output = output_named(named or DEFAULT_OUTPUT) if named or usual is None else usual
-    delivery = Delivery(output, TimedLines() if timed else Framing(output.content_type), streamed=streamed)
     return await speak(
         request,
         (body.text or "", "text"),
-        delivery,
+        _delivery(request, () if timed else None, streamed=streamed),
         request.match_info["voice"],
         body.language_code or None,
         speed=body.voice_settings.speed if body.voice_settings else None,
         rules_off=_rules_off(body.apply_text_normalization),
         timestamps=timed,
     )
+
+
+def _delivery(request: web.Request, turns: Sequence[ElevenLabsTurn] | None, *, streamed: bool) -> Delivery:
+    """Args:
+    turns: those of a dialogue, whose times are wanted, or none of a text with times; None: no times.
+    """
+    named, usual = query_of(request, ElevenLabsQuery).output_format, usual_output(request.app[SERVICES].settings)
+    output = output_named(named or DEFAULT_OUTPUT) if named or usual is None else usual
+    framing = Framing(output.content_type) if turns is None else TimedLines(turns)
+    return Delivery(output, framing, streamed=streamed)
 
 
 def output_named(name: str) -> OutputFormat:
@@ -348,21 +339,13 @@ def _rules_off(wanted: str | None) -> tuple[str, ...]:
     return tuple(RULES) if wanted == "off" else ()
 
 
-def _in_seconds(alignment: Mapping[str, Any], began: float) -> dict[str, Any]:
-    starts = [began + start / 1000 for start in alignment["charStartTimesMs"]]
-    durations = [duration / 1000 for duration in alignment["charDurationsMs"]]
-    return {
-        "characters": alignment["chars"],
-        "character_start_times_seconds": [round(start, 3) for start in starts],
-        "character_end_times_seconds": [
-            round(start + duration, 3) for start, duration in zip(starts, durations, strict=True)
-        ],
-    }
-
-
 _VOICE = "/v1/text-to-speech/{voice}"
 _socket = partial(Socket, messages=ElevenLabsMessage, query=ElevenLabsSocketQuery, access=Access.SOCKET)
 _post = partial(Post, body=ElevenLabsBody, example={"text": "Hello.", "model_id": "kokoro"}, query=ElevenLabsQuery)
+
+_DIALOGUE = "/v1/text-to-dialogue"
+_TURNS = {"inputs": [{"text": "Who is there?", "voice_id": "af_heart"}, {"text": "Me.", "voice_id": "am_michael"}]}
+_turns = partial(Post, body=ElevenLabsDialogue, example=_TURNS, query=ElevenLabsQuery)
 
 ELEVENLABS = service(
     "elevenlabs",
@@ -373,4 +356,9 @@ ELEVENLABS = service(
     _post(f"{_VOICE}/stream", _speech),
     _post(f"{_VOICE}/with-timestamps", partial(_speech, timed=True, streamed=False), timed=True),
     _post(f"{_VOICE}/stream/with-timestamps", partial(_speech, timed=True), timed=True),
+    _turns(_DIALOGUE, _dialogue),
+    _turns(f"{_DIALOGUE}/stream", _dialogue),
+    _turns(f"{_DIALOGUE}/with-timestamps", partial(_dialogue, timed=True, streamed=False), timed=True),
+    _turns(f"{_DIALOGUE}/stream/with-timestamps", partial(_dialogue, timed=True), timed=True),
+    lists=ROUTES,
 )

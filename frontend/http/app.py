@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.stages import Stages
-from frontend.dialects.all import served
+from frontend.dialects.all import error_form_of, served
 from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, page, play, scores, server, texts
 from frontend.http.jobs import handler as jobs_handler
@@ -30,7 +30,7 @@ from frontend.serving.attendance import announce_end, attend, write_whole
 from frontend.serving.connections import record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
-from frontend.serving.route import Route, error_form_of, mount, route_of
+from frontend.serving.route import Route, mount, route_of
 from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import vary

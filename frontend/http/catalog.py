@@ -13,6 +13,8 @@ from frontend.audio.formats import FORMATS
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
+from frontend.dialects import cartesia, deepgram, elevenlabs_lists
+from frontend.dialects.askers import service_of
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
 from frontend.speech.voices import MODELS, Voice, described, usual_format, usual_voice
@@ -97,9 +99,20 @@ class VoicesQuery(msgspec.Struct):
 ROUTES = Routes()
 
 
-@ROUTES.add("get", "/v1/models", Access.NEAR, "Lists", json_answer("All mean the one model here.", ModelList))
+@ROUTES.add(
+    "get",
+    "/v1/models",
+    Access.NEAR,
+    "Lists",
+    json_answer("All mean the one model here.", ModelList),
+)
 async def models(request: web.Request) -> web.Response:
-    """The models."""
+    """The models. Clients of ElevenLabs and Deepgram get them in that service's shape."""
+    match service_of(request):
+        case "elevenlabs":
+            return json_response(elevenlabs_lists.models())
+        case "deepgram":
+            return json_response(deepgram.models(_engine(request)))
     return json_response(ModelList("list", [_model(name) for name in MODELS]))
 
 
@@ -154,10 +167,19 @@ async def voices(request: web.Request) -> web.Response:
     return json_response(Voices(found, usual_voice(engine, settings), settings.default_speed))
 
 
-@ROUTES.add("get", "/v1/voices", Access.NEAR, "Lists", json_answer("The voices.", NamedVoices), errors=(403, 503))
+@ROUTES.add(
+    "get",
+    "/v1/voices",
+    Access.NEAR,
+    "Lists",
+    json_answer("The voices.", NamedVoices),
+    errors=(403, 503),
+)
 async def voices_by_any_name(request: web.Request) -> web.Response:
-    """The same as /v1/audio/voices, with ElevenLabs' fields besides."""
+    """The same as /v1/audio/voices, with ElevenLabs' fields besides; in Cartesia's shape for its clients."""
     engine = _engine(request)
+    if service_of(request) == "cartesia":
+        return json_response(cartesia.voice_page(request, engine))
     found = [asdict(described(voice, engine.name)) for voice in engine.voices]
     return json_response(NamedVoices([NamedVoice(**each, voice_id=each["id"], category="premade") for each in found]))
 

@@ -158,9 +158,3 @@ def is_repeatable(request: web.Request) -> bool:
     """True if the request may be handled again after its front was killed."""
     route = route_of(request)
     return route is None or route.method == "get" or route.repeatable
-
-
-def error_form_of(request: web.Request) -> type[ErrorAnswer]:
-    """The form of the request's errors: its route's; OpenAI's where there is none."""
-    route = route_of(request)
-    return route.error_form if route else Error

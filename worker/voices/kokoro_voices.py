@@ -50,22 +50,9 @@ _BY_KIND = {
     "zm": "yunjian yunxi yunxia yunyang",
 }
 
-_OPENAI = {
-    "alloy": "af_alloy",
-    "ash": "am_michael",
-    "ballad": "bm_george",
-    "coral": "af_bella",
-    "echo": "am_echo",
-    "fable": "bm_fable",
-    "onyx": "am_onyx",
-    "nova": "af_nova",
-    "sage": "af_sarah",
-    "shimmer": "af_aoede",
-    "verse": "am_puck",
-    "marin": "af_heart",
-    "cedar": "am_fenrir",
-}
-"""The voice for each of OpenAI's names: the namesake if there is one, else one of the same register."""
+OTHER_NAMES = Path(__file__).with_name("other_names.tsv")
+"""The voices of other services, which their clients ask for: service, id or name, title, and the voice for it: the
+namesake if there is one, else one of the same sex, accent and language."""
 
 DEFAULT_VOICE = "af_heart"
 """The best voice by its authors' own grades."""
@@ -93,6 +80,16 @@ def _levels() -> dict[str, float]:
     return {checksum: float(level) for _, level, *checksums in rows for checksum in checksums}
 
 
+@cache
+def _other_names() -> dict[str, tuple[str, ...]]:
+    """Names in lower case, by the voice."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in OTHER_NAMES.read_text(encoding="utf-8").splitlines():
+        _, name, _, voice = line.split("\t")
+        found[voice] = (*found.get(voice, ()), name.lower())
+    return found
+
+
 def kokoro_voice(name: str) -> VoiceInfo:
     """A voice by its name, which begins with language and gender (`af_` is American, female) if it has Kokoro's form.
     Voices of other names, such as a user's own, speak American English."""
@@ -103,7 +100,7 @@ def kokoro_voice(name: str) -> VoiceInfo:
         language=_LANGUAGES[kind[0]] if follows_form else "en-us",
         gender=None if not follows_form else "female" if kind[1] == "f" else "male",
         title=own.title() if follows_form else "",
-        aliases=tuple(alias for alias, voice in _OPENAI.items() if voice == name.lower()),
+        aliases=_other_names().get(name.lower(), ()),
         maker="hexgrad",
         maker_page="https://huggingface.co/hexgrad/Kokoro-82M",
     )

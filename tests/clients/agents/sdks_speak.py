@@ -1,0 +1,197 @@
+"""Run in an environment with the SDKs of ElevenLabs, Cartesia and Deepgram, unchanged from PyPI: makes each call, as
+their READMEs and examples do, with another address alone, and prints what came.
+
+Usage: python sdks_speak.py PORT. Prints one JSON object: bytes or things that came by call, or the error's class.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cartesia import AsyncCartesia, Cartesia
+from deepgram import AsyncDeepgramClient, DeepgramClient
+from deepgram.environment import DeepgramClientEnvironment
+from deepgram.speak.v1.types import SpeakV1Text
+from elevenlabs import DialogueInput, VoiceSettings
+from elevenlabs.client import AsyncElevenLabs, ElevenLabs
+
+PORT = sys.argv[1]
+HTTP, WS, KEY = f"http://127.0.0.1:{PORT}", f"ws://127.0.0.1:{PORT}", "any"
+GEORGE, RACHEL = "JBFqnCBsd6RMkjVDRZzb", "21m00Tcm4TlvDq8ikWAM"
+TESSA = "6ccbfb76-1fc6-48f7-b71d-91ac6298247b"
+TEXT = "The first move is what sets everything in motion."
+TURNS = [DialogueInput(text="Who is there?", voice_id=GEORGE), DialogueInput(text="It is me.", voice_id=RACHEL)]
+
+found: dict[str, Any] = {}
+
+
+def size(parts: Iterable[bytes]) -> int:
+    return sum(map(len, parts))
+
+
+def call(name: str, made: Callable[[], Any]) -> None:
+    try:
+        found[name] = made()
+    except Exception as error:
+        found[name] = f"{type(error).__name__} {getattr(error, 'status_code', '')}".strip()
+
+
+def elevenlabs() -> None:
+    client = ElevenLabs(base_url=HTTP, api_key=KEY)
+    client.text_to_speech._ws_base_url = WS
+    speech, asked = client.text_to_speech, {"text": TEXT, "voice_id": GEORGE, "model_id": "eleven_v3"}
+    call("elevenlabs text_to_speech.convert", lambda: size(speech.convert(**asked, output_format="mp3_44100_128")))
+    call("elevenlabs text_to_speech.stream", lambda: size(speech.stream(**asked, output_format="pcm_24000")))
+    call(
+        "elevenlabs text_to_speech.convert with settings",
+        lambda: size(speech.convert(**asked, voice_settings=VoiceSettings(stability=0.5, speed=1.1))),
+    )
+    timed = lambda: speech.convert_with_timestamps(**asked)  # noqa: E731
+    call("elevenlabs text_to_speech.convert_with_timestamps", lambda: len(timed().alignment.characters))
+    lines = lambda: [line.alignment for line in speech.stream_with_timestamps(**asked)]  # noqa: E731
+    call(
+        "elevenlabs text_to_speech.stream_with_timestamps",
+        lambda: sum(len(line.characters) for line in lines() if line),
+    )
+    call(
+        "elevenlabs text_to_speech.convert_realtime",
+        lambda: size(speech.convert_realtime(voice_id=RACHEL, text=iter(["Hello ", "there."]), model_id="any")),
+    )
+    dialogue = client.text_to_dialogue
+    call("elevenlabs text_to_dialogue.convert", lambda: size(dialogue.convert(inputs=TURNS)))
+    call("elevenlabs text_to_dialogue.stream", lambda: size(dialogue.stream(inputs=TURNS, output_format="pcm_24000")))
+    segments = lambda: dialogue.convert_with_timestamps(inputs=TURNS).voice_segments  # noqa: E731
+    call(
+        "elevenlabs text_to_dialogue.convert_with_timestamps",
+        lambda: [[each.voice_id, each.dialogue_input_index] for each in segments()],
+    )
+    call(
+        "elevenlabs text_to_dialogue.stream_with_timestamps",
+        lambda: sorted(
+            {
+                segment.voice_id
+                for line in dialogue.stream_with_timestamps(inputs=TURNS)
+                for segment in line.voice_segments
+            }
+        ),
+    )
+    call("elevenlabs voices.search", lambda: client.voices.search(search="George").voices[0].voice_id)
+    call("elevenlabs voices.get_all", lambda: len(client.voices.get_all().voices))
+    call("elevenlabs voices.get", lambda: client.voices.get(GEORGE).voice_id)
+    call("elevenlabs voices.settings.get", lambda: client.voices.settings.get(GEORGE).speed)
+    call("elevenlabs voices.settings.get_default", lambda: client.voices.settings.get_default().speed)
+    call("elevenlabs models.list", lambda: [model.model_id for model in client.models.list()])
+    call("elevenlabs user.get", lambda: client.user.get().subscription.tier)
+    call("elevenlabs user.subscription.get", lambda: client.user.subscription.get().status)
+    call("elevenlabs history.list", lambda: len(client.history.list().history))
+    call("elevenlabs voices.get of nobody", lambda: client.voices.get("nobody"))
+    call("elevenlabs text_to_sound_effects.convert", lambda: size(client.text_to_sound_effects.convert(text="rain")))
+
+    async def together() -> int:
+        several = AsyncElevenLabs(base_url=HTTP, api_key=KEY)
+        return sum([len(part) async for part in several.text_to_speech.stream(**asked)])
+
+    call("elevenlabs async text_to_speech.stream", lambda: asyncio.run(together()))
+
+
+def cartesia() -> None:
+    client = Cartesia(base_url=HTTP, websocket_base_url=WS, api_key=KEY)
+    raw = {"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}
+    asked: dict[str, Any] = {
+        "model_id": "sonic-3",
+        "transcript": TEXT,
+        "voice": {"mode": "id", "id": TESSA},
+        "output_format": raw,
+    }
+    call(
+        "cartesia tts.generate",
+        lambda: len(client.tts.generate(**asked | {"output_format": {"container": "wav", **raw_wav()}}).read()),
+    )
+    events = lambda **more: list(client.tts.generate_sse(**asked, **more))  # noqa: E731
+    call("cartesia tts.generate_sse", lambda: size(event.audio for event in events() if event.type == "chunk"))
+    call(
+        "cartesia tts.generate_sse with timestamps",
+        lambda: [word for each in events(add_timestamps=True) for word in words_of(each)],
+    )
+
+    def by_socket() -> int:
+        with client.tts.websocket_connect() as connection:
+            context = connection.context(**{name: asked[name] for name in ("model_id", "voice", "output_format")})
+            context.push(TEXT)
+            context.no_more_inputs()
+            return size(each.audio for each in context.receive() if each.type == "chunk" and each.audio)
+
+    call("cartesia tts.websocket_connect", by_socket)
+    call("cartesia voices.list", lambda: len(list(client.voices.list())))
+    call("cartesia voices.get", lambda: client.voices.get(TESSA).id)
+    call("cartesia voices.get of nobody", lambda: client.voices.get("nobody"))
+    call("cartesia voices.clone", lambda: client.voices.clone(clip=io.BytesIO(b"x"), name="x", language="en"))
+
+    async def together() -> int:
+        several = AsyncCartesia(base_url=HTTP, api_key=KEY)
+        answer = await several.tts.generate(**asked)
+        return len(await answer.read())
+
+    call("cartesia async tts.generate", lambda: asyncio.run(together()))
+
+
+def raw_wav() -> dict[str, Any]:
+    return {"encoding": "pcm_s16le", "sample_rate": 44100}
+
+
+def words_of(event: Any) -> list[str]:
+    return list(event.word_timestamps.words) if event.type == "timestamps" else []
+
+
+def deepgram() -> None:
+    server = DeepgramClientEnvironment(base=HTTP, production=WS, agent=WS, agent_rest=HTTP)
+    client = DeepgramClient(api_key=KEY, environment=server)
+    generate = client.speak.v1.audio.generate
+    call("deepgram speak.v1.audio.generate", lambda: size(generate(text=TEXT, model="aura-2-thalia-en")))
+    call(
+        "deepgram speak.v1.audio.generate linear16",
+        lambda: size(generate(text=TEXT, model="aura-asteria-en", encoding="linear16", sample_rate=24000)),
+    )
+    call(
+        "deepgram speak.v2.audio.generate",
+        lambda: size(client.speak.v2.audio.generate(text=TEXT, model="flux-alexis-en")),
+    )
+
+    def by_socket() -> int:
+        came = 0
+        with client.speak.v1.connect(model="aura-2-thalia-en", encoding="linear16", sample_rate=24000) as socket:
+            socket.send_text(SpeakV1Text(text=TEXT))
+            socket.send_flush()
+            ends = time.monotonic() + 60
+            while time.monotonic() < ends:
+                message = socket.recv()
+                if isinstance(message, bytes):
+                    came += len(message)
+                elif message.type == "Flushed":
+                    return came
+        return 0
+
+    call("deepgram speak.v1.connect", by_socket)
+    call("deepgram manage.v1.models.list", lambda: len(client.manage.v1.models.list().tts))
+    call(
+        "deepgram listen.v1.media.transcribe_url",
+        lambda: client.listen.v1.media.transcribe_url(url="https://example.com/a.wav"),
+    )
+
+    async def together() -> int:
+        several = AsyncDeepgramClient(api_key=KEY, environment=server)
+        return sum([len(part) async for part in several.speak.v1.audio.generate(text=TEXT, model="aura-2-orion-en")])
+
+    call("deepgram async speak.v1.audio.generate", lambda: asyncio.run(together()))
+
+
+elevenlabs()
+cartesia()
+deepgram()
+print(json.dumps(found))
