@@ -6,6 +6,13 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "a-form-needs-its-cue",
+        "text/normalization/classes/forms.py",
+        "            if row.cues and row.cues.isdisjoint(line.folds):\n                continue\n",
+        "",
+        ("tests/text/normalization/test_listed_forms.py",),
+    ),
+    Mutation(
         "layout-is-cleared",
         "text/normalization/normalize.py",
         "        text = layout.cleared(text)\n",

@@ -58,6 +58,23 @@ GERMAN_ARTICLES = word_list("der das den dem des im vom zum zur beim seit")
 another language.
 """
 
+_FORMS = frozenset(
+    run
+    for section in table("en", "forms").values()
+    for row in section
+    for words_of in (row.casefold().split(),)
+    for first in range(len(words_of))
+    for run in (" ".join(words_of[first : first + 2]), " ".join(words_of[first : first + 3]))
+    if run.count(".") and run.islower()
+)
+"""Two or three words of a form with a stop inside, as they are written."""
+
+
+def in_form(words_around: str) -> bool:
+    """True if a word before a stop, the stop and the next word belong to a form of several words."""
+    folded = words_around.casefold()
+    return any(run in _FORMS or f"{run}." in _FORMS for run in (folded, folded.partition(" ")[2]))
+
 
 def _lower(*tables: Iterable[str]) -> frozenset[str]:
     return frozenset(name.lower() for table in tables for name in table)

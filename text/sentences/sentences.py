@@ -29,7 +29,8 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
-_ROMAN = re.compile("[ivxl]+|[IVXLC]{2,7}|[VX]")
+_WAYS = frozenset(("NW", "NE", "SW", "SE"))
+_ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
@@ -179,6 +180,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True  # "5 nov. 2024"
     if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
         return True
+    if following in _WAYS or abbreviations.in_form(f"{before} {word}. {following}"):
+        return True  # "12 mi. NW", "Fed. R. Civ. P."
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"
     if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):

@@ -190,7 +190,7 @@ class Initialisms:
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         self._said = {written.casefold(): (written, said) for written, said in table["initialisms"].items()}
         self._spelled = word_list(table["spelled"]["words"])
-        self.words = frozenset(self._said) | self._spelled
+        self.words = frozenset(name.rstrip("0123456789") for name in self._said) | self._spelled
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Initialisms of the table."""

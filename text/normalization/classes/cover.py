@@ -53,12 +53,12 @@ class Parsers:
         for place, token in enumerate(line.tokens):
             if token.kind == "d":
                 parses = self._numbers
-            elif (found := self._words.get(token.fold)) is not None:
-                parses = found
-            elif self._mixed and token.kind == "w" and line[place + 1].kind == "d" and not line[place + 1].gap:
-                parses = self._mixed
             else:
-                continue
+                parses = self._words.get(token.fold, [])
+                if self._mixed and token.kind == "w" and line[place + 1].kind == "d" and not line[place + 1].gap:
+                    parses = [*parses, *(parse for parse in self._mixed if parse not in parses)]
+                if not parses:
+                    continue
             if line.begins(place):
                 for parse in parses:
                     for candidate in parse(line, place, british):

@@ -20,6 +20,7 @@ _SPECIAL = frozenset("%‰°℃℉º")
 
 _WAYS = ("n", "s", "e", "w")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
+_LETTERS = {"k": "thousand"}
 _FEET = frozenset("'’′")
 _MOST_SIDES = 4
 _Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
@@ -87,10 +88,11 @@ class Measures:
             return
         first = Quantity(number, minus, line[start].text != number)
         yield from self._measure(line, place, after, first, None, False)
-        if line.has(after, _MAGNITUDES) and line[after].gap:
+        thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap
+        if thousands or (line.has(after, _MAGNITUDES) and line[after].gap):
             for large in self._measure(line, place, after + 1, first, None, False):
                 if isinstance(large.fields, Measure):
-                    fields = replace(large.fields, magnitude=line[after].fold)
+                    fields = replace(large.fields, magnitude=_LETTERS.get(line[after].fold, line[after].fold))
                     yield large._replace(fields=replace(fields, singular=fields.singular and not first.is_one))
         marked = line.has(after, "%°", glued=True)
         joint = after + marked

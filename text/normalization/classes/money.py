@@ -45,7 +45,8 @@ class Amounts:
             cent = "p" if british and line[after].fold == "p" else self._cents.get(line[after].fold, "")
             small = len(number.partition(".")[0]) < 4 and len(number.partition(".")[2]) < 2 and number[0] != "."
             if cent and small and not line[after].gap and not minus and line[after].text != "C":
-                yield Classed(place, after + 1, Money(cent, first=Quantity(number)), _COST)
+                per, after = self._period(line, after + 1)
+                yield Classed(place, after, Money(cent, first=Quantity(number), per=per), _COST)
 
     def _sign(self, line: Tokens, place: int) -> tuple[str, str, int]:
         """Country, currency and the place after them; without a currency ("", "", place)."""

@@ -6,6 +6,7 @@ from text.normalization.classes.tokens import Tokens
 
 _GROUPING = frozenset((",", "'", "’", "_"))
 _MINUS = frozenset("-−")
+_PARTS = {"½": "5", "¼": "25", "¾": "75"}
 _GROUPS = 7
 """Most groups of a number."""
 LONGEST = 15
@@ -16,6 +17,8 @@ def written_number(line: Tokens, place: int) -> tuple[str, int]:
     """Digits and point of the number that begins at a token, and the place after it; ("", place) if there is none."""
     token, after = line[place], place
     digits = ""
+    if token.kind == "d" and line.has(place + 1, _PARTS, glued=True) and line.dash(place + 2):
+        return f"{token.text}.{_PARTS[line[place + 1].text]}", place + 2  # 1½-2 hours
     if token.kind == "d" and len(token.text) <= LONGEST:
         digits, after = _grouped(line, place)
     elif token.text != "." or line[place + 1].gap:

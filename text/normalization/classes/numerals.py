@@ -204,6 +204,8 @@ class NumberForms:
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
             return Pair(str(above), str(below), "out of"), -0.05
+        if below == above + 1 and above > 7 and line[place - 1].text.istitle():
+            return Pair(str(above), str(below), ""), 0  # Windows 10/11
         if above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40}):
             return Pair(str(above), str(below), ""), 0
         if min(above, below) >= _PERCENT:

@@ -11,6 +11,8 @@ from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.3
+_GROUPED = frozenset("-/:.")
+_MOST_GROUPS = 9
 _HEXADECIMAL = frozenset("0123456789abcdef")
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
@@ -228,7 +230,7 @@ class Codes:
         self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
         self._ending, self._ending_numbers = word_list(table["ending"]), word_list(table["ending_numbers"])
         self._books = word_list(table["book_numbers"])
-        self.words = self._books | {"zip", "#"}
+        self.words = self._books | self._codes | {"zip", "#", "no", "dkt"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
@@ -241,6 +243,8 @@ class Codes:
             yield from self._zip(line, place)
         elif token.fold in self._books:
             yield from self._book(line, place)
+        elif token.fold in self._codes or token.fold in ("no", "dkt"):
+            yield from self._compound(line, place)
         else:
             yield from self._hashed(line, place)
             yield from self._postcode(line, place)
@@ -255,6 +259,35 @@ class Codes:
         named = line[before].fold in self._codes or line[before + 1].fold in self._codes
         if named or (len(token.text) == 4 and self._ends_so(line, place)):
             yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
+
+    def _compound(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Code of groups of letters and digits after the word that names it: ref: AB/2024/0178, case 2:21-cv-01234."""
+        after = place + 1
+        for skipped in (".", self._numbers, (".",), ("is", "was"), ":", "#"):
+            after += line[after].fold != "" and line[after].fold in skipped
+        first, groups, signs, end = after, [""], 0, after
+        if not line[first].gap and line[first - 1].text != "#":
+            return
+        while len(groups) < _MOST_GROUPS:
+            token, following = line[after], line[after + 1]
+            if token.kind in ("d", "w") and (token.kind == "d" or token.text.isupper() or len(token.text) < 3):
+                groups[-1] += token.text
+            elif token.text in _GROUPED and not token.gap and not following.gap and following.kind in ("d", "w"):
+                groups.append("")
+                signs += 1
+            else:
+                break
+            after = end = after + 1
+            if line[after].gap and line[after].kind != "s":
+                if line[after].kind == "w" and (line[after + 1].kind != "d" or line[after + 1].gap):
+                    break
+                if len(line[after].text) < 2 or not (signs or len(groups) > 1 or line[after + 1].gap):
+                    break
+                groups.append("")
+        written = "".join(groups)
+        mixed = not (written.isdecimal() or written.isalpha() or written[:4].isalpha())
+        if groups[-1] and not written.islower() and any(map(str.isdigit, written)) and (signs or mixed):
+            yield Classed(first, end, Identifier("", tuple(groups)), _COST - 0.2)
 
     def _ends_so(self, line: Tokens, place: int) -> bool:
         """The card ending in 4021; what ends in 1945 ends in a year."""
@@ -352,8 +385,9 @@ class Heights:
             return
         after = place + 3
         if sign.text in ("'", "’", "′") and not sign.gap:
-            if line.has(after, ('"', "”", "″"), glued=True):
-                yield Classed(place, after + 1, Height(line[place].text, line[place + 2].text), _COST)
+            closed = line.has(after, ('"', "”", "″"), glued=True)
+            if closed or (3 < feet < 8 and not line[place + 2].gap and not line.has(after, sign.text, glued=True)):
+                yield Classed(place, after + closed, Height(line[place].text, line[place + 2].text), _COST)
         elif sign.fold == "ft":
             if line.has(after, ("in", "ins")):
                 yield Classed(place, after + 1, Height(line[place].text, line[place + 2].text), _COST)

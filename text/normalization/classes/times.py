@@ -11,6 +11,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.5
 _NAMED = {"noon": Clock(12, form="word"), "midnight": Clock(0, form="word")}
+_HALVES = frozenset(("a", "p", "am", "pm", "m"))
 _BEFORE_HOURS = frozenset(("at", "by", "until", "till", "@", "after", "before"))
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
@@ -23,9 +24,11 @@ def _half(line: Tokens, place: int) -> tuple[str, int]:
         return token.fold[0], place + 1 + stop
     if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",), glued=True):
         return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
-    letter = token.fold in ("a", "p") and not token.gap and line.ends(place + 1)
+    dash = line.dash(place + 1)
+    letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
     before = line[place - 2]
-    if letter and (before.text == ":" or line.dash(place + 1) or before.fold in _BEFORE_HOURS):
+    spanned = before.text in DASHES and line[place - 3].fold in _HALVES
+    if letter and (before.text == ":" or dash or before.fold in _BEFORE_HOURS or spanned):
         return token.fold, place + 1
     return "", place
 
@@ -124,7 +127,7 @@ class Durations:
             and (line[before - 1].fold in self._cues or line[before - 1].fold in ("time", "record", "run"))
         )
         race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
-        cued = cued or race
+        cued = cued or race or line.has(after, self._races)
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
         parts = list(zip([0] * (3 - len(numbers)) + numbers, ("hour", "minute", "second"), strict=True))

@@ -80,7 +80,7 @@ class Tokens:
         if token.gap:
             return True
         if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
-            return self[place - 3].kind == "d" or token.text in _CURRENCY
+            return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY
         if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
@@ -95,7 +95,11 @@ class Tokens:
             return True
         if token.kind != "s" or token.text in _CLOSE:
             return False
-        if token.text == "/" and self[place - 1].kind == "w" and self[place - 2].kind == "d":
+        if (
+            token.text == "/"
+            and self[place - 1].kind == "w"
+            and (self[place - 2].kind == "d" or self[place - 2].text in _CLOSE)
+        ):
             return True
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
 

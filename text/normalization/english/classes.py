@@ -11,6 +11,7 @@ from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.cover import COVERS, Covered, Parser, Parsers, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
+from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numerals import NumberForms
@@ -21,6 +22,7 @@ from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import Draft, Edit
 from text.normalization.english.saying import said
+from text.normalization.number_words import number, ordinal
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
@@ -36,18 +38,21 @@ _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"))
 _NUMBERED = NumberForms(table("en", "numerals"))
 _PHONES = Telephones(_REFERENCES)
+_FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_LETTER = re.compile(r"\b[a-zA-Z][./]")
-"""A letter that may begin an abbreviation of letters: e.g., c/o."""
+_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\|")
+"""A letter that may begin an abbreviation or a form of letters: e.g., c/o, M-F."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
     {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
     _ADDRESSES.states - {"in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
     _INITIALISMS.words,
+    {word for word in _FORMS.parser.words if len(word) > 1},
 )
 
 PARSERS: tuple[tuple[str, Parser], ...] = (
+    ("abbreviations", _FORMS.parser),
     ("references", Parser(_VERSES.words, _VERSES.parse)),
     ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
     ("references", Parser(frozenset("§"), sections, numbers=False)),

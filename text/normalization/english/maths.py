@@ -22,7 +22,8 @@ _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
-    rf"(?P<sign>==|!=|<=|>=|[+−–*×·÷/=<>≤≥≠≈±%-]|x(?= ))(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
+    rf"(?P<sign>==|!=|<=|>=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
+    rf"(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
 )
 _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"
@@ -35,12 +36,21 @@ _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
-_PERIODS = {"hr": "hour", "hrs": "hour", "min": "minute", "sec": "second", "wk": "week", "mo": "month", "yr": "year"}
+_PERIODS = {
+    "s": "second",
+    "hr": "hour",
+    "hrs": "hour",
+    "min": "minute",
+    "sec": "second",
+    "wk": "week",
+    "mo": "month",
+    "yr": "year",
+}
 _PER = re.compile(
-    r"(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)/"
-    rf"(?P<period>day|week|month|year|hour|minute|second|night|person|{'|'.join(_PERIODS)})\b(?!/)"
+    r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour))/"
+    rf"(?P<period>s|day|week|month|year|hour|minute|second|night|person|{'|'.join(_PERIODS)})\b(?!/)"
 )
-_SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
+_SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
@@ -114,7 +124,7 @@ _PART = re.compile(rf"(?P<element>{_ELEMENTS})(?P<count>\d+|[₀-₉]+)?|(?P<sig
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _ION = r"(?P<charge>[⁰¹²³⁴⁵⁶⁷⁸⁹]?[⁺⁻]|[+](?![\w+]))?"
 _FORMULA = re.compile(
-    rf"{START}(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
+    rf"{START}(?P<times>\d{{1,2}}(?=[A-Z(]))?(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
 )
 _MEANT = re.compile(r"H(?:[2-9]|1\d)|O[2-9]|[NFI]2$|Cl[2-4]|Br2|[₀-₉]")
 _NOT_MEANT = re.compile(r"[A-Z]1(?!\d)|\d\d\d")
@@ -137,7 +147,7 @@ def _said(match: re.Match[str], british: bool) -> str | None:
             return None
         if len(set(elements)) < 2 and not re.search("[₀-₉]", written):
             return None
-    said: list[str] = []
+    said = [cardinal(int(match["times"]), british)] if match["times"] else []
     letters = ""
     for part in _PART.finditer(written):
         if part["sign"]:

@@ -21,6 +21,7 @@ from text.normalization.classes.calendar import (
     Weekday,
     Year,
 )
+from text.normalization.classes.cover import InWords
 from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span, Version
 from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
 from text.normalization.classes.references import Height, Labelled, Score, Sections, Verse
@@ -41,7 +42,7 @@ _HUNDREDS = re.compile(r"[1-9][1-9]00")
 def said(fields: object, british: bool) -> str:
     """Words for a candidate's fields."""
     match fields:
-        case Abbreviation():
+        case InWords() | Abbreviation():
             return fields.said
         case Address():
             street = (ordinal(int(name), british) if name.isdecimal() else name for name in fields.names)

@@ -102,9 +102,13 @@ class DateParser:
 
     def _is_short_date(self, line: Tokens, place: int, after: int, parts: list[str], sign: str) -> bool:
         """True for a day and month that context or a zero tells from a fraction."""
-        before = line[place - 1 - (line[place - 1].text in (".", ",") and bool(line[place - 1].text))]
+        signs = 0
+        while signs < 2 and line.has(place - 1 - signs, ".,"):
+            signs += 1
+        before = line[place - 1 - signs]
         weekday = before.fold in self._days
-        if line.has(after, ("h", "hs", "horas", "ore")) or (self._cued(line, after, "partitive") and not weekday):
+        hours = line.has(after, ("h", "hs", "horas", "ore"))
+        if (hours or self._cued(line, after, "partitive")) and not weekday:
             return False
         zero = parts[1][0] == "0" and len(parts[1]) == 2
         spanned = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
@@ -313,7 +317,9 @@ class DateParser:
         dash = line[clock.after]
         if dash.fold in DASHES and dash.fold and dash.gap == line[clock.after + 1].gap:
             last = self._clock(line, clock.after + 1)
-            pointed = last and line[place + 1].text == line[clock.after + 2].text == "."
+            pointed = False
+            if last and line[place + 1].text == "." and self._locale.decimal == "," and last.hours > clock.hours:
+                pointed = line[clock.after + 2].text == "." or not line.has(last.after, ("%", "€"))
             timed = last and (is_time or last.colon or last.half or pointed) and (clock.colon or last.named or pointed)
             if last and timed and (not last.named or clock.colon or last.minutes or last.half):
                 said = f"{self._say(clock, False)} {self._locale.to} {self._say(last)}"

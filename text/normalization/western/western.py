@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from text.normalization.classes.cover import COVERS, Classed, Covered, cheapest
+from text.normalization.classes.forms import Forms
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import MASK, Draft, Edit, Rule
 from text.normalization.western import phones
@@ -58,8 +59,10 @@ class Western:
         self._locale = locale
         dates, quantities, figures = DateParser(locale), MeasureParser(locale), FigureParser(locale)
         amounts = MoneyParser(locale, quantities)
+        forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
         short, numerals = AbbreviationParser(locale), RomanParser(locale)
         self._parsers: tuple[tuple[str, Parse], ...] = (
+            *([("abbreviations", lambda line, place: forms.parse(line, place, False))] * forms.parser.numbers),
             ("dates", dates.dates),
             ("years", dates.years),
             ("times", dates.times),
@@ -79,6 +82,7 @@ class Western:
         )
         self._of_words: dict[str, list[tuple[str, Parse]]] = {}
         for starts, parsers in (
+            (forms.parser.words, (("abbreviations", lambda line, place: forms.parse(line, place, False)),)),
             (dates.starts, (("dates", dates.dates),)),
             (amounts.starts, (("money", amounts.parse),)),
             (quantities.starts, (("units", quantities.measures),)),

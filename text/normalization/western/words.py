@@ -101,6 +101,8 @@ class Locale:
     currencies: Mapping[str, Forms]
     units: Mapping[str, Forms]
     abbreviations: Mapping[str, str]
+    forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Sections of `forms.toml`."""
     decimal: str = ","
     prefixes: Mapping[str, str] = field(default_factory=dict)
     bases: Mapping[str, Forms] = field(default_factory=dict)
@@ -265,4 +267,4 @@ def _mended(said: str) -> str:
 def locale_of(language: str) -> Locale | None:
     """The locale of a language code's first part; None for other languages."""
     read = table(language, "locale")
-    return msgspec.convert(read, Locale) if read else None
+    return msgspec.convert(read | {"forms": table(language, "forms")}, Locale) if read else None

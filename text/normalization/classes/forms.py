@@ -1,0 +1,128 @@
+"""Parser of forms that a table lists: q{n}h, s{n}e{n}, M-F, {o} Cir.; a row is what is written and what is said."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed, InWords, Parser
+from text.normalization.classes.numbers import written_number
+from text.normalization.classes.tokens import Lexeme, Tokens
+
+_COST = 0.25
+_PLACE = re.compile(r"\{([a-z])\}")
+_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005"}
+"""Private sign that stands for a placeholder while a row is cut into tokens."""
+_NAMES = {holder: name for name, holder in _HOLDERS.items()}
+_CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
+_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+
+
+class _Row(NamedTuple):
+    parts: tuple[Lexeme, ...]
+    exact: bool
+    """Written with capitals in the table, and found only so."""
+    plain: bool
+    """Without placeholders."""
+    said: str
+    cues: frozenset[str]
+    """Words of which the sentence has one; empty if it needs none."""
+
+
+class Forms:
+    """Parser for one language's table (`forms.toml`): a section's rows, and its cue words under "cues".
+
+    Args:
+        number: words of a number in digits, for British habits or not.
+        ordinal: words of an ordinal.
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, Mapping[str, str]],
+        number: Callable[[str, bool], str],
+        ordinal: Callable[[int, bool], str] | None = None,
+    ) -> None:
+        self._number, self._ordinal = number, ordinal
+        self._pers = table.get("per", {})
+        self._rows: dict[str, list[_Row]] = defaultdict(list)
+        for name, section in table.items():
+            if name == "per":
+                continue
+            cues = word_list(section.get("cues", ""))
+            for written, said in section.items():
+                if written != "cues":
+                    self._add(written, said, cues)
+        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers="#" in self._rows)
+        self.parser = parse
+
+    def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
+        marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
+        parts = tuple(Tokens(marked).tokens)
+        letters = "".join(filter(str.isalpha, marked))
+        row = _Row(parts, not letters.islower() and bool(letters), marked == written, said, cues)
+        name = _NAMES.get(parts[0].text, "")
+        for start in _CAPITALS if name == "c" else "#" if name or parts[0].kind == "d" else (parts[0].fold,):
+            self._rows[start].append(row)
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        start = line[place]
+        for row in self._rows.get("#" if start.kind == "d" else start.fold, ()):
+            if row.cues and row.cues.isdisjoint(line.folds):
+                continue
+            if found := self._matched(line, place, row, british):
+                after, said = found
+                if start.text.istitle() and not row.exact:
+                    said = said[0].upper() + said[1:]
+                yield Classed(place, after, InWords("Form", said), _COST - 0.05 * bool(row.cues) - 0.01 * row.plain)
+
+    def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
+        filled: dict[str, list[str]] = defaultdict(list)
+        after, one = place, False
+        for step, part in enumerate(row.parts):
+            token = line[after]
+            if len(token.text) > 1 and token.text.isupper() and not (row.exact or line.shouted):
+                return None
+            if not token.text or (step and token.gap != part.gap):
+                return None
+            name = _NAMES.get(part.text, "")
+            if not name:
+                if (token.text if row.exact and not line.shouted else token.fold) != (
+                    part.text if row.exact and not line.shouted else part.fold
+                ):
+                    return None
+                after += 1
+                continue
+            words, after, one = self._filled(line, after, name, british, one)
+            if not words:
+                return None
+            filled[name].append(words)
+        said = _PLURAL.sub(lambda match: match[1 if one else 2], row.said)
+        return after, _PLACE.sub(lambda match: filled[match[1]].pop(0), said)
+
+    def _filled(self, line: Tokens, place: int, name: str, british: bool, one: bool) -> tuple[str, int, bool]:
+        """Words of a placeholder, the place after it, and whether the last number is one; "" for another token."""
+        token = line[place]
+        if name == "c":
+            single = len(token.text) == 1 and token.text.isupper()
+            return (token.text if single else ""), place + 1, one
+        if name == "p":
+            return self._pers.get(token.fold, ""), place + 1, one
+        number, after = written_number(line, place)
+        if not number or number[0] == ".":
+            return "", place, one
+        if name == "t":
+            hours, _, minutes = number.partition(".")
+            if len(minutes) != 2 or int(hours) > 23 or int(minutes) > 59:
+                return "", place, one
+            said = self._number(minutes, british) if minutes[0] != "0" else f"oh {self._number(minutes[1], british)}"
+            return f"{self._number(hours, british)} {said if minutes != '00' else 'hundred'}", after, one
+        if name == "o":
+            if self._ordinal is None or not number.isdecimal() or not line.has(after, _ENDINGS, glued=True):
+                return "", place, one
+            return self._ordinal(int(number), british), after + 1, one
+        return self._number(number, british), after, number == "1"
