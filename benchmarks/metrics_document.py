@@ -19,7 +19,7 @@ from benchmarks.measuring.report import Table
 from frontend.monitoring.metrics import PREFIX, Metrics
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics
-from worker.loop.metrics import WorkerMetrics
+from worker.loop.process import WorkerMetrics
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "metrics.md"
 

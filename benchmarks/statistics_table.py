@@ -38,8 +38,7 @@ from worker.split.segments.segment import WindowedSegment
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Predictor, Statistics, predictor_for
 from worker.split.segments.windows import FRAME_SAMPLES, WindowShape, windows
-from worker.split.silence import in_weighted_run
-from worker.split.speech import EXACT_BELOW
+from worker.split.speech import EXACT_BELOW, in_weighted_run
 from worker.targets import StageTarget
 from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank

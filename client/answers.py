@@ -5,14 +5,143 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import os
+import sys
 import wave
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from shm.timing import WordTiming
+
+MOST = 3600.0
+"""Most seconds to wait for a server that serves others first."""
+
+STARTING = 60.0
+"""Most seconds to wait for a server that can't speak yet: loading an engine takes a few, fetching a model the rest."""
+
+
+class Waiting:
+    """The waits of one request."""
+
+    def __init__(self, tell: Callable[[str], None], most: float = MOST) -> None:
+        """
+        Args:
+            tell: called with the reason for waiting, for people; with an empty text once the request is answered.
+            most: seconds of all waits together.
+        """
+        self._tell = tell
+        self._most = most
+        self._waited = 0.0
+        self._told = ""
+
+    def seconds(self, error: RequestRefused) -> float:
+        """Seconds to wait before the same request is made again.
+
+        Raises:
+            RequestRefused: the given error: the request can't succeed later, or all has been waited already.
+        """
+        most = self._most if error.status == 429 else min(self._most, STARTING)
+        if error.later is None or self._waited + error.later > most:
+            raise error
+        self._waited += error.later
+        why = "" if error.status == 429 else f": {error}"
+        self._say(f"waiting for the server, {math.ceil(error.later)} s{why}")
+        return error.later
+
+    def over(self) -> None:
+        """Say that the request is answered, if it was waited for."""
+        self._say("")
+
+    def _say(self, reason: str) -> None:
+        if reason != self._told:
+            self._told = reason
+            self._tell(reason)
+
+
+def silent(_reason: str) -> None:
+    """Tell nobody."""
+
+
+START = "start one with `kokoro-live serve`"
+"""The cure for a server that doesn't answer."""
+
+
+def nobody(url: str, error: Exception) -> str:
+    """The one sentence for a server that doesn't answer, with the cure."""
+    return f"no server answers at {url} ({reason_of(error)}): {START}"
+
+
+def reason_of(error: Exception) -> str:
+    """The reason without the HTTP library's own words about sockets.
+
+    Args:
+        error: an error of aiohttp, of the standard library, of the system, or a timeout.
+    """
+    # An error of aiohttp's was raised by one who has imported it, which takes 0.15 s.
+    return ("aiohttp" in sys.modules and _reason_of_aiohttp(error)) or _reason_of_system(error)
+
+
+def _reason_of_aiohttp(error: Exception) -> str:
+    import aiohttp
+
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return _NO_HOST
+        case aiohttp.ClientConnectorCertificateError():
+            return _NOT_TRUSTED
+        case aiohttp.ClientSSLError():
+            return _NOT_ENCRYPTED
+        case aiohttp.ClientConnectorError():
+            return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it can't be connected to"
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return _NO_URL
+        case aiohttp.ServerDisconnectedError():
+            return _CLOSED
+        case aiohttp.ClientPayloadError():
+            return _BROKE_OFF
+        case aiohttp.ClientResponseError():
+            return _NO_HTTP
+    return ""
+
+
+def _reason_of_system(error: Exception) -> str:
+    import http.client
+    import socket
+    import ssl
+
+    match error:
+        case TimeoutError():
+            return "nothing came in time"
+        case socket.gaierror():
+            return _NO_HOST
+        case ssl.SSLCertVerificationError():
+            return _NOT_TRUSTED
+        case ssl.SSLError():
+            return _NOT_ENCRYPTED
+        case http.client.InvalidURL():
+            return _NO_URL
+        case http.client.RemoteDisconnected():
+            return _CLOSED
+        case http.client.IncompleteRead():
+            return _BROKE_OFF
+        case http.client.HTTPException():
+            return _NO_HTTP
+        case OSError(errno=int(number)):
+            return os.strerror(number).lower()
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+_NO_HOST = "there is no host of that name"
+_NOT_TRUSTED = "its certificate isn't trusted"
+_NOT_ENCRYPTED = "it doesn't speak HTTPS; an address without encryption begins with http://"
+_NO_URL = "that is no http:// address"
+_CLOSED = "it closed the connection"
+_BROKE_OFF = "its answer broke off"
+_NO_HTTP = "it doesn't speak HTTP"
+
 
 KEY_VARIABLE = "KOKORO_LIVE_API_KEY"
 """The variable with the server's key. There is no option: every user of a machine can read its command lines."""

@@ -7,8 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from client.answers import LONGEST_EVENT, NoAnswer, Reply, authorization, read_event
-from client.reasons import nobody, reason_of
+from client.answers import LONGEST_EVENT, NoAnswer, Reply, authorization, nobody, read_event, reason_of
 
 LONGEST_ANSWER = 600.0
 """Seconds that a whole answer may take. A book's passage waits for listeners within them."""

@@ -18,18 +18,21 @@ from urllib.parse import urlsplit
 
 from client.answers import (
     LONGEST_EVENT,
+    MOST,
     CannotSpeak,
     NoAnswer,
     Reply,
     RequestRefused,
     SpokenPiece,
+    Waiting,
     authorization,
+    nobody,
     read_captioned,
     read_event,
+    reason_of,
+    silent,
     user_key,
 )
-from client.reasons import nobody, reason_of
-from client.waiting import MOST, Waiting, silent
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 ANSWER_SECONDS = 2.0

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from client.answers import NoAnswer, RequestRefused, audio_in
+from client.answers import NoAnswer, RequestRefused, Waiting, audio_in
 from client.asynchronous import AsyncClient
-from client.waiting import Waiting
 from player.reel import Assembly
 from shm.playing import Item, Welcome
 

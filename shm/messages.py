@@ -135,7 +135,7 @@ class Marks(_Record, frozen=True, tag="marks"):
 
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
-    increasing, as `shm.marks.pack_marks` writes them. A segment's last pair has the script's length and the end of its
+    increasing, as `shm.timing.pack_marks` writes them. A segment's last pair has the script's length and the end of its
     sound."""
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.decoding import msgpack_decoder
-from shm.marks import Mark, pack_marks, unpack_marks
+from shm.timing import Mark, pack_marks, unpack_marks
 from shm.two_copies import HEAD_BYTES, copy_of, newest
 
 PAGE = 1 << 14

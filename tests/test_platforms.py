@@ -19,7 +19,7 @@ ROOMS = ("kokoro_live", *PRODUCT)
 LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
-    "shm/espeak/library.py": "the library's copy is a temporary file",
+    "shm/espeak/helper.py": "the library's copy is a temporary file",
     "frontend/monitoring/work.py": "no energy is told",
     "frontend/planning/strain.py": "no strain is told",
     "supervisor/processes/loop.py": "a kill from outside can't be told from the system's",

@@ -14,7 +14,7 @@ from text.english.english import English
 from text.errors import TextError
 from text.espeak.espeak_g2p import EspeakG2P
 from text.words.punctuation import MARKS
-from text.words.word import PhonemeSource, Word
+from text.words.segment import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from text.east_asian import missing
 from text.espeak import espeak
 from text.espeak.ipa import adapted
 from text.words.language import EAST_ASIAN, languages
-from text.words.word import PhonemeSource, Word
+from text.words.segment import PhonemeSource, Word
 
 Key = tuple[str, str, str]
 """Cache key: sentence, language, version of the pronunciation rules."""

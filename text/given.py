@@ -11,7 +11,7 @@ from text.lexicon import Lexicon, LexiconMatch
 from text.markup.marked import Marked, Pronunciation
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS
-from text.words.word import PhonemeSource, Word
+from text.words.segment import PhonemeSource, Word
 
 Say = Callable[[str], Sequence[Word]]
 """Function that pronounces words separated by spaces, and returns one `Word` for each."""

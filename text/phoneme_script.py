@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from text.units.segmentation import passages, pronounceable, units_of
-from text.words.segment import Cut, Notation, Sentence
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Cut, Notation, PhonemeSource, Sentence, Word
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _END = r"[.!?…]++[”)\"]*+(?=\s)"

@@ -26,8 +26,7 @@ from text.units.prosody import Pauses
 from text.units.segmentation import pronounceable
 from text.words.performer import Performer
 from text.words.punctuation import is_unpronounceable
-from text.words.segment import Continuation, Cut, Notation, Sentence
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Continuation, Cut, Notation, PhonemeSource, Sentence, Word
 
 _PASSAGE = 2
 """Most characters that are pronounced at once, as a multiple of the engine's limit.

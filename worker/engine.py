@@ -12,9 +12,9 @@ from typing import Protocol
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from shm.inflection import InflectedSpan
-from shm.marks import Mark
 from shm.messages import Voice
 from shm.score import Score
+from shm.timing import Mark
 
 
 class RunControl:

@@ -204,7 +204,7 @@ BREAKS = (
     ),
     Mutation(
         "silence-that-runs-counts-for-all-of-it",
-        "worker/split/silence.py",
+        "worker/split/speech.py",
         "len(group) for group in groups",
         "1 for group in groups",
         ("tests/worker/split/test_silence.py",),

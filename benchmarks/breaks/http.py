@@ -7,7 +7,7 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "refused-people",
-        "client/waiting.py",
+        "client/answers.py",
         "if error.later is None or self._waited + error.later > most:",
         "if True:",
         ("tests/client/test_waiting.py",),
@@ -154,7 +154,7 @@ BREAKS = (
     ),
     Mutation(
         "silence-for-nothing",
-        "frontend/speech/speakable.py",
+        "frontend/speech/answer.py",
         "            if given:\n                raise\n",
         "            raise\n",
         ("tests/frontend/http/test_bad_requests.py", "tests/frontend/http/test_speech_stream.py"),
@@ -245,7 +245,7 @@ BREAKS = (
     ),
     Mutation(
         "referer",
-        "frontend/serving/access/cors.py",
+        "frontend/serving/access/gate.py",
         "if site is None and page is not None:",
         "if False:",
         ("tests/frontend/http/test_malformed_requests.py",),
@@ -259,7 +259,7 @@ BREAKS = (
     ),
     Mutation(
         "late-body-lingers",
-        "frontend/serving/attendance.py",
+        "frontend/http/app.py",
         "        request.content.feed_eof()\n",
         "        pass\n",
         ("tests/frontend/http/test_malformed_requests.py",),

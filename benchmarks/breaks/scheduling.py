@@ -35,7 +35,7 @@ BREAKS = (
     ),
     Mutation(
         "late-files-first",
-        "frontend/streams/playback.py",
+        "frontend/streams/stream.py",
         "return due if self._request.urgency is Urgency.LISTENING else max(due, time.monotonic() + YIELD)",
         "return due",
         ("tests/frontend/scheduling/test_admission.py",),

@@ -21,14 +21,14 @@ BREAKS = (
     ),
     Mutation(
         "a-sum-has-bounds",
-        "text/normalization/english/formulas.py",
+        "text/normalization/english/tex.py",
         'return [name, "from", *below, "to", *above, "of"]',
         'return [name, "of"]',
         ("tests/text/normalization/test_formulas.py",),
     ),
     Mutation(
         "names-precede-misaki",
-        "text/english/names.py",
+        "text/english/english.py",
         "        if word in names():\n            return self._name(word)\n",
         "",
         ("tests/text/test_foreign_names.py",),

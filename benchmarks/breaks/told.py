@@ -128,7 +128,7 @@ BREAKS = (
     ),
     Mutation(
         "what-fronts-die-of-is-ended",
-        "frontend/serving/takeover.py",
+        "frontend/serving/acceptor.py",
         "if deaths >= DEATHS:",
         "if False:",
         ("tests/frontend/test_continued_answers.py::test_a_request_that_fronts_die_of_is_ended_and_no_other",),
@@ -268,7 +268,7 @@ BREAKS = (
     ),
     Mutation(
         "first-sounds-of-an-hour-only",
-        "frontend/monitoring/first_sounds.py",
+        "frontend/monitoring/metrics.py",
         "            if now - moment < _HOUR:\n",
         "            if True:\n",
         ("tests/frontend/monitoring/test_queue.py",),

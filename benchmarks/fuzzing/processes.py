@@ -22,7 +22,6 @@ from shm.espeak.messages import decode_speech, decode_spoken
 from shm.frames import BrokenChannel, Frames, framed
 from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
-from shm.marks import pack_marks, unpack_marks
 from shm.memory import reserve
 from shm.messages import (
     BooksNews,
@@ -55,6 +54,7 @@ from shm.playing import (
     decode_to_player,
 )
 from shm.ring import RingReader, RingWriter
+from shm.timing import pack_marks, unpack_marks
 from supervisor.speechd import module as speechd
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, spelled

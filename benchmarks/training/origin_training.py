@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from text.english.foreign import without_diacritics
-from text.english.origin import BITS, ENGLISH, MODEL, rows
+from text.english.foreign import BITS, ENGLISH, MODEL, rows, without_diacritics
 from text.espeak import misaki
 
 _HELD_BACK = 10

@@ -13,9 +13,8 @@ import numpy as np
 
 from books.making.casting import narrator
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
-from client.answers import CannotSpeak, NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
+from client.answers import START, CannotSpeak, NoAnswer, Reply, RequestRefused, SpokenPiece, read_captioned, read_wav
 from client.asynchronous import AsyncClient
-from client.reasons import START
 from shm.engine_info import VoiceInfo
 
 LOST = 1.0
@@ -226,5 +225,5 @@ class ServerSpeaker:
 _OTHER_FRONT = ("invalid_api_key", "missing_api_key", "api_key_not_configured")
 """Errors of a front that doesn't know the key, because the news of its key is still on its way."""
 _BY_RULE = ("espeak", "letters", "none")
-"""Sources of pronunciations that are no dictionary (`text.words.word.PhonemeSource`)."""
+"""Sources of pronunciations that are no dictionary (`text.words.segment.PhonemeSource`)."""
 _EDGES = ".,;:!?\"'“”‘’«»()[]…—–"

@@ -45,7 +45,7 @@ decode_place = msgpack_decoder(Place)
 
 
 class ListenersClock(Protocol):
-    """The listener's clock (`frontend.streams.playback.Playback`)."""
+    """The listener's clock (`frontend.streams.stream.Playback`)."""
 
     position: int
     since: float | None

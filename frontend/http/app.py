@@ -11,10 +11,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import SERVICES, Services
+from frontend.contract.errors import Unavailable
 from frontend.contract.stages import Stages
 from frontend.dialects.all import error_form_of, served
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, page, play, scores, server, texts
+from frontend.http import catalog, play, scores, server, texts
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
 from frontend.http.play import FRONT_ENDS, PLAYER
@@ -26,16 +27,86 @@ from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.playing.desk import PlayDesk
 from frontend.serving.access.gate import Gate
-from frontend.serving.attendance import announce_end, attend, write_whole
-from frontend.serving.connections import record_of
+from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
 from frontend.serving.no_effect import warn
-from frontend.serving.route import Route, mount, route_of
+from frontend.serving.record import CONTINUES
+from frontend.serving.route import Route, is_repeatable, mount, route_of
 from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import vary
 from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers
 from shm import request_id
+
+_LINGERING = 0.5
+"""Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
+reset, and the reset can overtake the answer; aiohttp's own ten seconds are for clients that send a long body first."""
+
+
+@web.middleware
+async def write_whole(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Write the end of each response, and a short response whole, so that its record says that it is.
+
+    An error in the middle of an answer, which a front before this one has begun, can only cut it.
+    """
+    response = await handler(request)
+    record = record_of(request)
+    if record is None or request.transport is None or request.transport.is_closing():
+        return response
+    if record.midway and not response.get(CONTINUES):
+        if connection := connection_of(request):
+            connection.break_off()
+        return response
+    short = type(response) is web.Response and isinstance(response.body, bytes | None)
+    if short or (response.prepared and not isinstance(response, web.WebSocketResponse)) or response.get(CONTINUES):
+        await record.finish(request, response)
+    return response
+
+
+@web.middleware
+async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
+
+    Raises:
+        Unavailable: there are too many connections.
+    """
+    connection = connection_of(request)
+    if connection is None:
+        return await handler(request)
+    connection.began(request, repeatable=is_repeatable(request))
+    try:
+        if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
+            raise Unavailable("too many connections are open already")
+        return await handler(request)
+    except ClientLeft:
+        raise
+    except asyncio.CancelledError:
+        connection.cancelled()
+        raise
+    finally:
+        connection.ended()
+
+
+async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
+    """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
+    body."""
+    connection = connection_of(request)
+    if connection is not None:
+        connection.answers()
+    late = response.status == web.HTTPRequestTimeout.status_code
+    if late or (connection is not None and connection.surplus):
+        response.force_close()
+        response.headers[hdrs.CONNECTION] = "close"
+    if late:
+        asyncio.get_running_loop().call_later(_LINGERING, _stop_reading, request)
+
+
+def _stop_reading(request: web.Request) -> None:
+    """End the request's body, so that aiohttp closes the connection."""
+    if isinstance(request.transport, asyncio.Transport) and not request.content.is_eof():
+        request.transport.pause_reading()
+        request.content.feed_eof()
+
 
 # The log of aiohttp's own protocol, in which anybody who sends nonsense could otherwise write pages.
 
@@ -122,7 +193,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (texts, scores, play, jobs_handler, catalog, server, page)
+    own = (texts, scores, play, jobs_handler, catalog, server)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),

@@ -32,8 +32,7 @@ from text.units.segmentation import pronounceable
 from text.words.performer import Cast
 from text.words.punctuation import is_unpronounceable
 from text.words.sanitize import sanitize
-from text.words.segment import Notation
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Notation, PhonemeSource, Word
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 """Kokoro v1.0's notation, used while no engine that speaks phonemes is connected."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections import Counter as Counted
 from collections import defaultdict, deque
@@ -15,13 +16,41 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 
 from frontend.monitoring.drift import DriftMonitor
-from frontend.monitoring.first_sounds import RecentFirstSounds
 from frontend.monitoring.readings import Readings
-from frontend.monitoring.report import RecentError
+from frontend.monitoring.report import FirstSounds, RecentError
 from frontend.monitoring.traces import RecentTraces
 from frontend.monitoring.work import WorkAccount
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
+
+_HOUR = 3600.0
+_MOST = 10_000
+"""First sounds that are kept; those of a busier hour begin later."""
+
+
+class RecentFirstSounds:
+    """How long listeners waited of late."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._heard: deque[tuple[float, float]] = deque(maxlen=_MOST)
+
+    def add(self, seconds: float) -> None:
+        """Note that a listener heard the first sound now, after `seconds`."""
+        self._heard.append((self._clock(), seconds))
+
+    def by_minute(self) -> list[FirstSounds]:
+        """Each minute of the last hour in which something was heard, the oldest first."""
+        now = self._clock()
+        minutes: dict[int, list[float]] = {}
+        for moment, seconds in self._heard:
+            if now - moment < _HOUR:
+                minutes.setdefault(int((now - moment) / 60), []).append(seconds)
+        return [
+            FirstSounds(ago, len(found), round(statistics.median(found), 3), round(max(found), 3))
+            for ago, found in minutes.items()
+        ]
+
 
 PREFIX = "kokoro_live_"
 
@@ -144,7 +173,7 @@ class RecentErrors:
 
 
 FALLBACKS = ("espeak", "letters")
-"""The sources of phonemes for words that no lexicon has (`text.words.word.PhonemeSource`)."""
+"""The sources of phonemes for words that no lexicon has (`text.words.segment.PhonemeSource`)."""
 
 HELPERS = ("g2p", "reader")
 """The front's helper processes: espeak-ng's, and the one that reads long texts."""

@@ -14,7 +14,6 @@ from frontend.streams.link import Link, Loss
 from frontend.streams.segments import SealedBlock, SegmentState, StreamSegment
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint
-from shm.marks import unpack_marks
 from shm.messages import (
     Began,
     Commit,
@@ -30,6 +29,7 @@ from shm.messages import (
     clipped,
 )
 from shm.ring import TornBlock
+from shm.timing import unpack_marks
 
 log = logging.getLogger(__name__)
 

@@ -2,6 +2,10 @@
 
 The status of a streamed answer is sent with the first bytes of audio, so any earlier failure is answered with its own
 status. From then on the only way to say "incomplete" is to cut the connection before the last chunk.
+
+A text without sound (punctuation, a table's rule or an emoji alone) is ordinary output of language models. An error for
+it ends or hangs clients that send each sentence by itself (Home Assistant, LiveKit, Pipecat), so it is answered with a
+short silence.
 """
 
 from __future__ import annotations
@@ -13,13 +17,14 @@ from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import Literal
 
+import numpy as np
 from aiohttp import hdrs, web
 
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import NUMBER_BITS, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.services import Services
-from frontend.contract.errors import ApiError, Interrupted, SpeechError
+from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError
 from frontend.contract.progress import Place, Progress, decode_place
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import SpeechStream, engine_in_use
@@ -34,12 +39,59 @@ from frontend.speech.downloads import Downloads, Recording
 from frontend.speech.framing import Framing
 from frontend.speech.sender import AudioResponse, Sender
 from frontend.speech.sessions import OnBusy, Sessions, Turn
-from frontend.speech.speakable import HEADER, Pieces
 from frontend.timestamps.align import without_overlaps
 from shm import request_id
+from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from shm.timing import WordTiming
 from text.errors import Mishap, TextError
+
+# Amplification of samples by a factor that a request names.
+
+
+def amplified(samples: Pcm, factor: float) -> Pcm:
+    """The samples times the factor, cut off at the largest value that 16 bits hold.
+
+    >>> amplified(np.array([100, -20_000], np.int16), 2.0)
+    array([   200, -32768], dtype=int16)
+    """
+    if factor == 1.0:
+        return samples
+    louder: Pcm = np.clip(np.rint(samples * np.float32(factor)), -32_768, 32_767).astype(np.int16)
+    return louder
+
+
+HEADER = "X-Speakable"
+"""Header with the value `none` if the text has nothing that can be spoken."""
+
+SILENCE_SECONDS = 0.1
+
+
+class Pieces:
+    """A stream's pieces; iterated once, like a `SpeechStream`."""
+
+    def __init__(self, stream: SpeechStream, volume: float = 1.0) -> None:
+        """Args:
+        volume: factor on the samples.
+        """
+        self.speakable = True
+        """True until the piece of silence is given."""
+        self._volume = volume
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[Pcm]:
+        given = False
+        try:
+            async for piece in self._stream:
+                given = True
+                yield amplified(piece, self._volume)
+        except NothingToSpeak:
+            if given:
+                raise
+        if not given:
+            self.speakable = False
+            yield np.zeros(round(SILENCE_SECONDS * self._stream.engine.sample_rate), np.int16)
+
 
 STARTED = web.RequestKey("STARTED", float)
 """`request[STARTED]`: monotonic seconds at which the request's head was whole. Its body may still be on its way."""

@@ -24,8 +24,8 @@ import numpy as np
 from shm import kept
 from shm.audio import Pcm
 from shm.decoding import msgpack_decoder
-from shm.marks import Mark
 from shm.sounds import Sound, Sounds, memory_bytes
+from shm.timing import Mark
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from frontend.streams.link import Link, Loss
 from frontend.streams.rings import Lease
 from shm.audio import FASTEST, SLOWEST, Pcm
 from shm.inflection import InflectedSpan
-from shm.marks import Mark
+from shm.timing import Mark
 from text.words.performer import Performer
 from text.words.segment import Segment
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shm.marks import Mark
-from shm.timing import WordTiming
+from shm.timing import Mark, WordTiming
 from text.words.segment import SpokenWord
 
 _DECIMALS = 4

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import platformdirs
 
-from client.answers import CannotSpeak, user_key
-from client.reasons import START
+from client.answers import START, CannotSpeak, user_key
 from shm.audio import FASTEST, SLOWEST
 from supervisor.commands.client_command import SpeakingCommand, client_options, failed, local_speech, server_to_ask
 

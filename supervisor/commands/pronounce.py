@@ -4,14 +4,49 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import click
 
 from supervisor.commands.client_command import SpeakingCommand, client_options, given_settings
+from text.english.foreign import ENGLISH, by_rules_of, origins
+from text.espeak.espeak_g2p import by_rule, spelled
+from text.g2p import G2P
+from text.locales.tables import table
+from text.words.language import UnknownLanguage, language_code
+from text.words.punctuation import speakable
+from text.words.sanitize import sanitize
 
-if TYPE_CHECKING:
-    from text.candidates import WayToSay
+_MOST = 6
+_LEAST_PROBABILITY = 0.01
+
+
+class WayToSay(NamedTuple):
+    phonemes: str
+    """Phonemes of misaki's alphabet."""
+    how: str
+    """Origin of the phonemes: the source as it is read now, a language, the voice's rules, or letters."""
+    probability: float | None
+    """Probability that the word is of that language; None for the other ways."""
+
+
+def ways_to_say(word: str, language: str, g2p: G2P) -> list[WayToSay]:
+    """Each pronunciation once, the one in use first.
+
+    Args:
+        word: a single word.
+        language: a code of `LANGUAGE_FILES`; only English words have origins.
+    """
+    now = g2p.words(word, language)[0]
+    found = [WayToSay(now.phonemes.strip(), f"now ({now.source.value})", None)]
+    if language.startswith("en"):
+        likely = [each for each in origins(word) if each.language != ENGLISH and each.probability >= _LEAST_PROBABILITY]
+        rules = table("en", "origins")
+        for origin, probability in likely[:_MOST]:
+            found.append(WayToSay(by_rules_of(word, origin, language), rules[origin]["name"], probability))
+    for how, way in (("rules", by_rule), ("letters", spelled)):
+        found.append(WayToSay(way(word, language)[0].phonemes.strip(), how, None))
+    return list({each.phonemes: each for each in reversed(found) if each.phonemes}.values())[::-1]
 
 
 @click.command(cls=SpeakingCommand)
@@ -26,12 +61,6 @@ def pronounce(context: click.Context, /, word: str, lang: str, voice: str | None
 
     A word with capitals is kept for that spelling alone, one in small letters for any.
     """
-    from text.candidates import ways_to_say
-    from text.g2p import G2P
-    from text.words.language import UnknownLanguage, language_code
-    from text.words.punctuation import speakable
-    from text.words.sanitize import sanitize
-
     try:
         language = language_code(lang)
     except UnknownLanguage as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from client.answers import START
 from client.blocking import BlockingClient
-from client.reasons import START
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.installation import MODULE, InstalledFiles, install, uninstall

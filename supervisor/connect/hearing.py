@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from client.answers import CannotSpeak, user_key
+from client.answers import CannotSpeak, reason_of, user_key
 from client.asynchronous import AsyncClient
 from client.blocking import BlockingClient
-from client.reasons import reason_of
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 SENTENCE = "Hello. This is kokoro-live, and we are connected."

@@ -24,9 +24,8 @@ from frontend.streams.segments import segment_speed
 from frontend.timestamps.align import align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
-from shm.marks import Mark
 from shm.messages import Voice
-from shm.timing import WordTiming
+from shm.timing import Mark, WordTiming
 from text.east_asian import LanguageUnavailable
 from text.espeak.espeak import EspeakUnavailable
 from text.g2p import G2P

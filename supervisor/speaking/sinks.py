@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from client.answers import CannotSpeak
-from player.output.programs import PLAYERS, failure, installed_player
+from player.output.program_output import PLAYERS, failure, installed_player
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.speaking.interruption import die_of
 

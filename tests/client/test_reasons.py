@@ -9,7 +9,7 @@ from unittest.mock import sentinel
 import aiohttp
 import pytest
 
-from client.reasons import reason_of
+from client.answers import reason_of
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from itertools import chain, repeat
 
 import pytest
 
-from client.answers import RequestRefused
+from client.answers import MOST, STARTING, RequestRefused, Waiting, silent
 from client.blocking import BlockingClient
-from client.waiting import MOST, STARTING, Waiting, silent
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.contract.request import SpeechRequest
 from tests.frontend.http_fakes import FakeSpeaker, FakeStream, serving, speech

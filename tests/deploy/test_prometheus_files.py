@@ -18,7 +18,7 @@ from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.settings.supervisor import SupervisorSettings
-from worker.loop.metrics import WorkerMetrics
+from worker.loop.process import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yaml"

@@ -20,7 +20,7 @@ from shm.audio import Pcm
 from tests.frontend.desk import Desk
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
 from text.pipeline import TextPipeline
-from text.words.word import Word
+from text.words.segment import Word
 
 ASKED = SpeechRequest("request", "", (("af_heart", 1.0),), "en-us", 1.0, client="client")
 

@@ -26,16 +26,16 @@ from frontend.monitoring.metrics import Metrics
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.scheduling.scheduler import Scheduler
+from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connection, Connections
 from frontend.serving.record import Record
-from frontend.serving.takeover import take_over
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
 from shm.killpoint import killpoint
-from shm.marks import pack_marks
 from shm.messages import Marks, SegmentOrder
 from shm.records import Records
 from shm.situation import Situation
+from shm.timing import pack_marks
 from tests.engine_infos import espeak
 from tests.frontend.scripted_worker import PER_TOKEN, ScriptedWorker, samples_of
 from text.g2p import G2P

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits
 from frontend.planning.profile import CostProfile
 from text.units.segmentation import units_of
-from text.words.segment import Cut, Notation, Sentence, Unit
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Cut, Notation, PhonemeSource, Sentence, Unit, Word
 
 KOKORO = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz ,.!?-"), 510)
 FP32 = CostProfile(per_token=0.027, audio_per_token=0.0695)

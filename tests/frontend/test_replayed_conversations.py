@@ -15,7 +15,7 @@ from aiohttp import web
 
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
-from frontend.serving import takeover
+from frontend.serving import acceptor
 from frontend.serving.connections import Connections
 from frontend.serving.record import Record
 from frontend.settings.front import FrontSettings
@@ -148,8 +148,8 @@ async def replayed(made: Fronts, spoken: Conversation, wire: bytes, cut: Cut) ->
     slot = Slot(bytearray(zlib.decompress(cut.memory)), 0)
     client, ours = made.connect()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(takeover, "taken", lambda _: cut.taken)
-        connection = await takeover.take_over(made.connections, slot, ours, made.protocol(spoken))
+        patch.setattr(acceptor, "taken", lambda _: cut.taken)
+        connection = await acceptor.take_over(made.connections, slot, ours, made.protocol(spoken))
     assert connection is not None, slot.entry
     reader, writer = await asyncio.open_connection(sock=client)
     writer.write(b"".join((spoken.opening, *spoken.input))[cut.came :])

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from frontend.http.page import STATIC
+from frontend.http.server import STATIC
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from shm.engine_info import Priority
 from shm.frames import HEADER_BYTES
-from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
     MAX_COMMIT_BYTES,
     Began,
@@ -61,6 +60,7 @@ from shm.messages import (
     encode,
 )
 from shm.situation import Situation, TuningState
+from shm.timing import MAX_MARKS, pack_marks, unpack_marks
 from tests.engine_infos import kokoro
 
 MAX_PLACE = (1 << 16) - 1

@@ -188,7 +188,7 @@ def test_what_a_server_counts_never_outgrows_the_files(tmp_path: Path, processes
     made = processes[0].does(
         """[__import__("frontend.monitoring.metrics"), exec('''
 from frontend.monitoring.metrics import Metrics
-from worker.loop.metrics import WorkerMetrics
+from worker.loop.process import WorkerMetrics
 from supervisor.processes.metrics import SupervisorMetrics
 metrics = Metrics()
 WorkerMetrics()

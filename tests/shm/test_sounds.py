@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from shm.audio import Pcm
-from shm.marks import Mark
 from shm.memory import sparse
 from shm.sounds import PAGE, Sound, Sounds, memory_bytes
+from shm.timing import Mark
 from tests import platforms
 from tests.shm.test_records import left_by_kills
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import kokoro_onnx
 
-from text.words.segment import Notation
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Notation, PhonemeSource, Word
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
 KOKORO = Notation("phonemes", VOCABULARY, 510)

@@ -12,7 +12,7 @@ from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
 from text.espeak.espeak_g2p import EspeakG2P, groups
 from text.g2p import G2P
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 
 SENTENCES = {
     "es": (

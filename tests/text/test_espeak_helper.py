@@ -15,7 +15,7 @@ from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import missing
 from text.espeak import espeak
 from text.g2p import G2P
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 
 _g2p = G2P()
 

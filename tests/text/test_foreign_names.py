@@ -10,13 +10,11 @@ import time
 
 import pytest
 
-from text.english.english import English
-from text.english.foreign import in_dialect, origin_of, said_as
-from text.english.names import names
-from text.english.origin import LONGEST, origins
+from text.english.english import English, names
+from text.english.foreign import LONGEST, in_dialect, origin_of, origins, said_as
 from text.espeak import misaki
 from text.locales.tables import table
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from shm.expendable import Expendable
 from text.english import tagger
 from text.espeak import espeak, misaki
 from text.g2p import G2P
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 
 _GOLDEN = Path(__file__).parent / "homographs.tsv"
 _REACHED = {"dev": 99, "held": 48, "more": 25}

@@ -8,8 +8,7 @@ from text.espeak.ipa import ALPHABET
 from text.g2p import G2P, MixedG2P
 from text.lexicon import Entry, Lexicon
 from text.pipeline import TextPipeline
-from text.words.segment import Notation
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Notation, PhonemeSource, Word
 
 _NOTATION = Notation("phonemes", ALPHABET | frozenset(" .,!?;:—…“”()"), 510)
 _g2p = G2P()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from text.g2p import Key, PhonemeCache, size_of
-from text.words.word import PhonemeSource, Word
+from text.words.segment import PhonemeSource, Word
 
 _words = st.lists(
     st.builds(Word, st.text(max_size=20), st.text(max_size=40), st.sampled_from(PhonemeSource)), max_size=6

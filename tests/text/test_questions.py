@@ -12,7 +12,7 @@ from tests.text.markup.test_inflections import segment
 from tests.text.test_prosody import KOKORO
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.units.questions import RISE, rises
+from text.units.prosody import RISE, rises
 from text.words.segment import Segment, Sentence
 
 _pipeline = TextPipeline(G2P())

@@ -16,8 +16,7 @@ from tests.text.letters import KOKORO, VOCABULARY
 from text.units.cuts import balanced_ends, divided
 from text.units.segmentation import TOGETHER, passages, units_of
 from text.words.punctuation import is_phone
-from text.words.segment import Cut, Notation, Segment, SpokenWord
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Cut, Notation, PhonemeSource, Segment, SpokenWord, Word
 
 
 def phonemes(limit: int) -> Notation:

@@ -12,9 +12,9 @@ import pytest
 
 from shm.audio import SAMPLE_RATE
 from shm.frames import HEADER_BYTES
-from shm.marks import unpack_marks
 from shm.messages import MAX_COMMIT_BYTES, Commit, Done, Failed, Forget, Marks, Release, encode
 from shm.ring import RingReader
+from shm.timing import unpack_marks
 from tests.worker.bench_desk import RING, Desk, samples_of
 
 

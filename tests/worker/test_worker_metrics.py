@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine_infos import espeak
 from worker.engine import Block, Cancelled, EngineError, Utterance
-from worker.loop.metrics import MeteredEngine, WorkerMetrics
+from worker.loop.process import MeteredEngine, WorkerMetrics
 
 SPOKEN = Utterance("abc", "en-us", (("a", 1.0),), 1.0)
 

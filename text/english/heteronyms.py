@@ -11,8 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from text.english import word_classes as known
-from text.locales.tables import word_list
+from text.locales.tables import table, word_list
+
+_CLASSES = {name: word_list(words) for name, words in table("en", "word_classes").items()}
+
+SUBJECTS = _CLASSES["subjects"]
+PRONOUNS = SUBJECTS | _CLASSES["pronouns"]
+POSSESSIVES = _CLASSES["possessives"]
+DETERMINERS = _CLASSES["determiners"]
+MODALS = _CLASSES["modals"]
+DO = _CLASSES["do"]
+BE = _CLASSES["be"]
+HAVE = _CLASSES["have"]
+SEEM = _CLASSES["seem"]
+PREPOSITIONS = _CLASSES["prepositions"]
+SUBORDINATORS = _CLASSES["subordinators"]
+CONJUNCTIONS = _CLASSES["conjunctions"]
+ADVERBS = _CLASSES["adverbs"]
+ADJECTIVES = _CLASSES["adjectives"]
+PAST_VERBS = _CLASSES["past_verbs"]
+BASE_VERBS = _CLASSES["base_verbs"]
+PLURALS = _CLASSES["plurals"]
+BEFORE_CLAUSES = _CLASSES["before_clauses"]
+POINTED = _CLASSES["pointed"]
+STATES = _CLASSES["states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +66,15 @@ _LINGERING = word_list("to by enough together behind up at in")
 
 
 def _read(c: WordContext) -> str:
-    if c.before in known.BE | known.HAVE or (c.second_before in known.HAVE and c.before in known.SUBJECTS):
+    if c.before in BE | HAVE or (c.second_before in HAVE and c.before in SUBJECTS):
         return "VBN" if c.tag.startswith("VB") else c.tag
-    if c.tag == "VB" and c.text & _PAST_MARKS and c.before not in known.MODALS | known.DO | {"to", "please"}:
+    if c.tag == "VB" and c.text & _PAST_MARKS and c.before not in MODALS | DO | {"to", "please"}:
         return "VBD"
     return c.tag
 
 
 def _wound(c: WordContext) -> str:
-    plain = c.before in known.MODALS | known.DO | {"to"}
+    plain = c.before in MODALS | DO | {"to"}
     return "VBD" if c.tag.startswith("VB") and not plain else c.tag
 
 
@@ -64,16 +86,16 @@ def _live(c: WordContext) -> str:
 
 def _close(c: WordContext) -> str:
     if c.tag.startswith("VB"):
-        return "JJ" if c.after in _LINGERING or c.before in known.BE | known.SEEM else c.tag
+        return "JJ" if c.after in _LINGERING or c.before in BE | SEEM else c.tag
     if c.before in ("the", "a") and c.after == "of":
         return "NN"
-    if not c.after and c.tag_before.startswith("N") and c.text & (known.DO | known.MODALS):
+    if not c.after and c.tag_before.startswith("N") and c.text & (DO | MODALS):
         return "VB"
     return "JJ"
 
 
 def _content(c: WordContext) -> str:
-    if c.before in known.BE | known.SEEM or c.after in ("with", "to"):
+    if c.before in BE | SEEM or c.after in ("with", "to"):
         return "JJ"
     return "NN"
 
@@ -88,26 +110,26 @@ def _bass(c: WordContext) -> str:
 
 
 def _dove(c: WordContext) -> str:
-    return "VBD" if c.after in _INTO and c.before not in known.DETERMINERS else "NN"
+    return "VBD" if c.after in _INTO and c.before not in DETERMINERS else "NN"
 
 
 def _used(c: WordContext) -> str:
     if c.after != "to":
         return "JJ" if c.tag_before == "DT" else "VBN"
-    if c.before in known.BE:
+    if c.before in BE:
         # "is used to cut" is passive; "are used to noise" and "are used to cutting" are habits.
         habitual = (
-            c.second_before in known.PRONOUNS | known.PLURALS
+            c.second_before in PRONOUNS | PLURALS
             or c.before not in ("is", "are", "was", "were", "be", "been", "being")
             or c.second_after.endswith("ing")
-            or c.second_after in known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | known.ADJECTIVES
+            or c.second_after in DETERMINERS | POSSESSIVES | PRONOUNS | ADJECTIVES
         )
         return "JJ" if habitual else "VBN"
     return c.tag
 
 
 def _learned(c: WordContext) -> str:
-    return "JJ" if c.after in _SCHOLARS and c.before in known.DETERMINERS else "VBN"
+    return "JJ" if c.after in _SCHOLARS and c.before in DETERMINERS else "VBN"
 
 
 def _invalid(c: WordContext) -> str:
@@ -115,15 +137,15 @@ def _invalid(c: WordContext) -> str:
 
 
 def _moped(c: WordContext) -> str:
-    return "VBD" if c.before in known.SUBJECTS or c.after in _MOPING else "NN"
+    return "VBD" if c.before in SUBJECTS or c.after in _MOPING else "NN"
 
 
 def _upset(c: WordContext) -> str:
-    if c.after == "of" and c.before in known.POSSESSIVES:
+    if c.after == "of" and c.before in POSSESSIVES:
         return "NN"
     if c.before in ("an", "major", "stomach", "big", "huge", "biggest", "stunning", "the", "this", "shock"):
         return "JJ" if c.after in _UPSET_ONES else "NN"
-    return "JJ" if c.before in known.BE | known.SEEM | known.ADVERBS else "VBD"
+    return "JJ" if c.before in BE | SEEM | ADVERBS else "VBD"
 
 
 def _bow(c: WordContext) -> str:
@@ -135,24 +157,24 @@ def _bow(c: WordContext) -> str:
 
 
 def _attribute(c: WordContext) -> str:
-    if c.before in known.DETERMINERS | known.POSSESSIVES | {"of"} or c.tag_before in ("JJ", "NN"):
+    if c.before in DETERMINERS | POSSESSIVES | {"of"} or c.tag_before in ("JJ", "NN"):
         return "NN"
     return "VB" if c.after in _COMPLEMENTS or c.tag.startswith("VB") else "NN"
 
 
 def _combine(c: WordContext) -> str:
-    noun = c.before in known.DETERMINERS | known.POSSESSIVES or c.after in ("harvester", "harvesters")
+    noun = c.before in DETERMINERS | POSSESSIVES or c.after in ("harvester", "harvesters")
     return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
 
 
 def _reject(c: WordContext) -> str:
-    noun = c.before in known.DETERMINERS | known.POSSESSIVES | known.ADJECTIVES or c.after in ("pile", "bin", "rate")
+    noun = c.before in DETERMINERS | POSSESSIVES | ADJECTIVES or c.after in ("pile", "bin", "rate")
     return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
 
 
 def _adjective_or_verb(c: WordContext) -> str:
     last = not c.after and c.tag_before.startswith("N")
-    return c.tag if c.tag.startswith("VB") and c.before not in known.BE | known.SEEM and not last else "JJ"
+    return c.tag if c.tag.startswith("VB") and c.before not in BE | SEEM and not last else "JJ"
 
 
 _ADJECTIVES_OR_VERBS = word_list(
@@ -168,7 +190,7 @@ _ARCHERY = word_list(
 )
 _BOWING = word_list("to down before low deeply out politely in slightly and of")
 _SHIPS = word_list("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
-_COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | {"to", "with"}
+_COMPLEMENTS = DETERMINERS | POSSESSIVES | PRONOUNS | {"to", "with"}
 
 RULES: dict[str, Callable[[WordContext], str]] = {
     "read": _read,

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from text.english.tokenizer import Token
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 
 _RECENT = 4096
 """Recent tokens, each with its tag and context, whose pronunciation is kept."""

@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from text.english import word_classes as known
+from text.english import heteronyms as known
 from text.english.heteronyms import RULES, WordContext
 from text.english.tokenizer import Token
 

@@ -17,7 +17,7 @@ from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS, is_phone, kinds
-from text.words.word import PhonemeSource, Word
+from text.words.segment import PhonemeSource, Word
 
 _MOST_SPOKEN = 12
 """Most spoken words of one written word: a year has five, a large number more."""

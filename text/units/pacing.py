@@ -13,11 +13,10 @@ from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
 from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, SegmentEnd
-from text.units import questions
+from text.units import prosody
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from text.units.segmentation import pronounceable, units_of
-from text.words.segment import Continuation, Cut, Notation, Sentence, Unit
-from text.words.word import Word
+from text.words.segment import Continuation, Cut, Notation, Sentence, Unit, Word
 
 _SOUND = re.compile(r"[^\W_]")
 
@@ -162,7 +161,7 @@ def _each_paced(
     for sourced in sentences:
         sourced.words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
         if reading.language.startswith("en"):
-            sourced.words = questions.risen(sourced.words)
+            sourced.words = prosody.risen(sourced.words)
         ways = (
             partial(_laid_out, sourced, pacing, reading, pauses, dropped),
             partial(units_of, sourced.words, reading.notation, dropped, written=sourced.written, end=sourced.end),

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from text.units.cuts import CLAUSE_COST, WORD_COST, balanced_ends, begins_phrase, clings, divided
 from text.words.punctuation import is_phone, is_spoken
-from text.words.segment import Cut, Notation, Sentence, SpokenWord, Unit
-from text.words.word import Word
+from text.words.segment import Cut, Notation, Sentence, SpokenWord, Unit, Word
 
 TOGETHER = 30
 """Most script characters of a unit that joins words: those said for one written word ("$1,250.75"), or an article or

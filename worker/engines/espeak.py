@@ -25,8 +25,8 @@ from shm.espeak.messages import (
 )
 from shm.espeak.pieces import TextPiece, pieces
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
-from shm.marks import Mark
 from shm.messages import Voice
+from shm.timing import Mark
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance
 from worker.pcm import to_pcm
 from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state
 
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
-from shm.marks import Mark
 from shm.messages import Voice
+from shm.timing import Mark
 from worker.engine import BadOption, Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksums import cached_sha256_of

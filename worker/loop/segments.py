@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from shm.audio import Pcm
 from shm.killpoint import killpoint
-from shm.marks import MAX_MARKS, Mark, pack_marks
 from shm.messages import BlockTimes, Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
 from shm.ring import RingWriter
+from shm.timing import MAX_MARKS, Mark, pack_marks
 from worker.engine import Block, Engine, RunControl, Utterance
 
 UNKNOWN_BLOCK_SECONDS = 1.0

@@ -26,8 +26,16 @@ from frontend.contexts.journal import SocketJournal, SocketPlace
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.speaker import engine_in_use
-from frontend.dialects.wyoming.asked import TextFields, asked_by, text_fields
-from frontend.dialects.wyoming.events import MAX_LINE_BYTES, EventBytes, info, read_line, read_rest
+from frontend.dialects.wyoming.events import (
+    MAX_LINE_BYTES,
+    EventBytes,
+    TextFields,
+    asked_by,
+    info,
+    read_line,
+    read_rest,
+    text_fields,
+)
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections import Connection, InterruptibleWait
 from frontend.serving.errors import note_late_failure

@@ -12,7 +12,7 @@ import pytest
 from wyoming.event import Event
 
 from frontend.contract.request import SpeechRequest
-from frontend.dialects.wyoming.asked import asked_by, text_fields
+from frontend.dialects.wyoming.events import asked_by, text_fields
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import usual_voice
 from shm.engine_info import VoiceInfo

@@ -7,7 +7,7 @@ import random
 import pytest
 from aiohttp import WSMsgType
 
-from frontend.serving.message_ends import MessageEnds
+from frontend.serving.record import MessageEnds
 
 
 def frame(draw: random.Random, opcode: int, length: int, *, final: bool = True) -> bytes:

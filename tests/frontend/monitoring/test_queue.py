@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from frontend.monitoring.first_sounds import RecentFirstSounds
-from frontend.monitoring.queue import stream_status
+from frontend.monitoring.metrics import RecentFirstSounds
 from frontend.monitoring.report import FirstSounds
+from frontend.monitoring.status_handler import stream_status
 from frontend.planning.costs import CostModel
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scheduling.test_admission import measured, opened

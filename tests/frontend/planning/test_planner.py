@@ -30,8 +30,7 @@ from tests.frontend.plans import (
 from tests.growth import grows_with_the_length
 from text.phoneme_script import phoneme_sentences
 from text.units.segmentation import units_of
-from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Cut, Notation, PhonemeSource, Segment, Sentence, SpokenWord, Unit, Word
 
 ESPEAK = Notation("text", frozenset(), 1000)
 

@@ -15,8 +15,7 @@ from frontend.contract.growing_text import GrowingText
 from frontend.contract.request import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
-from frontend.streams.playback import YIELD
-from frontend.streams.stream import Stream
+from frontend.streams.stream import YIELD, Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen

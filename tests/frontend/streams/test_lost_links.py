@@ -11,8 +11,8 @@ import pytest
 
 from frontend.contract.errors import Broken
 from shm.audio import Pcm
-from shm.marks import pack_marks
 from shm.messages import Connect, Disconnect, Distrust, Done, Idle, Marks
+from shm.timing import pack_marks
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN
 from tests.frontend.several_workers import OTHER, pair, quiet, rest, split

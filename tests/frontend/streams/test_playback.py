@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from frontend.contract.request import Urgency
-from frontend.streams import playback
-from frontend.streams.playback import Playback, Timing
+from frontend.streams import stream
+from frontend.streams.stream import Playback, Timing
 from shm.audio import SAMPLE_RATE, Pcm
 
 RATE = SAMPLE_RATE // 2
@@ -27,7 +27,7 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
-    monkeypatch.setattr(playback, "time", made)
+    monkeypatch.setattr(stream, "time", made)
     return made
 
 

@@ -18,8 +18,8 @@ from frontend.streams.joins import Joiner
 from frontend.streams.segments import StreamSegment
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE, Pcm
-from shm.marks import pack_marks
 from shm.messages import Marks
+from shm.timing import pack_marks
 from tests.frontend.desk import Desk, heard, listen, planned
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.timestamps.align import align, without_overlaps
-from shm.marks import Mark
-from shm.timing import WordTiming
+from shm.timing import Mark, WordTiming
 from text.words.segment import SpokenWord
 
 SECOND = 24_000

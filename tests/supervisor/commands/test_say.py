@@ -280,7 +280,7 @@ def test_a_stream_that_is_cut_leaves_what_was_there_before(tmp_path, steps):
 
 
 def test_a_server_that_refuses_is_quoted(tmp_path, monkeypatch):
-    monkeypatch.setattr("client.waiting.STARTING", 3.0)
+    monkeypatch.setattr("client.answers.STARTING", 3.0)
     speaker = FakeSpeaker(engine=None)
     with served(serving(speaker)) as server:
         code, _, error = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)

@@ -19,9 +19,9 @@ from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
 from supervisor.processes.exit_codes import SETTLED
-from supervisor.startup.launchd import Launchd
 from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.manager import Definition
+from supervisor.startup.managers import Launchd
 from supervisor.startup.systemd import Systemd, command_line
 from tests import platforms
 from tests.supervisor.clean_environment import clean_environment

@@ -18,8 +18,7 @@ from text.markup.parse import parse_markup
 from text.normalization.settings import AS_WRITTEN, Normalization
 from text.pipeline import TextPipeline
 from text.units.prosody import Pauses
-from text.words.segment import Cut, Notation, Unit
-from text.words.word import PhonemeSource
+from text.words.segment import Cut, Notation, PhonemeSource, Unit
 
 BOOK = Lexicon(read_entries("nginx\tengine x\nSQL\t/ˈsiːkwəl/\nk8s\tkates\n5\tfie ve".encode())[0])
 

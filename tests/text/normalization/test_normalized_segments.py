@@ -9,8 +9,7 @@ from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 from text.pipeline import TextPipeline
 from text.words.sanitize import sanitize
-from text.words.segment import Notation
-from text.words.word import PhonemeSource, Word
+from text.words.segment import Notation, PhonemeSource, Word
 
 TEXT = Notation("text", frozenset(), 60)
 PHONEMES = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz .,"), 60)

@@ -16,7 +16,7 @@ from shm.expendable import Expendable
 from tests.espeak_copies import DATA, LIBRARY, PARTS, copied, damage, damages
 from text.espeak import espeak
 from text.g2p import G2P
-from text.words.word import PhonemeSource
+from text.words.segment import PhonemeSource
 from worker.engine import Block, EngineUnavailable, Utterance
 from worker.engines.espeak import EspeakEngine
 

@@ -10,8 +10,8 @@ import espeakng_loader
 import numpy as np
 import pytest
 
+from shm.espeak.helper import EspeakLibrary
 from shm.espeak.installation import EspeakData
-from shm.espeak.library import EspeakLibrary
 from shm.espeak.messages import LIBRARY_RATE, EspeakRequest
 from tests.worker.espeak_speech import FOX, digest, one, spoken
 from worker.engine import Utterance

@@ -7,9 +7,9 @@ import pytest
 
 from tests.small_kokoro import CHANNELS
 from tests.worker.split.splitting import NOBODY, Parts, decibels
-from worker.split import silence
+from worker.split import speech as split_speech
 from worker.split.segments.segment import Prosody, in_one_run
-from worker.split.silence import Shortened, in_weighted_run, shortened
+from worker.split.speech import Shortened, in_weighted_run, shortened
 
 
 def prosody(units, audible, first_pad=None):
@@ -100,13 +100,13 @@ def test_without_most_of_its_silence_it_sounds_the_same(parts, speech):
 def test_weights_matter(parts, speech, monkeypatch):
     """The same frames, each counted once, are another sound."""
     whole = in_one_run(*speech, parts.stage(WHOLE), 1, NOBODY)
-    plain = silence.shortened
+    plain = split_speech.shortened
 
     def unweighted(prosody):
         part = plain(prosody)
         return Shortened(part.frames, np.ones_like(part.weights), part.begin, part.heard)
 
-    monkeypatch.setattr(silence, "shortened", unweighted)
+    monkeypatch.setattr(split_speech, "shortened", unweighted)
     made = in_weighted_run(*speech, parts.stage(WEIGHTED), 1, NOBODY)
     heard = (70 + 8 - speech[0].lead) * 300 - 240
     assert decibels(whole[:heard], made[:heard]) < 50

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from text.locales.tables import word_list
-from text.normalization.classes.calendar import Clock, Date, DateSpan, Decades, MonthSpan, Weekday, Year
 from text.normalization.classes.cover import Classed
+from text.normalization.classes.fields import Clock, Date, DateSpan, Decades, MonthSpan, Weekday, Year
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.5

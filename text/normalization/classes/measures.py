@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed
+from text.normalization.classes.fields import Coordinate, Measure, Multiple, Quantity, Sides
 from text.normalization.classes.numbers import signed, written_number
-from text.normalization.classes.quantities import Coordinate, Measure, Multiple, Quantity, Sides
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.5

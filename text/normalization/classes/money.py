@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.fields import Money, Quantity
 from text.normalization.classes.numbers import signed, written_number
-from text.normalization.classes.quantities import Money, Quantity
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.35

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list
-from text.normalization.classes.calendar import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
 from text.normalization.classes.cover import Classed
+from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.5

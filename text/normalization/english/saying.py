@@ -8,22 +8,27 @@ from text.locales.english import day_name, month_name
 from text.locales.tables import table
 from text.normalization.classes.abbreviations import Abbreviation
 from text.normalization.classes.addresses import Address, State
-from text.normalization.classes.calendar import (
+from text.normalization.classes.cover import InWords
+from text.normalization.classes.fields import (
     Clock,
+    Coordinate,
     Date,
     DateSpan,
     Decades,
     Elapsed,
+    Measure,
     MilitaryTime,
+    Money,
     MonthSpan,
+    Multiple,
+    Quantity,
     Ratio,
+    Sides,
     TimeSpan,
     Weekday,
     Year,
 )
-from text.normalization.classes.cover import InWords
 from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span, Version
-from text.normalization.classes.quantities import Coordinate, Measure, Money, Multiple, Quantity, Sides
 from text.normalization.classes.references import Height, Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity

@@ -6,22 +6,172 @@ Plain numbers stay digits, which espeak-ng reads well, unless they agree with a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
-from text.normalization.classes.cover import COVERS, Classed, Covered, cheapest
+from text.normalization.classes.cover import COVERS, Classed, Covered, InWords, cheapest
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import MASK, Draft, Edit, Rule
-from text.normalization.western import phones
-from text.normalization.western.abbreviations import AbbreviationParser
 from text.normalization.western.dates import DateParser
-from text.normalization.western.figures import FigureParser
-from text.normalization.western.fractions import FractionParser
+from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
 from text.normalization.western.quantities import MeasureParser
 from text.normalization.western.roman import RomanParser
 from text.normalization.western.words import Locale, locale_of
+
+_RUN = re.compile(
+    rf"(?<![\w{MASK}.,/+$€£₹-])(?:\+|\((?=0?\d{{1,4}}\))|\d)[\d ().\-/]{{4,22}}\d(?![\w{MASK}]|[.,/-]\d|[%°€$])"
+)
+_CUE = 24
+"""Characters before a number among which a word makes it a telephone number."""
+
+
+class PhoneParser:
+    def __init__(self, locale: Locale) -> None:
+        self._locale = locale
+        cues = "|".join(map(re.escape, locale.cues.get("phones", "$^").split()))
+        self._cue = re.compile(rf"(?:^|[^\w])(?:{cues})(?!\w{{6}})[^\d]{{0,{_CUE}}}$", re.IGNORECASE)
+        self._forms = re.compile("|".join(f"(?:{form})" for form in locale.cues.get("phone_forms", "$^").split()))
+
+    def rewrite(self, draft: Draft) -> None:
+        last = -100
+
+        def said(match: re.Match[str]) -> str | None:
+            nonlocal last
+            written = match[0]
+            before = draft.sentence[max(0, match.start() - 40) : match.start()]
+            digits = sum(map(str.isdecimal, written))
+            cued = self._cue.search(before) is not None or (last == 1 and len(before.strip()) == 1)
+            shaped = self._forms.fullmatch(re.sub(r"[ .\-/]+", "-", written)) is not None
+            shaped |= written[0] == "+" and digits >= 8
+            if not (7 <= digits <= 15 and (shaped or cued)) or written.count("(") != written.count(")"):
+                return None
+            return self._said(written)
+
+        draft.replace(_RUN, said)
+
+    def _said(self, written: str) -> str:
+        groups = re.findall(r"\d+", written)
+        if written[0] == "+" and len(groups[0]) > 4:
+            groups[:1] = [groups[0][:2], groups[0][2:]]
+        sizes = self._locale.cues.get("phone_groups", "")
+        if sizes:
+            groups = [part for group in groups for part in _cut(group, sizes)]
+        said = ", ".join(map(self._group, groups))
+        return f"{self._locale.signs.get('plus', self._locale.signs['+'])} {said}" if written[0] == "+" else said
+
+    def _group(self, digits: str) -> str:
+        if len(digits) == 2 and digits[0] != "0" and "pairs" in self._locale.cues.get("phone_style", ""):
+            return self._locale.cardinal(int(digits))
+        return self._locale.digits(digits)
+
+
+def _cut(group: str, sizes: str) -> list[str]:
+    """A group of a known length in parts: 9:333 cuts nine digits in threes."""
+    for rule in sizes.split():
+        length, _, parts = rule.partition(":")
+        if len(group) == int(length):
+            cut, start = [], 0
+            for size in map(int, parts):
+                cut.append(group[start : start + size])
+                start += size
+            return cut
+    return [group]
+
+
+_SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
+"""Words between a title or street and its name."""
+_CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
+_ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
+
+
+class _Row(NamedTuple):
+    texts: tuple[str, ...]
+    exact: bool
+    said: str
+    where: str
+    lower: bool
+    """Written in small letters in the table."""
+
+
+class AbbreviationParser:
+    def __init__(self, locale: Locale) -> None:
+        self._and = locale.signs["&"]
+        self._rows: dict[str, list[_Row]] = {}
+        for where, table in (
+            ("", locale.abbreviations),
+            ("number", locale.before_numbers),
+            ("name", locale.before_names),
+            ("after", locale.after_numbers),
+            ("few", locale.few),
+            ("woman", locale.before_women),
+        ):
+            self._add(where, table)
+        for rows in self._rows.values():
+            rows.sort(key=lambda row: (-len(row.texts), row.where == ""))
+        self.starts = frozenset(self._rows)
+
+    def _add(self, where: str, table: Mapping[str, str]) -> None:
+        for name, said in table.items():
+            texts = tuple(token.text for token in Tokens(name).tokens)
+            letters = "".join(filter(str.isalpha, texts))
+            exact = (len(letters) == 1 and not set(name) & set("/º°")) or (
+                len(letters) < 4 and not set(name) & set("./º°")
+            )
+            if not exact:
+                texts = tuple(map(str.casefold, texts))
+            self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
+
+    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+        for row in self._rows.get(line[place].fold, ()):
+            length = len(row.texts)
+            run = [line[place + step] for step in range(length)]
+            folded = not row.exact or (row.where == "number" and row.lower and line.shouted)
+            texts = tuple(token.fold if folded else token.text for token in run)
+            shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
+            if (
+                texts != row.texts
+                or (shouted and not row.exact and row.lower)
+                or (length == 2 and run[-1].text == "." and run[-1].gap)
+            ):
+                continue
+            after = place + length
+            if not self._fits(line, place, after, row.where):
+                continue
+            if run[-1].text == "." and line.last(after - 1):
+                after -= 1
+            elif run[-1].text != "." and run[-1].text.isalpha() and not line.ends(after) and line[after].text != "-":
+                continue
+            yield Classed(
+                place,
+                after,
+                InWords("Abbreviation", row.said),
+                0.5 - 0.01 * length - 0.1 * (row.where in ("few", "woman")),
+            )
+
+    def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
+        following = line[after]
+        if where == "number":
+            here = line[after + (following.text in ("º", "°", ":", "#") and bool(following.text))]
+            return here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
+        if where == "few":
+            return line.number(place - 1, 1, 15) is not None
+        if where == "woman":
+            return following.text.istitle() and following.text.endswith("a") and following.gap
+        if where == "name":
+            if following.fold in _SMALL or following.fold == self._and:
+                following = line[after + 1]
+            return following.text[:1].isupper() and following.gap
+        if where == "after":
+            if line[place - 1].kind == "w" and not line[place - 1].gap and line[place - 2].kind == "d":
+                return True
+            before = line[place - 1]
+            counted = before.kind in ("d", "m") or _CENTURY.fullmatch(before.text)
+            return bool(counted or (before.text in "%°ºª½¼¾⅓⅔" and before.text))
+        return True
+
 
 Parse = Callable[[Tokens, int], Iterable[Classed]]
 
@@ -99,7 +249,7 @@ class Western:
             rf"(?<=[\w{MASK}]{{3}}|[\w{MASK}][\w{MASK}]\.)/"
             rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
         )
-        self._phone = phones.PhoneParser(locale)
+        self._phone = PhoneParser(locale)
 
     def rules(self) -> tuple[Rule, ...]:
         return (

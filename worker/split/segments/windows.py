@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.marks import Mark
+from shm.timing import Mark
 from worker.settings import WorkerSettings
 
 FRAMES_PER_SECOND = 80
