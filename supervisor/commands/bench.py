@@ -17,7 +17,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 
 
 @click.command(cls=SettingsCommand)
-@click.argument("which", type=click.Choice([*_NAMES, "all", "history"]), default="all")
+@click.argument("which", type=click.Choice([*_NAMES, "all", "history"]), required=False)
 @click.option("--runs", type=click.IntRange(min=1), help="Repetitions of each measurement.  [default: by benchmark]")
 @click.option(
     "--out",
@@ -26,7 +26,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
     show_default=True,
     help="The folder for bench.json, bench.md and, with matplotlib, pictures.",
 )
-@click.option("--quick", is_flag=True, help="Short texts, few runs: shows that it works, no measurement.")
+@click.option("--quick", is_flag=True, help="20 seconds and one sentence; with a name, short texts and few runs.")
 @click.option(
     "--article",
     type=click.IntRange(min=200),
@@ -42,7 +42,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 def bench(
     context: click.Context,
     /,
-    which: str,
+    which: str | None,
     out: Path,
     quick: bool,
     verdict: bool,
@@ -63,15 +63,21 @@ def bench(
         settings = WorkerSettings(**{field.name: values[field.name] for field in settings_of(WorkerSettings)})
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    cannot_start = importlib.import_module("benchmarks.measuring.subjects").CannotStart
+    if quick and which is None:
+        try:
+            click.echo(importlib.import_module("benchmarks.glance").glance(settings, _say))
+        except (cannot_start, ConnectionError) as error:
+            raise click.ClickException(str(error)) from error
+        return
     # Imported by name: the measured comparisons may use all folders, and no folder may need the comparisons.
     suite = importlib.import_module("benchmarks.suite")
     measuring = importlib.import_module("benchmarks.measuring.options")
-    cannot_start = importlib.import_module("benchmarks.measuring.subjects").CannotStart
     runs, article, seed = values["runs"], values["article"], values["seed"]
     options = measuring.Options(settings, runs, quick, article, seed, _say)
     command = " ".join(["kokoro-live", "bench", *_words(context)])
     try:
-        reports = suite.run(_NAMES if which == "all" else [which], options, command, out)
+        reports = suite.run([which] if which not in (None, "all") else _NAMES, options, command, out)
     except (EngineUnavailable, cannot_start, ConnectionError) as error:
         raise click.ClickException(str(error)) from error
     if verdict and not quick and not all(report.met for report in reports):

@@ -7,17 +7,16 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
+from supervisor.commands.status_display import Display, all_figures, lost, summary
 
 if TYPE_CHECKING:
     import psutil
@@ -40,6 +39,7 @@ class _NotWell(Exception):
 
 @click.command(cls=AskingCommand)
 @click.option("--once", is_flag=True, help="Show it once and end. This is the default where the output is no terminal.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all figures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the server's own answer once, for programs.")
 @click.option(
     "--interval",
@@ -50,20 +50,22 @@ class _NotWell(Exception):
 )
 @address_options
 @click.pass_context
-def status(context: click.Context, /, once: bool, as_json: bool, interval: float, **_settings: Any) -> None:
-    """Show what the running server does: who speaks, what is being spoken, what was restarted.
+def status(
+    context: click.Context, /, once: bool, verbose: bool, as_json: bool, interval: float, **_settings: Any
+) -> None:
+    """Show in a few lines how the running server is; with -v all that it tells: who speaks, what was restarted.
 
     Exits with 0 if it can speak, with 1 if it runs and can't, with 3 if no server runs there.
     """
-    url = server_url(context)
+    url, display = server_url(context), all_figures if verbose else summary
     try:
         answer = _ask(url)
         if as_json:
             click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
         elif once or not sys.stdout.isatty():
-            _show(url, answer)
+            Console().print(display(url, answer))
         else:
-            _follow(url, answer, interval)
+            _follow(url, answer, interval, display)
     except _NotWell as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(error.code)
@@ -85,19 +87,9 @@ def _ask(url: str) -> dict[str, Any]:
     raise _NotWell(f"{url}: {said}", StatusCode.UNWELL)
 
 
-def _show(url: str, answer: dict[str, Any]) -> None:
-    from rich.console import Console
-
-    from supervisor.commands.status import display
-
-    Console().print(display(url, answer))
-
-
-def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
+def _follow(url: str, answer: dict[str, Any], interval: float, display: Display) -> None:
     """Show each change until interrupted; a server that went away is shown again when it returns."""
     from rich.live import Live
-
-    from supervisor.commands.status import display, lost
 
     try:
         with Live(display(url, answer), auto_refresh=False) as live:
@@ -110,124 +102,6 @@ def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
                     live.update(lost(url, str(error)), refresh=True)
     except KeyboardInterrupt:
         return
-
-
-_MEGABYTE = 1e6
-
-_COLUMNS: dict[str, dict[str, str]] = {
-    "processes": {
-        "role": "role",
-        "state": "state",
-        "pid": "pid",
-        "uptime_seconds": "up",
-        "resident_memory_bytes": "memory",
-        "restarts": "restarts",
-        "last_exit": "last exit",
-    },
-    "streams": {
-        "request_id": "request",
-        "seconds_sent": "sent",
-        "seconds_ready": "ready",
-        "seconds_ahead": "ahead",
-        "waiting_segments": "waiting",
-    },
-    "slowest_requests": {"seconds": "first sound", "seconds_ago": "ago", "request_id": "request"},
-    "errors": {"at": "at", "kind": "error", "request_id": "request"},
-}
-"""Fields shown of lists with many fields, with their headings. `--json` has all of them."""
-
-_ELSEWHERE = ("ready", "recommendations", "latest_requests")
-"""Shown above the figures, or by `kokoro-live trace`."""
-
-_FIRST = ("reason", "engine", "tuning", "totals", "memory", "cache")
-"""Figures that most people look for, in this order; the others follow in the server's order."""
-
-_REQUEST_ID = 12
-"""Shown characters of a request's id, enough to find it in the log."""
-
-
-def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
-    ready = answer.get("ready")
-    state = ("ready", "bold green") if ready else ("can't speak", "bold red")
-    parts: list[RenderableType] = [Text.assemble((url, "bold"), "  ", state)]
-    parts += [Text(f"! {each.get('message', each)}", "yellow") for each in answer.get("recommendations") or ()]
-    lines = Table.grid(padding=(0, 2))
-    tables: list[RenderableType] = []
-    rest = {name: value for name, value in answer.items() if name not in _ELSEWHERE}
-    for name in sorted(rest, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
-        value = rest[name]
-        if isinstance(value, list) and value and all(isinstance(thing, dict) for thing in value):
-            tables.append(_table(name, value))
-        elif value not in ([], {}):
-            lines.add_row(Text(_words(name), "dim"), Text(_shown(name, value), overflow="fold"))
-    return Group(*parts, lines, *tables)
-
-
-def lost(url: str, why: str) -> RenderableType:
-    return Group(Text(url, "bold"), Text(why, "red"))
-
-
-def _table(name: str, things: Sequence[Mapping[str, Any]]) -> RenderableType:
-    columns = _COLUMNS.get(name)
-    if columns is None:
-        return Group(Text(_words(name), "dim"), *(Text(f"  {_shown(name, thing)}") for thing in things))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=_words(name), title_style="dim")
-    table.title_justify = "left"
-    there = [field for field in columns if any(field in thing for thing in things)]
-    for field in there:
-        table.add_column(columns[field])
-    for thing in things:
-        table.add_row(*(Text(_shown(field, thing[field]) if field in thing else "") for field in there))
-    return table
-
-
-def _shown(name: str, value: Any) -> str:
-    if isinstance(value, dict) and value and all(isinstance(each, dict) for each in value.values()):
-        return "\n".join(f"{key}: {_shown(name, each)}" for key, each in value.items())
-    if isinstance(value, dict):
-        return ", ".join(f"{_words(path)} {_shown(path, figure)}" for path, figure in _flat(value)) or "none"
-    if isinstance(value, list):
-        return ", ".join(_shown(name, each) for each in value) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return _unit(name)(value)
-    return str(value)[:_REQUEST_ID] if name == "request_id" else str(value)
-
-
-def _megabytes(value: float) -> str:
-    return f"{value / _MEGABYTE:.0f} MB"
-
-
-def _seconds(value: float) -> str:
-    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if value >= 2 * length:
-            return f"{value / length:.0f} {unit}"
-    return f"{value:.3g} s"
-
-
-def _unit(name: str) -> Callable[[float], str]:
-    """The unit in a figure's name, at its beginning or its end."""
-    words = name.replace(" ", "_").split("_")
-    if words[-1] == "bytes":
-        return _megabytes
-    return _seconds if "seconds" in (words[0], words[-1]) else "{:.6g}".format
-
-
-def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Figures by their path. Lists within a group are only in `--json`."""
-    for name, value in group.items():
-        if isinstance(value, list) and any(isinstance(each, dict) for each in value):
-            continue
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name} ")
-        elif value not in ([], {}, ""):
-            yield f"{prefix}{name}", value
-
-
-def _words(name: str) -> str:
-    """A figure's name without its unit, which its value carries."""
-    return name.removesuffix("_bytes").removesuffix("_seconds").removeprefix("seconds_").replace("_", " ")
 
 
 @click.command(cls=AskingCommand)

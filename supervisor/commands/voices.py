@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -15,20 +16,63 @@ _COLUMNS = {"id": "voice", "language": "language", "gender": "sex", "engine": "e
 
 @click.command(cls=ClientCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print the list for programs.")
+@click.option("-v", "--verbose", is_flag=True, help="A row for each voice, as in a pipe.")
 @client_options
 @click.pass_context
-def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
-    """List the voices of the running server, or of the engine that would speak."""
+def voices(context: click.Context, /, as_json: bool, verbose: bool, **_settings: Any) -> None:
+    """List the voices of the running server, or of the engine that would speak.
+
+    A terminal shows them by language; a pipe, or -v, gets a row for each.
+    """
     url = server_to_ask(context)
     listed = _of_engine(context) if url is None else _of_server(url)
     if as_json:
         click.echo(json.dumps(listed, indent=2))
+        return
+    if sys.stdout.isatty() and not verbose:
+        _show(listed)
         return
     # A server of another version may give more or fewer fields of a voice.
     rows = [tuple(_COLUMNS.values()), *(tuple(str(voice.get(field) or "") for field in _COLUMNS) for voice in listed)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+_LANGUAGES = {
+    "en-us": "American English",
+    "en-gb": "British English",
+    "es": "Spanish",
+    "fr-fr": "French",
+    "hi": "Hindi",
+    "it": "Italian",
+    "ja": "Japanese",
+    "pt-br": "Brazilian Portuguese",
+    "cmn": "Mandarin Chinese",
+}
+
+_BEST = ("af_heart", "af_bella", "af_nicole", "bf_emma", "ff_siwis")
+"""The voices that their authors grade A to B-, the best first.
+
+Source: https://huggingface.co/hexgrad/Kokoro-82M/blob/main/VOICES.md
+"""
+
+
+def _show(listed: list[dict[str, Any]]) -> None:
+    """Languages with their voices, the best first, women before men."""
+    from rich.console import Console
+    from rich.table import Table
+
+    groups: dict[tuple[str, str], list[str]] = {}
+    for voice in sorted(listed, key=lambda voice: _BEST.index(voice["id"]) if voice["id"] in _BEST else len(_BEST)):
+        groups.setdefault((str(voice.get("language") or ""), str(voice.get("gender") or "")), []).append(voice["id"])
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    order = {language: place for place, language in enumerate(_LANGUAGES)}
+    for language, gender in sorted(groups, key=lambda group: (order.get(group[0], len(order)), *group)):
+        names = ((f"[bold]{name}[/]*" if name in _BEST else name) for name in groups[language, gender])
+        table.add_row(", ".join(filter(None, (_LANGUAGES.get(language, language), gender))), " ".join(names))
+    Console().print(table)
+    click.echo("* the best by their authors' grades. Hear one: kokoro-live say --voice af_bella 'Hello there.'")
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_a_quick_run_measures_and_writes_everything(name: str, competitors: set[
     assert report["verdicts"]
     for verdict in report["verdicts"]:
         assert verdict["target"] in (out / "bench.md").read_text()
+
+
+def test_a_quick_look_is_one_sentence(tmp_path: Path) -> None:
+    found = CliRunner().invoke(kokoro_live, ["bench", "--quick", "--engine", "espeak", "--out", str(tmp_path / "out")])
+    assert found.exit_code == 0, found.output
+    _, sentence = found.output.splitlines()
+    assert re.match(
+        r"First sound after \d+\.\d\d s, \d+\.\d × real time: espeak-ng, one sentence heard \d times", sentence
+    )
+    assert not [*tmp_path.iterdir()]
 
 
 def test_reading_is_measured_by_language(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def ask(*arguments: str) -> Result:
 
 
 def test_it_shows_who_speaks(running: Server) -> None:
-    result = ask("--once", "--url", f"http://127.0.0.1:{running.port}")
+    result = ask("--once", "-v", "--url", f"http://127.0.0.1:{running.port}")
     assert result.exit_code == 0
     assert "ready" in result.stdout
     assert "espeak-ng" in result.stdout
@@ -78,6 +79,21 @@ def test_it_shows_who_speaks(running: Server) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
     (worker,) = (line.split() for line in result.stdout.splitlines() if line.startswith("worker  ") and "MB" in line)
     assert worker[1] == "running" and worker[2].isdigit()
+
+
+def test_without_v_it_says_in_a_few_lines_how_the_server_is(running: Server) -> None:
+    running.hear(input="Hello there.")
+    lines = ask("--once", "--url", f"http://127.0.0.1:{running.port}").stdout.splitlines()
+    assert len(lines) <= 7 and max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert "ready" in lines[0] and "espeak-ng speaks" in lines[1]
+    assert re.search(r"requests: \d+ refused, 0 cut off, first sound after [\d.]+ s", text)
+    assert re.search(r"\d processes, \d+ MB; \d+ restarts", text) and "-v shows" in lines[-1]
+    told = {"ready": False, "reason": "no model", "active_streams": 2, "jobs": {"making": 1}}
+    with answering(200, json.dumps({**told, "errors": [{"at": "12:00", "kind": "overloaded"}]})) as url:
+        shown = ask("--once", "--url", url).stdout
+    for words in ("can't speak", "no model", "Now: 2 being spoken, 1 books making", "overloaded"):
+        assert words in shown
 
 
 def test_espeak_that_was_asked_for_is_left_alone(running: Server) -> None:
@@ -95,7 +111,7 @@ def test_advice_stands_first() -> None:
         "recommendations": [{"code": "restarts", "message": "The worker has died: the log says why. " * 4}],
     }
     with answering(200, json.dumps(answer)) as url:
-        lines = ask("--once", "--url", url).stdout.splitlines()
+        lines = ask("--once", "-v", "--url", url).stdout.splitlines()
     assert lines[1].startswith("! The worker has died") and max(map(len, lines)) <= 80
     assert any("52 MB" in line for line in lines)
 
@@ -146,7 +162,7 @@ def test_figures_that_it_does_not_know_are_shown_too() -> None:
         "player": {"state": "idle", "output": "", "reason": "no sound card"},
     }
     with answering(200, json.dumps(answer)) as url:
-        shown = ask("--once", "--url", url).stdout
+        shown = ask("--once", "-v", "--url", url).stdout
     assert "text p50 0.25, total 3" in shown
     assert "ahead" in shown
     assert "1.5 s" in shown

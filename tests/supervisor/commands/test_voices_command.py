@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from supervisor.commands import voices as voices_command
 from supervisor.commands.voices import voices
 from tests.file_server import file_server, page
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
@@ -39,6 +41,15 @@ def test_espeaks_voices_have_kokoros_names():
     assert [row.split()[0] for row in rows] == [voice.name for voice in KOKORO_VOICES]
     assert ["bm_lewis", "en-gb", "male", "espeak-ng"] in [row.split() for row in rows]
     assert {row.index("espeak-ng") for row in rows} == {header.index("engine")}, "columns aren't below each other"
+
+
+def test_a_terminal_shows_languages_with_the_best_voices_first(capsys: pytest.CaptureFixture[str]):
+    own = {"id": "emma", "language": "tlh", "gender": None}
+    voices_command._show([{"id": v.name, "language": v.language, "gender": v.gender} for v in KOKORO_VOICES] + [own])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100 and len(lines) < 25
+    assert re.match("American English, female +af_heart[*] af_bella[*] af_nicole[*] af_alloy", lines[0])
+    assert lines[-2].split() == ["tlh", "emma"] and "kokoro-live say --voice" in lines[-1]
 
 
 def test_a_models_voices_are_those_of_its_file(tmp_path: Path):
