@@ -239,7 +239,7 @@ class Front:
             player=desk.report,
             jobs=self._report_jobs,
         )
-        phonemizer = Phonemizer(self._pipeline, self._text.max_pause_seconds)
+        phonemizer = Phonemizer(self._pipeline, self._text.max_pause_seconds, self._g2p, self._text.lexicon)
         app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(

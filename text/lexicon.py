@@ -115,6 +115,10 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def with_entries(self, entries: Iterable[Entry]) -> Lexicon:
+        """This lexicon with other entries, which replace its own."""
+        return Lexicon((*self._entries.values(), *entries))
+
     def find(self, token: str, language: str) -> LexiconMatch | None:
         """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
         ".NET").
@@ -190,6 +194,30 @@ _REPORTED = 10
 
 _Signature = tuple[int, int, int]
 """Version of a file: modification time in nanoseconds, size in bytes, inode."""
+
+
+class NotKept(ValueError):
+    """Error for a pronunciation that no lexicon takes; its message is the reason."""
+
+
+def keep(path: Path, word: str, said: str, language: str) -> None:
+    """Add a pronunciation to a file.
+
+    Args:
+        said: IPA between slashes, or other words.
+
+    Raises:
+        NotKept: the word is no single word, or its sounds are unknown.
+        OSError: the file can't be written.
+    """
+    line = f"{word}\t{said}\t{language}\n".encode()
+    entries, problems = read_entries(line)
+    if len(entries) != 1 or line.count(b"\n") != 1:
+        raise NotKept(problems[0].reason if problems else "it is no line of a lexicon")
+    content = path.read_bytes()
+    joint = b"" if not content or content.endswith(b"\n") else b"\n"
+    with path.open("ab") as file:
+        file.write(joint + line)
 
 
 class LexiconFile:

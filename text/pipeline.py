@@ -14,7 +14,7 @@ from text.errors import Mishaps
 from text.espeak.espeak_g2p import by_rule, spelled
 from text.g2p import G2P, MixedG2P
 from text.given import Given
-from text.lexicon import Lexicon, LexiconFile
+from text.lexicon import Entry, Lexicon, LexiconFile
 from text.markup.marked import Bookmark, Marked, SentenceEnd
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
@@ -102,10 +102,19 @@ class TextPipeline:
         """This pipeline with another way that is tried first; both count together."""
         return self._otherwise(self._normalization, pronouncing)
 
-    def _otherwise(self, normalization: Normalization, pronouncing: Pronouncing) -> TextPipeline:
-        if (normalization, pronouncing) == (self._normalization, self._pronouncing):
+    def saying(self, entries: Sequence[Entry]) -> TextPipeline:
+        """This pipeline with pronunciations that precede the user's; both count together."""
+        if not entries:
             return self
-        other = TextPipeline(self._g2p, normalization, self._lexicon, self._pauses, self._misread, pronouncing)
+        return self._otherwise(self._normalization, self._pronouncing, lambda: self._lexicon().with_entries(entries))
+
+    def _otherwise(
+        self, normalization: Normalization, pronouncing: Pronouncing, lexicon: Callable[[], Lexicon] | None = None
+    ) -> TextPipeline:
+        if (normalization, pronouncing, lexicon) == (self._normalization, self._pronouncing, None):
+            return self
+        lexicon = lexicon or self._lexicon
+        other = TextPipeline(self._g2p, normalization, lexicon, self._pauses, self._misread, pronouncing)
         other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
         return other
 

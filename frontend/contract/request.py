@@ -10,6 +10,7 @@ from frontend.contract.progress import Progress
 from frontend.contract.stages import Stages
 from shm.inflection import PLAIN, Inflection
 from shm.messages import Voice
+from text.lexicon import Entry
 from text.markup.marked import MarkupKind
 from text.words.performer import DialogueTurn, Performer
 from text.words.segment import Sentence
@@ -49,6 +50,8 @@ class SpeechRequest:
     """Cut marks (`text/markup/delimiters.py`); None: the settings'."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to this text, by the names of their settings."""
+    pronunciations: tuple[Entry, ...] = ()
+    """Pronunciations of this request, which precede the user's lexicon."""
     phonemes: bool = False
     """The text is phonemes of the model's vocabulary, to be spoken as they are."""
     scored: tuple[Sentence, ...] = ()

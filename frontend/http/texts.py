@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -21,6 +22,7 @@ from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.espeak.ipa import ALPHABET
+from text.g2p import G2P
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -96,6 +98,9 @@ class Phonemizer:
 
     pipeline: TextPipeline
     max_pause_seconds: float
+    g2p: G2P
+    lexicon: Path | None = None
+    """File of the user's pronunciations."""
 
 
 PHONEMIZER: web.AppKey[Phonemizer] = web.AppKey("PHONEMIZER", Phonemizer)

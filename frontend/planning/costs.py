@@ -372,6 +372,7 @@ class Ledger:
             request.markup,
             request.phonemes,
             request.rules_off,
+            request.pronunciations,
             request.delimiters,
         )
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()

@@ -24,6 +24,7 @@ from frontend.speech.voices import checked_speed, refusing, usual_format, usual_
 from shm import request_id
 from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, Inflection
+from text.lexicon import Entry, read_entries
 from text.markup.delimiters import wrong_delimiters
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
@@ -244,6 +245,19 @@ def is_fresh(request: web.Request) -> bool:
     return "no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower()
 
 
+def pronunciations_of(fields: SpeechBody) -> tuple[Entry, ...]:
+    """Entries of the request's own lexicon.
+
+    Raises:
+        ApiError: 400, a word or its sounds are none.
+    """
+    lines = (f"{word}\t{said}" for word, said in (fields.pronunciations or {}).items())
+    entries, problems = read_entries("\n".join(" ".join(line.split("\n")) for line in lines).encode())
+    if problems:
+        raise ApiError(400, f"`pronunciations`: {problems[0].reason}.", param="pronunciations", code="invalid_value")
+    return tuple(entries)
+
+
 def speech_request(
     request: web.Request,
     fields: SpeechBody,
@@ -285,6 +299,7 @@ def speech_request(
         one_language=one_language,
         delimiters=fields.delimiters,
         rules_off=rules_off(fields.normalization_options, tuple(RULES)),
+        pronunciations=pronunciations_of(fields),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
         sentences=sentences,
@@ -296,7 +311,18 @@ def speech_request(
     return asked if fields.score is None else _of_score(request, asked, fields, fields.score, engine)
 
 
-_IN_SCORES = ("voice", "speed", "lang", "lang_code", "markup", "pitch", "expression", "voice_aliases", "delimiters")
+_IN_SCORES = (
+    "voice",
+    "speed",
+    "lang",
+    "lang_code",
+    "markup",
+    "pitch",
+    "expression",
+    "voice_aliases",
+    "delimiters",
+    "pronunciations",
+)
 """Fields whose effects a score has already."""
 
 

@@ -255,6 +255,15 @@ class SpeechBody(msgspec.Struct):
             examples=[{"narrator": "af_bella(2)+af_sky", "old": {"voice": "am_michael", "rate": 0.8}}],
         ),
     ] = None
+    pronunciations: Annotated[
+        Annotated[dict[str, str], Meta(max_length=1000)] | None,
+        no_effect_if(
+            _has_phonemes,
+            "How words of this text are said, by word: IPA between slashes, or other words. They precede the server's "
+            "`--lexicon`.",
+            examples=[{"nginx": "engine x", "Xochitl": "/ˈsoʊtʃiːl/"}],
+        ),
+    ] = None
     delimiters: Annotated[
         Annotated[str, Meta(max_length=MOST_CHARACTERS)] | None,
         no_effect_if(

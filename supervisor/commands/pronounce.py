@@ -3,50 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from supervisor.commands.client_command import SpeakingCommand, client_options, given_settings
-from text.english.foreign import ENGLISH, by_rules_of, origins
-from text.espeak.espeak_g2p import by_rule, spelled
+from text.candidates import WayToSay, ways_to_say
 from text.g2p import G2P
-from text.locales.tables import table
+from text.lexicon import keep as keep_word
 from text.words.language import UnknownLanguage, language_code
 from text.words.punctuation import speakable
 from text.words.sanitize import sanitize
-
-_MOST = 6
-_LEAST_PROBABILITY = 0.01
-
-
-class WayToSay(NamedTuple):
-    phonemes: str
-    """Phonemes of misaki's alphabet."""
-    how: str
-    """Origin of the phonemes: the source as it is read now, a language, the voice's rules, or letters."""
-    probability: float | None
-    """Probability that the word is of that language; None for the other ways."""
-
-
-def ways_to_say(word: str, language: str, g2p: G2P) -> list[WayToSay]:
-    """Each pronunciation once, the one in use first.
-
-    Args:
-        word: a single word.
-        language: a code of `LANGUAGE_FILES`; only English words have origins.
-    """
-    now = g2p.words(word, language)[0]
-    found = [WayToSay(now.phonemes.strip(), f"now ({now.source.value})", None)]
-    if language.startswith("en"):
-        likely = [each for each in origins(word) if each.language != ENGLISH and each.probability >= _LEAST_PROBABILITY]
-        rules = table("en", "origins")
-        for origin, probability in likely[:_MOST]:
-            found.append(WayToSay(by_rules_of(word, origin, language), rules[origin]["name"], probability))
-    for how, way in (("rules", by_rule), ("letters", spelled)):
-        found.append(WayToSay(way(word, language)[0].phonemes.strip(), how, None))
-    return list({each.phonemes: each for each in reversed(found) if each.phonemes}.values())[::-1]
 
 
 @click.command(cls=SpeakingCommand)
@@ -81,7 +48,7 @@ def pronounce(context: click.Context, /, word: str, lang: str, voice: str | None
     lexicon = given_settings(context).text.lexicon
     if lexicon is None:
         raise click.UsageError("name the file that keeps it: --lexicon FILE, which the server reads too")
-    _keep(lexicon, word, ways[keep - 1], language)
+    keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language)
     click.echo(f"{lexicon}: {word} is {ways[keep - 1].phonemes}")
 
 
@@ -99,10 +66,3 @@ def _chosen(context: click.Context, word: str, ways: list[WayToSay], language: s
         values = context.params | {"words": (spoken,), "voice": voice, "lang": language}
         context.invoke(say, **{name: value for name, value in values.items() if name not in ("word", "keep")})
     return None
-
-
-def _keep(lexicon: Path, word: str, way: WayToSay, language: str) -> None:
-    content = lexicon.read_text(encoding="utf-8")
-    joint = "" if not content or content.endswith("\n") else "\n"
-    with lexicon.open("a", encoding="utf-8") as file:
-        file.write(f"{joint}{word}\t/{way.phonemes}/\t{language}\n")

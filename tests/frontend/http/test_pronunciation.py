@@ -1,0 +1,109 @@
+"""POST /v1/pronunciation, and pronunciations of one request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from frontend.contexts.services import Services
+from frontend.contract.errors import ApiError
+from frontend.http.app import make_app
+from frontend.http.texts import Phonemizer
+from frontend.monitoring.metrics import Metrics
+from frontend.settings.front import FrontSettings
+from frontend.speech.asked import pronunciations_of
+from frontend.speech.body import SpeechBody
+from tests.frontend.http.test_phonemize import ENGINE
+from tests.frontend.http_fakes import FakeSpeaker
+from tests.text.test_prosody import KOKORO
+from text.g2p import G2P
+from text.lexicon import LexiconFile
+from text.pipeline import TextPipeline
+
+
+async def asked(lexicon: Path | None, *bodies: dict[str, object]) -> list[tuple[int, dict[str, object]]]:
+    g2p = G2P()
+    pipeline = TextPipeline(g2p, lexicon=LexiconFile(lexicon).current) if lexicon else TextPipeline(g2p)
+    services = Services(FakeSpeaker(engine=ENGINE), FrontSettings(), Metrics())
+    runner = web.AppRunner(make_app(services, Phonemizer(pipeline, 60, g2p, lexicon)), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        base = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        found = []
+        async with aiohttp.ClientSession(base) as client:
+            for body in bodies:
+                path = "/dev/phonemize" if "input" in body else "/v1/pronunciation"
+                async with client.post(path, json=body) as answer:
+                    found.append((answer.status, await answer.json()))
+        return found
+    finally:
+        await runner.cleanup()
+
+
+async def test_the_ways_are_those_of_the_command() -> None:
+    ((status, answer),) = await asked(None, {"word": "Nguyen", "lang": "en-us"})
+    assert status == 200
+    assert answer["word"] == "Nguyen"
+    hows = [way["how"] for way in answer["ways"]]  # type: ignore[attr-defined]
+    assert hows[0].startswith("now (")
+    assert "letters" in hows
+
+
+async def test_a_kept_word_is_said_so_from_the_next_text_on(tmp_path: Path) -> None:
+    lexicon = tmp_path / "words.tsv"
+    lexicon.write_text("other\tuther")
+    before, kept, after = await asked(
+        lexicon,
+        {"input": "zyxxy", "lang": "en-us"},
+        {"word": "zyxxy", "lang": "en-us", "keep": "/zˈuksi/"},
+        {"input": "zyxxy", "lang": "en-us"},
+    )
+    assert kept[1]["kept"] is True
+    assert before[1]["phonemes"] != after[1]["phonemes"] == "zˈuksi"
+    assert lexicon.read_text() == "other\tuther\nzyxxy\t/zˈuksi/\ten-us\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"word": "two words"}, 400),
+        ({"word": "word", "keep": "/中/"}, 400),
+        ({"word": "word", "keep": "one\nother\ttwo"}, 400),
+        ({"word": "#word", "keep": "hash"}, 400),
+    ],
+)
+async def test_what_is_no_entry_is_refused_and_not_written(
+    body: dict[str, object], status: int, tmp_path: Path
+) -> None:
+    lexicon = tmp_path / "words.tsv"
+    lexicon.write_text("")
+    ((got, _),) = await asked(lexicon, {"lang": "en-us", **body})
+    assert (got, lexicon.read_text()) == (status, "")
+
+
+async def test_without_a_lexicon_nothing_can_be_kept() -> None:
+    ((status, _),) = await asked(None, {"word": "word", "lang": "en-us", "keep": "werd"})
+    assert status == 409
+
+
+def phonemes(pipeline: TextPipeline, text: str) -> str:
+    return " ".join(unit.script for sentence in pipeline.sentences(text, "en-us", KOKORO) for unit in sentence)
+
+
+def test_a_requests_pronunciations_precede_the_users_and_end_with_it(tmp_path: Path) -> None:
+    lexicon = tmp_path / "words.tsv"
+    lexicon.write_text("nginx\tengine x\nzyxxy\t/zˈɪksi/\n")
+    pipeline = TextPipeline(G2P(), lexicon=LexiconFile(lexicon).current)
+    own = pronunciations_of(SpeechBody(pronunciations={"nginx": "/ˈɛn/"}))
+    assert phonemes(pipeline.saying(own), "nginx zyxxy").startswith("ˈɛn zˈɪksi")
+    assert not phonemes(pipeline, "nginx zyxxy").startswith("ˈɛn zˈɪksi")
+    assert pipeline.saying(()) is pipeline
+
+
+def test_a_request_with_unknown_sounds_is_refused() -> None:
+    with pytest.raises(ApiError, match="pronunciations"):
+        pronunciations_of(SpeechBody(pronunciations={"word": "/中/"}))
