@@ -1,7 +1,8 @@
 """`python -m benchmarks.house`: the size and the shape of the product, by reading it; runs in two seconds.
 
 Counts the Python of the product's folders (neither tests nor benchmarks): lines, files, files that one other file
-imports, heads of files, comments, protocols, options, and the files that name one dialect.
+imports, heads of files, comments, protocols, options, the boxes that a folder shows, the files that name one dialect,
+and the tests' lines.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import tokenize
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from supervisor.commands.serve import serve
@@ -60,6 +61,39 @@ def comments(text: str) -> int:
     return sum(token.type == tokenize.COMMENT and token.line.lstrip().startswith("#") for token in tokens)
 
 
+def members(node: ast.ClassDef) -> set[str]:
+    """Names that a class declares: methods, annotated fields, and what its methods assign to `self`."""
+    functions = (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    fields = (each.target for each in node.body if isinstance(each, ast.AnnAssign))
+    stored = (
+        each.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and ast.unparse(each.value) == "self"
+    )
+    return {each.name for each in functions} | {each.id for each in fields if isinstance(each, ast.Name)} | {*stored}
+
+
+def is_protocol(node: ast.ClassDef) -> bool:
+    return any(getattr(base, "id", "") == "Protocol" for base in node.bases)
+
+
+def is_made_once(protocol: ast.ClassDef, classes: Iterable[ast.ClassDef]) -> bool:
+    """Fewer than two of the product's classes have all that a protocol names, or have it as their base."""
+    asked = members(protocol)
+    made = (
+        any(getattr(base, "id", "") == protocol.name for base in node.bases) or asked <= members(node)
+        for node in classes
+        if not is_protocol(node)
+    )
+    return sum(made) < 2
+
+
+def boxes(folder: Path) -> int:
+    """Files and folders of Python in a folder."""
+    files = {file.relative_to(folder).parts[0] for file in folder.rglob("*.py")}
+    return len(files - {"__init__.py"})
+
+
 def figures() -> dict[str, str]:
     """Names of measures with their values."""
     files = product()
@@ -72,7 +106,11 @@ def figures() -> dict[str, str]:
         importers.update((modules & set(imported(tree))) - {module_of(file)})
     heads = sum(head(tree, texts[file].count("\n")) for file, tree in trees.items())
     classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    protocols = sum(any(getattr(base, "id", "") == "Protocol" for base in node.bases) for node in classes)
+    protocols = [node for node in classes if is_protocol(node)]
+    asking = [
+        file for file, text in texts.items() if re.search(r"\.Client(?:Session|Connection)\(|\.HTTPConnection\b", text)
+    ]
+    tests = sum(file.read_text().count("\n") for file in (ROOT / "tests").rglob("*.py"))
     words = [re.search(r"deepgram", text, re.IGNORECASE) for text in texts.values()]
     said = sum(len(re.findall(r'"""(?:Implements|Delegates) ', text)) for text in texts.values())
     return {
@@ -81,9 +119,15 @@ def figures() -> dict[str, str]:
         "files with one importer": str(sum(importers[name] == 1 for name in modules)),
         "heads of files": f"{heads / lines:.1%} of the lines",
         "comments": f"{sum(map(comments, texts.values())) / lines:.1%} of the lines",
-        "protocols": str(protocols),
+        "protocols": str(len(protocols)),
+        "protocols with one implementation": str(sum(is_made_once(node, classes) for node in protocols)),
         'docstrings "Implements …"': str(said),
         "files that name deepgram": str(sum(map(bool, words))),
+        "files that open HTTP connections": ", ".join(str(file.relative_to(ROOT)) for file in asking),
+        "boxes: text; worker/split; http": "; ".join(
+            str(boxes(ROOT / name)) for name in ("text", "worker/split", "frontend/http")
+        ),
+        "lines of tests": f"{tests:,}",
         "options of `serve`": str(len(serve.params)),
     }
 

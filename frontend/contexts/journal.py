@@ -240,9 +240,8 @@ class ContextNotes:
         if progress is not None and (made.stream, progress.heard) >= (left.stream, left.heard):
             place.stream, place.heard = made.stream, progress.heard
             if progress.clock is not None:
-                samples = progress.clock.position
+                samples, place.since = progress.clock()
                 place.samples = max(samples, left.samples) if made.stream == left.stream else samples
-                place.since = progress.clock.since or 0.0
             self.lost |= progress.lost
         return place
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -44,13 +43,6 @@ encode_place = msgspec.msgpack.Encoder().encode
 decode_place = msgpack_decoder(Place)
 
 
-class ListenersClock(Protocol):
-    """The listener's clock (`frontend.streams.stream.Playback`)."""
-
-    position: int
-    since: float | None
-
-
 class Progress:
     """One text's way through the front. Without `keep` nothing is kept, and the answer can't be continued."""
 
@@ -84,7 +76,8 @@ class Progress:
         self.heard = 0
         """Segments of which samples were joined."""
         self.profile: list[float] = left.profile if left else []
-        self.clock: ListenersClock | None = None
+        self.clock: Callable[[], tuple[int, float]] | None = None
+        """Samples that the listener has taken, and when the first was (0 before that)."""
         self._keep = keep
         self._went_on = went_on
 

@@ -215,5 +215,5 @@ class Sender:
         place.words, place.sentences = self._words - words, self._sentences - sentences
         place.framing, place.heard, place.profile = self._framing.place, progress.heard, progress.profile
         if clock := progress.clock:
-            place.samples, place.since = clock.position, clock.since or 0.0
+            place.samples, place.since = clock()
         return encode_place(place)

@@ -183,7 +183,7 @@ class Stream:
         self.tokens = 0
         self.segments = SegmentQueue()
         self.playback = Playback(engine.sample_rate)
-        request.progress.clock = self.playback
+        request.progress.clock = lambda: (self.playback.position, self.playback.since or 0.0)
         if left := request.progress.left:
             self.playback.resume(left.samples, left.since)
         self.timing = Timing(request, self.segments, self.playback)
