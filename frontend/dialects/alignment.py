@@ -14,11 +14,13 @@ class Alignments:
     """Divides a context's words over its audio messages.
 
     An alignment covers exactly the audio since the last alignment: the last character's start and duration add up to
-    its length. Clients add these sums up to know where the next alignment begins. A word is in the message in which
+    its length. Clients add these sums up to know where the next alignment begins, unless times are `absolute`: seconds
+    from the context's beginning, to which LiveKit's plugin adds nothing. A word is in the message in which
     it begins, with a space after it, because clients take a word as complete at its space.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, absolute: bool = False) -> None:
+        self._absolute = absolute
         self._words: deque[WordTiming] = deque()
         self._covered_ms = 0
         self.covered_words: Sequence[WordTiming] = ()
@@ -53,12 +55,14 @@ class Alignments:
         # Both ends are rounded on one clock, so that the sums don't drift from the audio.
         start, end = self._covered_ms, round(seconds * 1000)
         self._covered_ms = end
+        origin = 0 if self._absolute else start
         spans = []
         for word, following in pairwise([*found, None]):
             assert word is not None
             begins = _within(round(word.start * 1000), start, end)
             limit = end if following is None else _within(round(following.start * 1000), begins, end)
-            spans.append((begins - start, _within(round(word.end * 1000), begins, limit) - start, limit - start))
+            times = (begins, _within(round(word.end * 1000), begins, limit), limit)
+            spans.append((times[0] - origin, times[1] - origin, times[2] - origin))
         written = [word.word for word in found]
         return _characters(written, spans), _characters([word.said or word.word for word in found], spans)
 

@@ -94,6 +94,9 @@ class ElevenLabsSocketQuery(msgspec.Struct):
     apply_text_normalization: Annotated[str, Meta(description=_AS_WRITTEN)] = ""
     enable_ssml_parsing: Annotated[bool, Meta(description="`true`: texts are SSML.")] = False
     auto_mode: Annotated[bool, Meta(description="`true`: each message is a whole text, spoken at once.")] = False
+    sync_alignment: Annotated[
+        bool, Meta(description="`true`: times count from the context's beginning, not from the message's audio.")
+    ] = False
     inactivity_timeout: Annotated[
         Annotated[int, Meta(ge=0)] | None,
         Meta(description="Seconds without a message after which the socket is closed: 1 to 180."),
@@ -144,6 +147,7 @@ class ElevenLabs(Talk):
         self._asked: SpeechRequest | None = None
         self._output = OutputFormat()
         self._settled = False
+        self._absolute = False
         self._alignments: dict[str, Alignments] = {}
         self._idle_seconds = IDLE_SECONDS
 
@@ -166,6 +170,7 @@ class ElevenLabs(Talk):
         self._idle_seconds = min(max(wanted, 1.0), LONGEST_IDLE_SECONDS)
         self._output = output_named(query.output_format or DEFAULT_OUTPUT)
         self._settled = query.auto_mode
+        self._absolute = query.sync_alignment
         self._asked = asked_speech(
             engine_in_use(self._session.services.speaker),
             self._session.services.settings,
@@ -223,7 +228,7 @@ class ElevenLabs(Talk):
         asked = replace(self._asked, client=f"{self._asked.client}/{key}", speed=speed)
         context = self._session.contexts.open(key, asked, self._output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
-        self._alignments[key] = Alignments()
+        self._alignments[key] = Alignments(absolute=self._absolute)
         return context
 
     def _check_key(self, message: ElevenLabsMessage) -> None:

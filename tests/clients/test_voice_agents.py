@@ -59,6 +59,7 @@ def test_livekits_plugins(espeak: Server, tmp_path: Path) -> None:
         assert each["whole"] > 1, name
         assert each["streamed"] > 4 or name == "openai", "LiveKit's plugin for OpenAI has one-shot calls alone"
         if name not in ("openai", "deepgram"):  # Deepgram's protocol has no word times
+            assert each["last"] > 0.7 * each["streamed"], f"{name}: the last word's time isn't in the last sentence"
             assert each["words"].split() == f"{FIRST} {SECOND}, token by token.".split()
     nothing_is_left(espeak)
 

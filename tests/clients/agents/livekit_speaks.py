@@ -18,7 +18,7 @@ TEXT = "Hello there, this is a first sentence. And here comes the second one, to
 
 async def speak(tts: Any) -> dict[str, Any]:
     """A text that is pushed word by word where the plugin takes that, and a one-shot text."""
-    found: dict[str, Any] = {"streamed": 0.0, "words": "", "whole": 0.0}
+    found: dict[str, Any] = {"streamed": 0.0, "words": "", "last": 0.0, "whole": 0.0}
     if tts.capabilities.streaming:
         stream = tts.stream()
         for word in TEXT.split(" "):
@@ -26,7 +26,9 @@ async def speak(tts: Any) -> dict[str, Any]:
         stream.end_input()
         async for event in stream:
             found["streamed"] += event.frame.samples_per_channel / event.frame.sample_rate
-            found["words"] += "".join(map(str, event.frame.userdata.get("lk.timed_transcripts", [])))
+            timed = event.frame.userdata.get("lk.timed_transcripts", [])
+            found["words"] += "".join(map(str, timed))
+            found["last"] = max([found["last"], *(float(word.start_time) for word in timed)])
         await stream.aclose()
     async for event in tts.synthesize("A one shot call."):
         found["whole"] += event.frame.samples_per_channel / event.frame.sample_rate

@@ -43,6 +43,15 @@ def test_words_are_in_the_message_in_which_they_begin() -> None:
     assert second[0]["charStartTimesMs"][0] == 350, "relative to the last alignment's end, at 0.1 s"
 
 
+def test_absolute_times_need_no_clock_of_the_client() -> None:
+    alignments = Alignments(absolute=True)
+    alignments.add([word("Hello", 0.05, 0.4), word("you", 0.45, 0.9)])
+    first, second = alignments.cover(0.42), alignments.cover(1.0)
+    assert first and second
+    assert (first[0]["charStartTimesMs"][0], second[0]["charStartTimesMs"][0]) == (50, 450)
+    assert second[0]["charStartTimesMs"][-1] + second[0]["charDurationsMs"][-1] == 1000
+
+
 @given(st.lists(st.tuples(st.floats(0, 0.5), st.floats(0.02, 0.6)), min_size=1, max_size=20), st.floats(0.02, 0.7))
 def test_a_clients_running_clock_finds_every_word(gaps: list[tuple[float, float]], step: float) -> None:
     words, now = [], 0.0
