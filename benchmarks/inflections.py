@@ -201,6 +201,8 @@ def asked(voice: Voice, voices: int, most: int, ears: Recognizer | None, judge: 
         assert segment is not None
         read = voice.say(segment.script, name, *segment.inflected())
         found[text in rising].append(last_pitch(read))
+        if (found[text in rising][-1] >= RISEN) is not (text in rising):
+            print(f"{name} {found[text in rising][-1]:+.1f} st: {text}", flush=True)
         if segment.inflected():
             for way, sound in enumerate((voice.say(segment.script, name), read)):
                 errors[way] += word_errors(text, ears.understood(sound)) if ears else 0
@@ -221,7 +223,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--voices", type=int, default=len(VOICES))
-    parser.add_argument("--sentences", type=int, default=50)
+    parser.add_argument("--sentences", type=int, default=50, help="0: questions alone")
     parser.add_argument("--questions", type=int, default=100, help="so many that rise, and as many others")
     parser.add_argument("--deaf", action="store_true", help="without Whisper and DNSMOS")
     parser.add_argument("--out", type=Path, help="a file for the table")
@@ -230,6 +232,8 @@ def main() -> int:
     ears = Recognizer() if Recognizer.is_installed() and not options.deaf else None
     judge = OpinionScorer() if OpinionScorer.is_installed() and not options.deaf else None
     questions_rise = asked(voice, options.voices, options.questions, ears, judge)
+    if not options.sentences:
+        return 0 if questions_rise else 1
     inflections = measures()
     emphases: list[Word] = []
     seconds: list[float] = []

@@ -34,6 +34,13 @@ BREAKS = (
         ("tests/worker/split/test_inflections.py",),
     ),
     Mutation(
+        "silence-isnt-of-the-voices-mean",
+        "worker/split/inflections.py",
+        "heard = voiced & sounding if",
+        "heard = voiced if",
+        ("tests/worker/split/test_inflections.py",),
+    ),
+    Mutation(
         "an-unedited-pitch-stays-as-exact-as-it-was",
         "worker/split/scores.py",
         "new.pitch if new.pitch != old.pitch else None",

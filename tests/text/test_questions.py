@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from benchmarks.measuring.evaluation.sentences import questions
+from frontend.planning.planner import _segment as plan_segment
 from shm.inflection import InflectedSpan
 from tests.text.markup.test_inflections import segment
 from tests.text.test_prosody import KOKORO
@@ -57,9 +58,16 @@ def test_the_last_stress_of_the_last_word_rises_in_english_alone() -> None:
     *_, last = (unit for sentence in sentences("Have you seen the computer?") for unit in sentence)
     assert last.script[span.start] == "ˈ" and last.script[span.start : span.end].startswith("ˈuT")
     assert spans("Where is the computer?") == []
+    for text, rising in (
+        ("Did he write?", "ˈI"),
+        ("Is it the cats?", "ˈæ"),
+        ("Do you know where the station is?", "ˈAʃən ɪ"),
+    ):
+        whole = plan_segment([unit for sentence in sentences(text) for unit in sentence])
+        assert [whole.script[span.start : span.end] for span in whole.inflected()] == [rising]
     assert spans("Tienes la computadora?", "es") == []
 
 
 def test_a_rise_keeps_what_markup_asks_of_the_word() -> None:
     found = [span.inflection for span in segment("[volume:+3] Have you seen the computer?").inflected()]
-    assert [(each.rise > 0, each.volume) for each in found] == [(False, 3.0), (True, 3.0)]
+    assert [(each.rise > 0, each.volume) for each in found] == [(False, 3.0), (True, 3.0), (False, 3.0)]

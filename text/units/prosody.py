@@ -52,16 +52,21 @@ def rises(words: Sequence[str]) -> bool:
     return True
 
 
+_WEAK = 3
+"""Number of last words among which the last stress is looked for."""
+
+
 def risen(words: list[Word]) -> list[Word]:
-    """The words of an English sentence; the last one that sounds rises if they are a question that does."""
+    """The words of an English sentence; if they are a question that rises, the last one that is stressed does so, with
+    those after it."""
     if not words or not any("?" in word.text for word in words[-2:]) or not rises([word.text for word in words]):
         return words
     last = max((at for at, word in enumerate(words) if any(map(str.isalpha, word.phonemes))), default=-1)
     if last < 0:
         return words
-    word = words[last]
-    rising = replace(word, inflection=RISE.within(word.inflection or PLAIN))
-    return [*words[:last], rising, *words[last + 1 :]]
+    stressed = max((at for at, word in enumerate(words) if at > last - _WEAK and "ˈ" in word.phonemes), default=last)
+    rising = [replace(word, inflection=RISE.within(word.inflection or PLAIN)) for word in words[stressed : last + 1]]
+    return [*words[:stressed], *rising, *words[last + 1 :]]
 
 
 def _clauses(words: Sequence[str]) -> list[list[str]]:

@@ -4,7 +4,7 @@ one run.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -124,6 +124,9 @@ class SentenceStart:
     """The sentence as the user wrote it, with single spaces."""
 
 
+_OBSTRUENTS = frozenset('pbtdkɡfvszʃʒθðʧʤxhTʔ;:,.!?—…"()“” ')
+"""Phonemes and signs without a tone of their own."""
+
 Sentence = tuple[Unit, ...]
 """Sentence of at least one unit. The last unit's cut is SENTENCE or PARAGRAPH, or the place where an overlong sentence
 was split.
@@ -188,7 +191,20 @@ class Segment:
                     found.append(InflectedSpan(start, stress, before))
                 start = max(start, stress)
             found.append(InflectedSpan(start, word.end, inflection, inflection.duration * written))
+        if found and found[-1].inflection.rise and not found[-1].seconds:
+            found[-1:] = self._risen(found[-1])
         return tuple(found)
+
+    def _risen(self, span: InflectedSpan) -> Iterator[InflectedSpan]:
+        """The span up to its last vowel, nasal or glide, and the rest: in obstruents nobody hears a pitch."""
+        last = max((place for place in range(span.start, span.end) if self.script[place] not in _OBSTRUENTS), default=0)
+        after = msgspec.structs.replace(span.inflection, rise=0.0)
+        if last <= span.start:
+            yield span
+            return
+        yield InflectedSpan(span.start, last + 1, span.inflection)
+        if last + 1 < span.end and after != PLAIN:
+            yield InflectedSpan(last + 1, span.end, after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,15 @@ EDGE = 3
 
 UNITS_PER_SECOND = 40
 
-RISE_UNITS = 9
-"""Units (0.22 s) that the stressed vowel under a rise has at least: in less, nobody hears where it goes."""
+RISE_UNITS = 12
+"""Units (0.3 s) that the stressed vowel under a rise has at least: in less, nobody hears where it goes."""
 
-_RISEN = 0.6
+_RISEN = 0.5
 """Fraction of the time under a rise after which its end is reached."""
 
 _SOUNDING = 1 / 3
-"""Fraction of the voiced frames' mean energy above which a frame under a rise is voiced."""
+"""Fraction of the energy of the loudest tenth of voiced frames above which a frame sounds: its pitch counts for the
+segment's mean, and under a rise it is voiced."""
 
 CEILING = 0.89
 """Amplitude (-1 dBFS) that raised samples don't pass; they bend from `_KNEE` on."""
@@ -157,7 +158,11 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
     if not voiced.any():
         return f0
     octaves = np.log2(np.maximum(f0, VOICED))
-    mean = float(octaves[voiced].mean())
+    # Where the sound dies away the model's curve wanders below all voices.
+    energy = prosody.energy.ravel()
+    sounding = energy > _SOUNDING * float(np.percentile(energy[voiced], 90))
+    heard = voiced & sounding if (voiced & sounding).any() else voiced
+    mean = float(octaves[heard].mean())
     shifts, ranges = [], []
     for (start, end), span in zip(places, spans, strict=True):
         inflection = span.inflection
@@ -172,8 +177,6 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
         ranges.append(((start, end), inflection.range))
     shift, factor = smooth(_curve(len(f0), shifts, 0.0)), smooth(_curve(len(f0), ranges, 1.0))
     wanted = mean + (octaves - mean) * factor + shift
-    energy = prosody.energy.ravel()
-    sounding = voiced | (energy > _SOUNDING * energy[voiced].mean())
     risen = np.zeros_like(voiced)
     for (_, end), span in zip(places, spans, strict=True):
         start = int(ends[span.start])

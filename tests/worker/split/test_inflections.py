@@ -68,6 +68,15 @@ def test_a_mean_in_hertz_a_monotone_and_a_contour() -> None:
     assert np.isclose(rising.f0[0, 2], 200, rtol=1e-3), "the silence before the first word isn't of the contour's time"
 
 
+def test_what_dies_away_below_all_voices_is_not_of_the_mean() -> None:
+    dying = prosody(180.0)
+    dying.f0[0, 40:] = 30.0
+    dying.energy[0] = 8.0
+    dying.energy[0, 40:] = -6.0
+    made, _ = inflected(dying, [span(0, PHONEMES, hertz=90.0)])
+    assert np.allclose(made.f0[0, 4:38][dying.f0[0, 4:38] > VOICED], 90, rtol=1e-3)
+
+
 def test_a_pitch_stays_within_a_voice_but_the_models_own_is_never_bent() -> None:
     high, _ = inflected(prosody(500.0), [span(0, PHONEMES, pitch=12)])
     assert high.f0.max() <= HIGHEST_HERTZ + 1
