@@ -6,6 +6,13 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "words-of-a-manner-that-arent-understood-are-named",
+        "frontend/speech/manner.py",
+        "unknown[word] = None",
+        "pass",
+        ("tests/frontend/http/test_manners.py",),
+    ),
+    Mutation(
         "refused-people",
         "client/answers.py",
         "if error.later is None or self._waited + error.later > most:",

@@ -25,10 +25,11 @@ from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
-from frontend.serving.no_effect import no_effect_if
+from frontend.serving.no_effect import no_effect_if, note_no_effect
 from frontend.speech import sse
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
+from frontend.speech.manner import MannerOfSpeaking, followed_manner
 from frontend.speech.voices import MODEL_WORDS, asked_speech, usual_output
 from shm import request_id
 from shm.engine_info import EngineInfo, VoiceInfo
@@ -39,7 +40,6 @@ DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
 
 SPEEDS = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.5}
 """The older API's names of speeds."""
-
 
 _BIT_RATE = no_effect_if(lambda _, output: not _output_of(output).has_bit_rate, "Bits per second of mp3.")
 
@@ -72,6 +72,8 @@ class CartesiaGeneration(msgspec.Struct):
     """`generation_config`."""
 
     speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+    volume: Annotated[float | None, Meta(description="A factor on the level; 1 where it is left out.")] = None
+    emotion: Annotated[str | list[str] | None, Meta(description="Words such as excited or calm.")] = None
 
 
 class CartesiaBody(msgspec.Struct):
@@ -88,7 +90,9 @@ class CartesiaBody(msgspec.Struct):
     language: Annotated[str | None, Meta(description="The text's language; the voice's own where it is left out.")] = (
         None
     )
-    generation_config: Annotated[CartesiaGeneration | None, Meta(description="`speed` has an effect.")] = None
+    generation_config: Annotated[
+        CartesiaGeneration | None, Meta(description="`speed`, `volume` and `emotion` have an effect.")
+    ] = None
     speed: Annotated[
         str | float | None,
         no_effect_if(
@@ -218,12 +222,14 @@ class Cartesia(Talk):
         delay = message.max_buffer_delay_ms
         delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
         output = _output_of(message.output_format)
+        engine = engine_in_use(self._session.services.speaker)
         asked = asked_speech(
-            engine_in_use(self._session.services.speaker),
+            engine,
             self._session.services.settings,
             _voice_of(message),
             message.language or None,
             speed=_speed_of(message),
+            manner=_manner_of(message, engine)[0],
             timestamps=bool(message.add_timestamps),
             **listener_of(self._session.request, key),
         )
@@ -273,6 +279,8 @@ async def _speech(request: web.Request) -> web.StreamResponse:
     body = await fields_of(request, CartesiaBody)
     usual = usual_output(request.app[SERVICES].settings) if body.output_format is None else None
     output = usual or _output_of(body.output_format)
+    manner, dead = _manner_of(body, engine_in_use(request.app[SERVICES].speaker))
+    note_no_effect(request, dead)
     return await speak(
         request,
         (body.transcript or "", "transcript"),
@@ -280,7 +288,14 @@ async def _speech(request: web.Request) -> web.StreamResponse:
         _voice_of(body),
         body.language or None,
         speed=_speed_of(body),
+        manner=manner,
     )
+
+
+def _manner_of(body: CartesiaBody, engine: EngineInfo) -> tuple[MannerOfSpeaking, list[str]]:
+    """The manner of speaking that a message asks for, and what of it has no effect."""
+    asked = body.generation_config or CartesiaGeneration()
+    return followed_manner(asked.emotion, "generation_config.emotion", engine, asked.volume)
 
 
 class CartesiaEvents(Framing):
@@ -315,6 +330,8 @@ class CartesiaEvents(Framing):
 async def _events(request: web.Request) -> web.StreamResponse:
     """POST /tts/sse."""
     body = await fields_of(request, CartesiaEventsBody)
+    manner, dead = _manner_of(body, engine_in_use(request.app[SERVICES].speaker))
+    note_no_effect(request, dead)
     return await speak(
         request,
         (body.transcript or "", "transcript"),
@@ -322,6 +339,7 @@ async def _events(request: web.Request) -> web.StreamResponse:
         _voice_of(body),
         body.language or None,
         speed=_speed_of(body),
+        manner=manner,
         timestamps=bool(body.add_timestamps),
     )
 

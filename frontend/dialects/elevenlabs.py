@@ -31,12 +31,15 @@ from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
+from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import Access
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import speech_request, text_of
 from frontend.speech.body import MAX_TURNS, DialogueBody, TurnBody
 from frontend.speech.framing import Framing
+from frontend.speech.manner import MannerOfSpeaking
 from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, usual_output
+from shm.inflection import Inflection
 from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
@@ -63,6 +66,21 @@ class ElevenLabsSettings(msgspec.Struct):
     """`voice_settings`, in a body or a message."""
 
     speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+    stability: Annotated[
+        float | None,
+        Meta(description="How little the pitch moves, 0 to 1: 0.5, where it is left out, is the voice's own."),
+    ] = None
+    style: Annotated[
+        float | None,
+        Meta(description="How far the pitch moves beyond that, 0 to 1; 0 where it is left out."),
+    ] = None
+
+    @property
+    def manner(self) -> MannerOfSpeaking:
+        """A quarter more or less of the pitch's range by stability, up to half as much more by style."""
+        wanted = 0.5 if self.stability is None else self.stability, self.style or 0.0
+        stability, style = (min(max(each, 0.0), 1.0) for each in wanted)
+        return MannerOfSpeaking(inflection=Inflection(range=1.25 - stability / 2 + style / 2))
 
 
 class ElevenLabsBody(msgspec.Struct):
@@ -73,7 +91,9 @@ class ElevenLabsBody(msgspec.Struct):
     language_code: Annotated[
         str | None, Meta(description="The text's language; the voice's own where it is left out.")
     ] = None
-    voice_settings: Annotated[ElevenLabsSettings | None, Meta(description="`speed` has an effect.")] = None
+    voice_settings: Annotated[
+        ElevenLabsSettings | None, Meta(description="`speed`, `stability` and `style` have an effect.")
+    ] = None
     apply_text_normalization: Annotated[
         str | None, Meta(description=_AS_WRITTEN, extra_json_schema={"enum": ["auto", "on", "off", "", None]})
     ] = None
@@ -223,9 +243,14 @@ class ElevenLabs(Talk):
     def _opened(self, key: str, message: ElevenLabsMessage) -> Context:
         assert self._asked is not None  # `begin` came first
         engine_in_use(self._session.services.speaker)
-        wanted = message.voice_settings.speed if message.voice_settings else None
-        speed = checked_speed(wanted, self._session.services.settings)
-        asked = replace(self._asked, client=f"{self._asked.client}/{key}", speed=speed)
+        wanted = message.voice_settings or ElevenLabsSettings()
+        speed = checked_speed(wanted.speed, self._session.services.settings)
+        asked = replace(
+            self._asked,
+            client=f"{self._asked.client}/{key}",
+            speed=speed,
+            inflection=wanted.manner.inflection,
+        )
         context = self._session.contexts.open(key, asked, self._output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
         self._alignments[key] = Alignments(absolute=self._absolute)
@@ -299,13 +324,18 @@ async def _dialogue(request: web.Request, *, timed: bool = False, streamed: bool
 async def _speech(request: web.Request, *, timed: bool = False, streamed: bool = True) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
+    wanted = body.voice_settings or ElevenLabsSettings()
+    if not engine_in_use(request.app[SERVICES].speaker).inflects:
+        dead = (name for name in ("stability", "style") if getattr(wanted, name) is not None)
+        note_no_effect(request, [f"voice_settings.{name}" for name in dead])
     return await speak(
         request,
         (body.text or "", "text"),
         _delivery(request, () if timed else None, streamed=streamed),
         request.match_info["voice"],
         body.language_code or None,
-        speed=body.voice_settings.speed if body.voice_settings else None,
+        speed=wanted.speed,
+        manner=wanted.manner,
         rules_off=_rules_off(body.apply_text_normalization),
         timestamps=timed,
     )

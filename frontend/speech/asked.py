@@ -19,6 +19,7 @@ from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
 from frontend.speech.lines import NumberedLines
+from frontend.speech.manner import followed_manner
 from frontend.speech.scores import SpeechScore, scored_sentences, text_of_score
 from frontend.speech.voices import checked_speed, refusing, usual_format, usual_voice
 from shm import request_id
@@ -279,9 +280,18 @@ def speech_request(
     if timestamps and not engine.marks and not sentences:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
-    inflection = Inflection(pitch=fields.pitch or 0.0, range=1.0 if fields.expression is None else fields.expression)
+    manner, without_effect = followed_manner(fields.instructions, "instructions", engine)
+    note_no_effect(request, without_effect)
+    own = Inflection(
+        pitch=fields.pitch or 0.0,
+        range=1.0 if fields.expression is None else fields.expression,
+        volume=fields.volume or 0.0,
+    )
+    speed = clamped_rate(speed * manner.speed)
     if not engine.inflects:
-        note_no_effect(request, [name for name in ("pitch", "expression") if getattr(fields, name) is not None])
+        note_no_effect(
+            request, [name for name in ("pitch", "expression", "volume") if getattr(fields, name) is not None]
+        )
     if wrong := wrong_delimiters(fields.delimiters or ""):
         raise ApiError(400, f"`delimiters`: {wrong}.", param="delimiters", code="invalid_value")
     if phonemes:
@@ -292,7 +302,7 @@ def speech_request(
         voice=performer.voice,
         language=performer.language,
         speed=clamped_rate(speed * performer.rate) if phonemes else speed,
-        inflection=inflection,
+        inflection=own.within(manner.inflection),
         markup=markup_of(fields),
         turns=turns,
         aliases=tuple(aliases.items()),
@@ -312,16 +322,8 @@ def speech_request(
 
 
 _IN_SCORES = (
-    "voice",
-    "speed",
-    "lang",
-    "lang_code",
-    "markup",
-    "pitch",
-    "expression",
-    "voice_aliases",
-    "delimiters",
-    "pronunciations",
+    *("voice", "speed", "lang", "lang_code", "markup", "pitch", "expression", "volume", "voice_aliases", "delimiters"),
+    *("pronunciations", "instructions"),
 )
 """Fields whose effects a score has already."""
 

@@ -13,7 +13,7 @@ from frontend.speech.scores import SpeechScore
 from frontend.speech.sessions import OnBusy
 from frontend.speech.voices import MODELS, is_other_model
 from shm.engine_info import Speed
-from shm.inflection import MOST_SEMITONES
+from shm.inflection import MOST_DECIBELS, MOST_SEMITONES, QUIETEST_DECIBELS
 from text.markup.delimiters import MOST_CHARACTERS
 from text.markup.marked import MarkupKind
 
@@ -240,6 +240,10 @@ class SpeechBody(msgspec.Struct):
         Annotated[float, Meta(ge=-MOST_SEMITONES, le=MOST_SEMITONES)] | None,
         Meta(description="Shift of the voice's pitch in semitones; 0 where it is left out."),
     ] = None
+    volume: Annotated[
+        Annotated[float, Meta(ge=QUIETEST_DECIBELS, le=MOST_DECIBELS)] | None,
+        Meta(description="Change of the level in dB; 0 where it is left out. Loud parts are bent, and don't clip."),
+    ] = None
     expression: Annotated[
         Annotated[float, Meta(ge=0.0, le=2.0)] | None,
         Meta(
@@ -307,7 +311,11 @@ class SpeechBody(msgspec.Struct):
         ),
     ] = None
     instructions: Annotated[
-        Any, no_effect_if(lambda text, _: text != "", "Taken and without effect: Kokoro follows no instructions.")
+        Any,
+        Meta(
+            description="A few plain words on the manner of speaking: slower, very calm, excited, quiet, deeper. "
+            "X-Warning names those that aren't understood."
+        ),
     ] = None
 
 

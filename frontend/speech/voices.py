@@ -19,9 +19,11 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
 from frontend.serving.no_effect import no_effect_if
 from frontend.settings.front import FrontSettings
+from frontend.speech.manner import PLAIN_MANNER, MannerOfSpeaking
 from shm import messages, request_id
 from shm.audio import FASTEST, SLOWEST
 from shm.engine_info import EngineInfo, VoiceInfo
+from text.markup.meanings import clamped_rate
 from text.words.language import UnknownLanguage, language_of
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
@@ -140,6 +142,7 @@ def asked_speech(
     language: str | None,
     *,
     speed: float | None = None,
+    manner: MannerOfSpeaking = PLAIN_MANNER,
     **more: Any,
 ) -> SpeechRequest:
     """A request without its text, as a client of another service's protocol asks for it.
@@ -148,12 +151,13 @@ def asked_speech(
         voice: a voice, a blend, or one of OpenAI's names; None or empty: the default.
         language: a language or locale; None, or one that the engine lacks, leaves the voice's own. A client that speaks
             to several services sends the language of its own settings, with voices of any language.
+        manner: how it is to be said, at that speed.
         more: other fields of the `SpeechRequest`.
 
     Raises:
         ApiError: 400, the voice or the speed.
     """
-    pace = checked_speed(speed, settings)
+    pace = clamped_rate(checked_speed(speed, settings) * manner.speed)
     blend = checked_voice(voice or None, engine, settings)[1]
     own = language_of(blend, engine.voices)
     try:
@@ -165,7 +169,7 @@ def asked_speech(
     named = {"request_id": request_id.current.get(), "text": "", "voice": blend, "language": own if same else found}
     if "timestamps" in more:
         more["timestamps"] &= engine.marks
-    return SpeechRequest(**{**named, "speed": pace, **more})
+    return SpeechRequest(**{**named, "speed": pace, "inflection": manner.inflection, **more})
 
 
 class Voice(msgspec.Struct):

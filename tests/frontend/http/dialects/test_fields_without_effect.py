@@ -31,7 +31,7 @@ FULL_ELEVENLABS = {
         (
             f"{VOICE}?optimize_streaming_latency=3&output_format=pcm_24000&enable_logging=false",
             {"text": TEXT, "model_id": "eleven_v3", "voice_settings": {"stability": 0.5, "speed": 1, "style": 0}},
-            "optimize_streaming_latency, enable_logging, voice_settings.stability, voice_settings.style, model_id",
+            "optimize_streaming_latency, enable_logging, model_id, voice_settings.stability, voice_settings.style",
         ),
         (f"{VOICE}/with-timestamps", {"text": TEXT, "seed": 5}, "seed"),
         (f"{VOICE}/stream/with-timestamps?a=1", {"text": TEXT, "seed": 5}, "a, seed"),
@@ -47,8 +47,8 @@ FULL_ELEVENLABS = {
                 "speed": "slow",
                 "context_id": "a",
             },
-            "cartesia_version, voice.embedding, generation_config.emotion, generation_config.volume, context_id, "
-            "voice.mode, model_id, speed",
+            "cartesia_version, voice.embedding, context_id, voice.mode, model_id, speed, generation_config.emotion, "
+            "generation_config.volume",
         ),
         (
             "/tts/bytes",
