@@ -6,6 +6,20 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "frames-of-a-trace-are-left-out",
+        "text/normalization/layout.py",
+        "        text = _FRAMES.sub(_blank, text)\n",
+        "        text = str(text)\n",
+        ("tests/text/normalization/test_layout.py",),
+    ),
+    Mutation(
+        "mathml-is-tex",
+        "text/normalization/mathml.py",
+        '    tex = _tex_of(math) if with_tex else ""\n',
+        '    tex = ""\n',
+        ("tests/text/normalization/test_mathml.py",),
+    ),
+    Mutation(
         "a-form-needs-its-cue",
         "text/normalization/classes/forms.py",
         "            if row.cues and row.cues.isdisjoint(line.folds):\n                continue\n",

@@ -1,4 +1,4 @@
-"""Layout around a pasted text's words: subtitle times, BBCode, wiki marks, page numbers, footnote signs, faces.
+"""Layout around a pasted text's words: subtitle times, stack frames, BBCode, wiki marks, page numbers, notes, faces.
 
 These become spaces, so that each word keeps its place in the text. Patterns are bounded or possessive: linear time.
 """
@@ -66,6 +66,20 @@ _FACE = re.compile(
 )
 _NICK = re.compile(r"^<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
 
+_FRAMES = re.compile(
+    r'^[ \t]*(?:File "[^"\n]{1,300}+", line \d{1,6}+(?:, in [^\n]{1,100})?(?:\n(?![ \t]*File ")[^\n]{1,300}(?=\n))?'
+    r"|at [\w.$<>/ ]{1,200}\([^()\n]{0,120}\)|\.\.\. \d{1,4} more)$",
+    re.MULTILINE,
+)
+"""Frame of a stack trace in Python, Java or JavaScript; the error itself stands before or after all of them."""
+_FEWEST_FRAMES = 2
+
+_WESTERN_MARK = re.compile(
+    r"[,:;!?](?:(?<=[\u3040-\u30ff\u4e00-\u9fff].)|(?<=[）].))(?=\S)|,(?<=\d,)(?=[\u3040-\u30ff\u4e00-\u9fff])"
+)
+"""Mark beside an ideograph, which belongs to no number: 周五,15:30."""
+_WIDE_MARKS = str.maketrans(",:;!?", "，：；！？")
+
 _HYPHEN = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})(?P<hyphen>-)(?P<end>\n)(?=[^\W\d_]{2})")
 
 _SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
@@ -73,7 +87,8 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊ�
 """Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
 
 _NEEDED = re.compile(
-    r"[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
+    r'^[ \t]*File "|^[ \t]*at [\w.$<>/ ]{1,200}\('
+    r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
     r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -84,9 +99,12 @@ _PLAIN_NICKS = frozenset(
 
 def cleared(text: str) -> str:
     """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
+    text = _WESTERN_MARK.sub(lambda mark: mark[0].translate(_WIDE_MARKS), text)
     if not _NEEDED.search(text):
         return text
     text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
+    if len(_FRAMES.findall(text)) >= _FEWEST_FRAMES:
+        text = _FRAMES.sub(_blank, text)
     if "-->" in text:
         text = _without_times(text)
     if _CLOSED.search(text):

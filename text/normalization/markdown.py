@@ -1,10 +1,10 @@
 """Conversion of Markdown (and the HTML in it), parsed by markdown-it-py, to plain text with its positions in the
 source.
 
-Headings, list items and table rows become paragraphs of their own; bullets, rules and markers are dropped; a list's
-numbers stay; a link becomes its text and an image its description; code spans become their text; a short code block is
-read, a long one only mentioned; footnotes' texts stay, their marks are dropped. Text without markup by CommonMark or
-HTML stays.
+Headings, list items and table rows become paragraphs of their own, cells after their headings; bullets, rules and
+markers are dropped; a list's numbers stay; a link becomes its text and an image its description; code spans become
+their text; a short code block is read, a long one only mentioned; footnotes' texts stay, their marks are dropped. Text
+without markup by CommonMark or HTML stays.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ _DEFINITION = re.compile(
 
 _HYPHENATED = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})-$")
 _TASK = re.compile(r"\[[ xX]\] ")
+
+_MOST_UNNAMED_COLUMNS = 2
+"""Columns up to which a table's cells are read without their headings."""
 
 _READ_LINES = 2
 _READ_CHARACTERS = 120
@@ -79,6 +82,9 @@ class _Reader:
         """End of the source that was read so far."""
         self._joint = ""
         """Separator before the next text."""
+        self._headings: list[str] = []
+        self._column = -1
+        """Column of the cell whose text comes next; -1 outside a table's rows."""
         self._chunk = chunk
         # The spaces keep the chunk's length, so that positions stay.
         self._source = _DEFINITION.sub(_blank, chunk)
@@ -93,16 +99,37 @@ class _Reader:
         match token.type:
             case "inline":
                 self._block_end = self._lines[token.map[1]] if token.map else len(self._chunk)
+                if self._column >= 0:
+                    self._cell(token)
                 self._inline(token.children or [])
             case "fence":
                 self._code(token)
             case "list_item_open" if token.info:
                 self._text(token.info + token.markup)
                 self._separate(" ")
+            case "table_open":
+                self._headings = []
+            case "tr_open":
+                self._column = 0
+            case "tr_close":
+                self._column = -1
+                self._separate("\n\n")
             case "td_close" | "th_close":
+                self._column += 1
                 self._separate(", ")
             case _ if token.nesting == -1 and token.block:
                 self._separate("\n\n")
+
+    def _cell(self, token: Token) -> None:
+        """Keep a heading; say it before the cells of its column, but for the first, which names the row."""
+        if len(self._headings) == self._column:
+            texts = (child.content for child in token.children or [] if child.type in ("text", "code_inline"))
+            self._headings.append("".join(texts).strip())
+        elif self._column and len(self._headings) > _MOST_UNNAMED_COLUMNS and (name := self._headings[self._column]):
+            start = self._source.find(token.content, self._end, self._block_end)
+            if token.content.strip() and start >= 0:
+                self._add(Replacement(start, start, f"{name}:"))
+                self._separate(" ")
 
     def _inline(self, children: list[Token]) -> None:
         hidden = ""

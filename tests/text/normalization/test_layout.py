@@ -91,3 +91,47 @@ def test_any_signs_take_linear_time_and_raise_nothing() -> None:
         begin = time.process_time()
         cleared(sanitize(sign * 20_000 + "[/b]"))
         assert time.process_time() - begin < 5, sign
+
+
+PYTHON = """It failed:
+Traceback (most recent call last):
+  File "/srv/app/main.py", line 12, in <module>
+    run(argv)
+  File "/srv/app/core.py", line 88, in run
+    raise ValueError("bad")
+ValueError: bad input
+"""
+JAVA = """java.lang.NullPointerException: no user
+\tat com.acme.Users.find(Users.java:42)
+\tat com.acme.Main.main(Main.java:7)
+\t... 3 more
+It failed."""
+
+
+def test_a_stack_trace_is_its_error() -> None:
+    said = normalize(sanitize(PYTHON), "en-us", Normalization())
+    assert "ValueError: bad input" in said
+    assert "Traceback" in said
+    assert "core" not in said
+    assert "run" not in said
+    said = normalize(sanitize(JAVA), "en-us", Normalization())
+    assert "no user" in said
+    assert "It failed." in said
+    assert "Users" not in said
+
+
+def test_one_line_like_a_frame_stays() -> None:
+    assert "Paris" in normalize(sanitize("We met\nat Paris (the hotel)"), "en-us", Normalization())
+
+
+@pytest.mark.parametrize(
+    ("western", "own"),
+    [
+        ("周一休息,11:00开门", "周一休息，11:00开门"),
+        ("邮编100020,尾号4417。", "邮编100020，尾号4417。"),
+        ("电话:010-5555", "电话：010-5555"),
+    ],
+)
+def test_marks_beside_ideographs_belong_to_no_number(western: str, own: str) -> None:
+    assert cleared(western) == own
+    assert normalize(western, "cmn", Normalization()) == normalize(own, "cmn", Normalization())

@@ -376,3 +376,14 @@ def test_the_first_sentence_of_a_long_text_waits_for_its_paragraph_only() -> Non
     found = [sentence.text for sentence in normalized_sentences(text, "en-us", ALL)]
     assert found == ["It was a bright cold day."] * 400
     assert first_takes_a_fraction(lambda: normalized_sentences(text, "en-us", ALL), 1 / 10)
+
+
+def test_cells_of_wide_tables_follow_their_headings() -> None:
+    table = "| Name | Age | City |\n|---|---|---|\n| Ann | 30 | **Paris** |\n| Bob | | Rome |"
+    assert normalize(table, "en-us", Normalization()).split("\n") == [
+        "Name, Age, City",
+        "Ann, Age: 30, City: Paris",
+        "Bob, City: Rome",
+    ]
+    spans = [word for each in normalized_sentences(table, "en-us", Normalization()) for word in each.words]
+    assert [word.start for word in spans] == sorted(word.start for word in spans)

@@ -32,6 +32,7 @@ class Abbreviations:
         self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
         cues = {name: word_list(listed) for name, listed in table["contexts"].items()}
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
+        self._cased = table["cased"]
         self._small, self._channel = cues["small"], cues["channel"]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
         for written, full in table["phrases"].items():
@@ -146,6 +147,8 @@ class Abbreviations:
         if stop and token.fold == "no" and (number.text == ":" or number.fold == "is"):
             number = line[after + 1 + (line[after + 1].text == "(")]
         label = self._labels.get(token.fold, "")
+        if token.text == "PP" and not line.shouted:
+            return ""
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""
         if not (number.kind == "d" or (stop and (number.kind == "m" or number.text == "#"))) or line[
@@ -167,7 +170,7 @@ class Abbreviations:
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
-        said = self._anywhere.get(token.fold, "")
+        said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
         if not said or not (stop or token.fold in self._plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
             return ""
         if not stop and token.fold in self._plain:

@@ -14,7 +14,7 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
 _PLACE = re.compile(r"\{([a-z])\}")
-_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005"}
+_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -113,7 +113,7 @@ class Forms:
         if name == "p":
             return self._pers.get(token.fold, ""), place + 1, one
         number, after = written_number(line, place)
-        if not number or number[0] == ".":
+        if not number or number[0] == "." or (name == "d" and len(number) > 2):
             return "", place, one
         if name == "t":
             hours, _, minutes = number.partition(".")

@@ -180,6 +180,8 @@ class Measures:
             symbol = f"°{symbol}" if warm else "" if symbol == "C" else symbol
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
             return
+        if line.has(end, "/", glued=True) and line[end + 1].gap and line[after].fold == "w":
+            return  # with
         power, end = _power(line, end)
         per, per_power = "", ""
         end += line.has(end, ".", glued=True) and line.has(end + 1, "/", glued=True)
