@@ -106,16 +106,19 @@ def run(
     handover_end: socket.socket,
     settings: Configuration,
     files: MetricFiles | None,
+    g2p: G2P | None = None,
 ) -> None:
     """Run the front until the supervisor sends `Drain` or ends.
 
     Args:
         listeners: the sockets whose connections the supervisor hands over.
         files: the folder of its counts; None counts in memory.
+        g2p: what is loaded already.
     """
     setproctitle(_SPARE)
     control_end.setblocking(False)
-    awake_loop.run(Front(listeners, ControlSocket(control_end), Handover(handover_end), settings, files).serve())
+    front = Front(listeners, ControlSocket(control_end), Handover(handover_end), settings, files, g2p or G2P())
+    awake_loop.run(front.serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -132,6 +135,7 @@ class Front:
         handover: Handover,
         configured: Configuration,
         files: MetricFiles | None,
+        g2p: G2P,
     ) -> None:
         settings, text = configured.front, configured.text
         self._listeners = listeners
@@ -141,7 +145,8 @@ class Front:
         self._settings = settings
         espeak.start(partial(self._metrics.helper_restarted, "g2p"))
         apart.start(partial(self._metrics.helper_restarted, "reader"))
-        self._g2p = G2P(pronounced=self._metrics.pronounced)
+        self._g2p = g2p
+        g2p.pronounced = self._metrics.pronounced
         self._cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
@@ -293,12 +298,6 @@ class Front:
         if message.engine and message.engine.speaks == "phonemes":
             self._load_english()
 
-    def _prepare_to_continue(self) -> None:
-        """Load what the answers of a front that dies will need at once."""
-        for route in routes(self._settings):
-            if route.repeatable and route.body_type == JSON:
-                prepare(route.body)
-
     def _read_ahead(self, text: str) -> None:
         """Read a text, so that its rules are loaded: here, or in the helper if it is one for it."""
         deque(self._pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
@@ -356,7 +355,7 @@ class Front:
                 self._in_flight.record_on(Board(memory))
                 os.close(memory)  # the mapping stays
             case StandBy(english):
-                self._prepare_to_continue()
+                prepare_to_continue(self._settings)
                 if english:
                     self._load_english()
                     self._scheduler.prepare(partial(self._read_ahead, f"Ready. {'-' * 160}"))
@@ -371,6 +370,13 @@ class Front:
                     self._drain_seconds = message.seconds
                 self._oriented.set()
                 self._end.set()
+
+
+def prepare_to_continue(settings: FrontSettings) -> None:
+    """Load what the answers of a front that dies will need at once."""
+    for route in routes(settings):
+        if route.repeatable and route.body_type == JSON:
+            prepare(route.body)
 
 
 def _disk_cache(settings: FrontSettings) -> DiskCache | None:

@@ -17,43 +17,18 @@ dead fork may have left half-written, so a reply is whole or none.
 from __future__ import annotations
 
 import logging
-import os
-import secrets
-import select
 import signal
-import struct
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+
+from shm.expendable_link import LONGEST_START, Gone, HelperLink, Keeper
 
 log = logging.getLogger(__name__)
 
-HEADER = struct.Struct("!4sIBI")
-"""Header of requests and replies: mark, sequence number, kind, and length of the body."""
-
-MARK = b"XPND"
-TOKEN_BYTES = 16
-ANSWER, ERROR, SERVING = 0, 1, 2
-"""Kinds of reply: the target's answer, its exception (name, newline, message), and a fork's process id when it starts.
-"""
-
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGPROF)
 """Signals that a request brought upon its fork; SIGPROF ends one that used up the processor time it gave itself."""
-_READ_BYTES = 1 << 16
 _FAILED_STARTS = 3
 _LONGEST_PAUSE = 5.0
-_LONGEST_START = 30.0
-"""Limit in seconds for a helper's start; on an idle machine a start takes 0.1."""
-
-_LOOPS = 1 / 40
-"""Processor time in the second half of the timeout, as a share of the timeout, from which a late fork is in an endless
-loop. A fork that gets so much finishes any request in the first half; less means that it is stopped or starved."""
-
-_KEEPERS_TURN = 5.0
-"""Limit in seconds within which a running keeper forks again."""
 
 
 class HelperDied(Exception):
@@ -62,15 +37,6 @@ class HelperDied(Exception):
 
 class NoHelper(HelperDied):
     """No helper can be started: its program ends before it takes a request."""
-
-
-class HelperError(Exception):
-    """The target raised an exception; the helper itself is fine."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
-        """Class name of the target's exception."""
 
 
 class Expendable:
@@ -92,8 +58,10 @@ class Expendable:
         """Callback after each death of a helper, called by the thread that noticed the death."""
         self._asking = threading.Lock()
         self._state = threading.Condition()
-        self._link: _Link | None = None
-        self._retired: list[_Link] = []
+        self._link: HelperLink | None = None
+        self._forked: HelperLink | None = None
+        """A helper that was forked, until it is in use."""
+        self._retired: list[HelperLink] = []
         """Links whose keeper has ended while a request may still be reading from them."""
         self._failed_starts = 0
         self._keeper: threading.Thread | None = None
@@ -106,6 +74,17 @@ class Expendable:
         """Process ids of the running helper; empty before it starts."""
         link = self._link
         return tuple(filter(None, (link.process.pid, link.server))) if link else ()
+
+    def fork(self, forked: Keeper) -> None:
+        """Make the helper a fork of this process, which must have one thread. `start` follows.
+
+        Args:
+            forked: `shm.expendable_child.forked`.
+
+        Raises:
+            OSError: the system has no room for it.
+        """
+        self._forked = HelperLink(self._target, self._title, forked)
 
     def start(self) -> None:
         """Start the helper without waiting for it. Idempotent."""
@@ -128,14 +107,14 @@ class Expendable:
         with self._asking:
             self._interrupted = False
             tries = 2
-            struck: _Link | None = None
+            struck: HelperLink | None = None
             while tries:
                 tries -= 1
                 link = self._started()
                 self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
                 try:
                     return link.ask(self._sequence, request, self._timeout)
-                except _Gone as end:
+                except Gone as end:
                     if struck is link and link.ended and not self._interrupted:
                         # The killed fork had read half a request; its successor found the rest and gave up.
                         tries += 1
@@ -175,11 +154,11 @@ class Expendable:
             while self._retired:
                 self._retired.pop().close()
 
-    def _started(self) -> _Link:
+    def _started(self) -> HelperLink:
         while self._retired:
             self._retired.pop().close()
         with self._state:
-            self._state.wait_for(lambda: self._usable() or self._failed_starts >= _FAILED_STARTS, _LONGEST_START)
+            self._state.wait_for(lambda: self._usable() or self._failed_starts >= _FAILED_STARTS, LONGEST_START)
             if self._link is None or not self._usable():
                 raise NoHelper(f"{self._title} can't be started")
             return self._link
@@ -193,7 +172,7 @@ class Expendable:
     def _keep(self) -> None:
         while self._wanted():
             try:
-                link = _Link(self._target, self._title)
+                link, self._forked = self._forked or HelperLink(self._target, self._title), None
             except OSError as error:  # the system has no descriptor, process or memory left just now
                 self._pause_after_failure(f"can't be started ({error})")
                 continue
@@ -221,173 +200,3 @@ class Expendable:
             if not self._closed:
                 log.warning("%s %s; it is tried again", self._title, what)
             self._state.wait_for(lambda: self._closed, min(0.1 * 2**self._failed_starts, _LONGEST_PAUSE))
-
-
-class _Gone(Exception):
-    """The fork that had the request ended."""
-
-    def __init__(self, number: int = 0) -> None:
-        super().__init__(number)
-        self.signal = signal.Signals(number) if number in set(signal.Signals) else None
-
-
-def _await(fd: int, event: int, deadline: float) -> None:
-    """Wait for an event of `select.poll` on a pipe, or for its other end to be closed.
-
-    Raises:
-        TimeoutError: the deadline (monotonic seconds) passed before.
-    """
-    poll = select.poll()  # select.select raises ValueError for descriptors from 1024 on, as busy fronts have them
-    poll.register(fd, event)
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-        raise TimeoutError
-
-
-class _Link:
-    """One keeper process and the pipes to it."""
-
-    def __init__(self, target: str, title: str) -> None:
-        self.served = False
-        """True if the helper has answered a request."""
-        self.ended = False
-        """True if both processes are gone."""
-        self.looped = False
-        """True if the fork computed until the last request's timeout."""
-        self.server = 0
-        """Process id of the fork, once the fork has sent it; 0 before."""
-        self._token = secrets.token_bytes(TOKEN_BYTES)
-        self._buffer = bytearray()
-        self._searched = 0
-        """Number of characters of the buffer that are known to hold no token."""
-        with ExitStack() as ours, ExitStack() as theirs:
-            self._requests, requests = self._pipe(ours, theirs, written_by_us=True)
-            self._replies, replies = self._pipe(ours, theirs, written_by_us=False)
-            self._lifeline, lifeline = self._pipe(ours, theirs, written_by_us=True)
-            inherited = (requests, replies, lifeline)
-            self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "shm.expendable_child",
-                    *map(str, inherited),
-                    self._token.hex(),
-                    target,
-                    title,
-                ],
-                pass_fds=inherited,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )
-            self.close = ours.pop_all().close
-
-    @staticmethod
-    def _pipe(ours: ExitStack, theirs: ExitStack, *, written_by_us: bool) -> tuple[int, int]:
-        """A pipe's end for this process and the one for the helper, each closed by its stack."""
-        reader, writer = os.pipe()
-        mine, other = (writer, reader) if written_by_us else (reader, writer)
-        ours.callback(os.close, mine)
-        theirs.callback(os.close, other)
-        return mine, other
-
-    def ask(self, sequence: int, request: bytes, timeout: float) -> bytes:
-        """The answer to a request, within `timeout` seconds; the helper's start doesn't count.
-
-        Raises:
-            _Gone: the fork ended.
-            HelperError: the target raised an exception.
-            TimeoutError: no answer came in time.
-        """
-        try:
-            if not self.server:
-                self.server = int(self._frame(time.monotonic() + _LONGEST_START)[2])
-            self.looped, computed = False, None
-            deadline = time.monotonic() + timeout
-            self._send(HEADER.pack(MARK, sequence, ANSWER, len(request)) + request, deadline)
-            while True:
-                try:
-                    found, kind, body = self._frame(deadline - timeout / 2 if computed is None else deadline)
-                except TimeoutError:
-                    if computed is None:
-                        computed = self._computed()
-                        continue
-                    self.looped = self._computed() - computed >= _LOOPS * timeout
-                    raise
-                if kind == SERVING:
-                    self.server = int(body)
-                elif found == sequence:
-                    self.served = True
-                    if kind == ERROR:
-                        name, _, message = body.decode(errors="replace").partition("\n")
-                        raise HelperError(name, message)
-                    return body
-        except TimeoutError:
-            raise
-        except OSError:
-            self.ended = True
-            raise _Gone from None
-
-    def _computed(self) -> float:
-        """Processor seconds that the fork has used so far."""
-        import psutil  # only a late request needs it
-
-        try:
-            times = psutil.Process(self.server).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
-
-    def end_server(self) -> None:
-        """Kill a hanging fork and read all its output; kill the keeper too if it forks no successor."""
-        self.kill_server()
-        try:
-            while True:
-                self._frame(time.monotonic() + _KEEPERS_TURN)
-        except _Gone:
-            pass
-        except OSError:
-            self.ended = True
-            self.process.kill()
-
-    def kill_server(self) -> None:
-        """Kill the fork, or both processes if the fork's process id isn't known yet."""
-        with suppress(ProcessLookupError):
-            os.kill(self.server or self.process.pid, signal.SIGKILL)
-
-    def _send(self, data: bytes, deadline: float) -> None:
-        rest = memoryview(data)
-        while rest:
-            _await(self._requests, select.POLLOUT, deadline)
-            rest = rest[os.write(self._requests, rest[: select.PIPE_BUF]) :]
-
-    def _frame(self, deadline: float) -> tuple[int, int, bytes]:
-        while True:
-            need = HEADER.size
-            if len(self._buffer) >= need:
-                mark, sequence, kind, length = HEADER.unpack_from(self._buffer)
-                need += length if mark == MARK else 0
-                if mark == MARK and len(self._buffer) >= need and self._died_at(need) < 0:
-                    body = bytes(self._buffer[HEADER.size : need])
-                    del self._buffer[:need]
-                    self._searched = 0
-                    return sequence, kind, body
-            if (died := self._died_at(len(self._buffer))) >= 0:
-                ending = died + TOKEN_BYTES
-                if len(self._buffer) > ending:
-                    number = self._buffer[ending]
-                    del self._buffer[: ending + 1]
-                    self._searched = 0
-                    raise _Gone(number)
-                self._searched = died
-            _await(self._replies, select.POLLIN, deadline)
-            more = os.read(self._replies, _READ_BYTES)
-            if not more:
-                self.ended = True
-                raise _Gone
-            self._buffer += more
-
-    def _died_at(self, end: int) -> int:
-        """Index at which the token begins within the buffer's first `end` characters, or -1."""
-        place = self._buffer.find(self._token, max(0, self._searched - TOKEN_BYTES), end)
-        self._searched = end if place < 0 else 0
-        return place

@@ -11,10 +11,11 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 
 from setproctitle import setproctitle
 
-from shm.expendable import ANSWER, ERROR, HEADER, MARK, SERVING
+from shm.expendable_link import ANSWER, ERROR, HEADER, MARK, SERVING
 from shm.lifeline import ORPHANED, be_killed_with_parent, die_with_supervisor, leave_ending_to_supervisor
 
 Target = Callable[[bytes], bytes]
@@ -52,6 +53,24 @@ def main(requests: int, replies: int, lifeline: int, token: bytes, target: str, 
             os.write(replies, token + bytes([abs(ended)]))
         except BrokenPipeError:
             return
+
+
+def forked(requests: int, replies: int, lifeline: int, token: bytes, target: str, title: str) -> int:
+    """The process id of a keeper that is a fork of this process, and has none of its descriptors but these and standard
+    error. Arguments as for `main`."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1):
+            os.dup2(nothing, standard)
+        kept = sorted((2, requests, replies, lifeline))
+        for before, after in pairwise((*kept, os.sysconf("SC_OPEN_MAX"))):
+            os.closerange(before + 1, after)
+        main(requests, replies, lifeline, token, target, title)
+    finally:
+        os._exit(1)
 
 
 def _loaded(target: str) -> Target:

@@ -295,6 +295,18 @@ class StandBy(msgspec.Struct, frozen=True, tag="stand_by"):
     """True if the engine in use takes phonemes, so that English is to be loaded."""
 
 
+class Fork(msgspec.Struct, frozen=True, tag="fork"):
+    """Supervisor -> template, with four file descriptors: a front is to be forked. They are its ends of the control
+    socket, of the channel for connections and of the lifeline, and a pipe's end that it keeps open."""
+
+
+class Forked(msgspec.Struct, frozen=True, tag="forked"):
+    """Template -> supervisor: the answer to `Fork`."""
+
+    pid: int
+    """Process id of the front; 0 if the system has no room for one."""
+
+
 class ConnectionRecords(msgspec.Struct, frozen=True, tag="connection_records"):
     """Supervisor -> front, before its first connection, with one file descriptor: what the fronts note of each
     connection (`shm.records`)."""
@@ -379,6 +391,8 @@ ControlMessage = (
     | Situation
     | TextBoard
     | StandBy
+    | Fork
+    | Forked
     | ConnectionRecords
     | KeptSounds
     | Suspects

@@ -22,7 +22,7 @@ ANSWERED = {
     "shm/espeak/helper.py": "the library's copy is a temporary file",
     "frontend/monitoring/work.py": "no energy is told",
     "frontend/planning/strain.py": "no strain is told",
-    "supervisor/processes/loop.py": "a kill from outside can't be told from the system's",
+    "supervisor/processes/spawning.py": "a kill from outside can't be told from the system's",
     "worker/machine/placement.py": "processors stay in the order of their numbers",
     "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
 }

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from shm.expendable import Expendable, HelperDied
+from shm.expendable_child import forked
 from shm.in_flight import resting
 
 AT_ONCE = 2_000
@@ -91,6 +92,7 @@ class Apart:
 
     def __init__(self) -> None:
         self._helper: Expendable | None = None
+        self._forked: Expendable | None = None
 
     def start(self, restarted: Callable[[], None] = lambda: None) -> None:
         """Use a helper process from now on; the first long text starts it.
@@ -98,8 +100,13 @@ class Apart:
         Args:
             restarted: callback after each death of the helper.
         """
-        self._helper = Expendable("text.passages:answering", "kokoro-live: reader", _TIMEOUT)
+        self._helper = self._forked or _helper()
         self._helper.restarted = restarted
+
+    def fork(self) -> None:
+        """Make the helper a fork of this process, as `Expendable.fork`. `start` follows."""
+        self._forked = _helper()
+        self._forked.fork(forked)
 
     def stop(self) -> None:
         if helper := self._helper:
@@ -132,6 +139,10 @@ class Apart:
 
     def _for(self, text: str) -> Expendable | None:
         return self._helper if may_take_long(text) else None
+
+
+def _helper() -> Expendable:
+    return Expendable("text.passages:answering", "kokoro-live: reader", _TIMEOUT)
 
 
 def _alone(function: Callable[..., _Item], args: tuple[Any, ...], named: dict[str, Any]) -> Iterator[_Item]:

@@ -110,7 +110,7 @@ class G2P:
         self._lock = threading.RLock()
         self._version = ""
         """Value of `version`; empty until its first use."""
-        self._pronounced = pronounced or (lambda _: None)
+        self.pronounced = pronounced or (lambda _: None)
 
     @property
     def version(self) -> str:
@@ -152,7 +152,7 @@ class G2P:
                     has_lexicon = language in _ENGLISH | EAST_ASIAN
                     source = word.source.value if has_lexicon else BY_RULE
                     self.fallbacks[source] += 1
-                    self._pronounced(source)
+                    self.pronounced(source)
         self.cache.put(key, words)
         return words
 

@@ -121,7 +121,7 @@ BREAKS = (
     ),
     Mutation(
         "kills-from-outside",
-        "supervisor/processes/loop.py",
+        "supervisor/processes/spawning.py",
         "self.killed_from_outside = killed and",
         "self.killed_from_outside = False and",
         ("tests/supervisor/processes/test_ends_of_children.py",),
@@ -342,7 +342,7 @@ BREAKS = (
     ),
     Mutation(
         "a-standby-front-takes-over",
-        "supervisor/processes/fronts.py",
+        "supervisor/processes/standby_front.py",
         '        return child or self._nursery.start("front")\n',
         '        return self._nursery.start("front")\n',
         ("tests/supervisor/processes/test_standby_front.py",),
@@ -353,6 +353,27 @@ BREAKS = (
         "        self.standby.drop()\n        self.role.outdate(why)\n",
         "        self.role.outdate(why)\n",
         ("tests/supervisor/processes/test_standby_front.py",),
+    ),
+    Mutation(
+        "fronts-wait-for-their-template",
+        "supervisor/processes/fronts.py",
+        "if self.standby.is_awaited and not",
+        "if False and not",
+        ("tests/supervisor/processes/test_standby_front.py",),
+    ),
+    Mutation(
+        "only-orphans-are-reaped",
+        "supervisor/processes/forking.py",
+        "                if ended.si_pid in known:\n",
+        "                if False:\n",
+        ("tests/supervisor/processes/test_forking.py",),
+    ),
+    Mutation(
+        "a-forked-helper-has-no-others-descriptors",
+        "shm/expendable_child.py",
+        "            os.closerange(before + 1, after)\n",
+        "            pass\n",
+        ("tests/shm/test_expendable.py", "-k", "fork_of"),
     ),
     Mutation(
         "a-stopped-front-is-ended",

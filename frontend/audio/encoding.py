@@ -69,13 +69,14 @@ class Encoders:
 
     def prepare(self, output: OutputFormat) -> Future[None]:
         """Load the codec in a thread: the first stream would otherwise wait for it. Done when it is loaded."""
-        return self._threads.submit(_load, output)
+        return self._threads.submit(load_codec, output)
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
 
-def _load(output: OutputFormat) -> None:
+def load_codec(output: OutputFormat) -> None:
+    """Load what encodes that format."""
     encoder = make_encoder(output, SAMPLE_RATE, whole=False)
     try:
         encoder.encode(np.zeros(SAMPLE_RATE // 10, np.int16))

@@ -24,8 +24,9 @@ from shm.situation import Situation, TuningState
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
-from supervisor.processes.loop import Loop, ProcessSpawner
+from supervisor.processes.loop import Loop
 from supervisor.processes.metrics import CountsFolder, SupervisorMetrics, metrics_folder
+from supervisor.processes.spawning import ProcessSpawner
 from supervisor.processes.standing import Standing
 from supervisor.processes.succession import Inheritance, Update, inherited
 from supervisor.settings.composition import KINDS, Settings, parse_settings

@@ -12,67 +12,13 @@ from dataclasses import dataclass
 from shm.audio import SAMPLE_BYTES
 from shm.in_flight import TextsInFlight, WorkSteps
 from shm.memory import reserve
-from shm.messages import Connect, ControlMessage, Disconnect, StandBy, Suspects
+from shm.messages import Connect, ControlMessage, Disconnect, Suspects
 from shm.situation import Situation
 from supervisor.processes.children import KILL_GRACE, OWN_FAULT, Incarnation, Nursery, ended
 from supervisor.processes.role import Role, RoleState
+from supervisor.processes.standby_front import StandbyFront
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
-
-BACKOFF = 5.0
-"""Seconds after which a standby that failed is replaced."""
-
-PAUSE = 0.3
-"""Seconds for which a front that has taken over has the cores to itself, before the next standby is started."""
-
-
-class StandbyFront:
-    """One process at most. A front that was never told a situation serves nobody, so that this one differs from the
-    front that serves only in what it was told."""
-
-    def __init__(self, on: bool, nursery: Nursery, timers: Timers) -> None:
-        """`on`: False if there is to be none."""
-        self.process: Incarnation | None = None
-        self._on = on
-        self._nursery = nursery
-        self._timers = timers
-        self._not_before = 0.0
-
-    def take(self, _role: Role) -> Incarnation:
-        """A process for the front's role: the standby, even one that is still starting, or a new one."""
-        child, self.process = self.process, None
-        self._wait(PAUSE)
-        return child or self._nursery.start("front")
-
-    def _wait(self, seconds: float) -> None:
-        self._not_before = self._timers.clock() + seconds
-        self._timers.wake(seconds)
-
-    def refill(self, english: bool) -> None:
-        """Start a standby if there is none, and tell it what it will need. `english`: to pronounce English."""
-        if self._on and self.process is None and self._timers.clock() >= self._not_before:
-            self.process = self._nursery.start("front")
-        if self.process and self.process.able:
-            message = StandBy(english)
-            if self.process.told.get(StandBy) != message:
-                self.process.told[StandBy] = message
-                self.process.send(message)
-
-    def fails(self, child: Incarnation, how: str) -> bool:
-        """Note that this process has ended or hangs; returns False if it isn't the standby."""
-        if child is not self.process:
-            return False
-        log.error("the standby front[%d] has failed: %s", child.generation, how)
-        self.process = None
-        self._wait(BACKOFF)
-        return True
-
-    def drop(self) -> None:
-        """End the standby: its settings are out of date, or the server ends."""
-        if self.process:
-            self.process.kill()
-            self.process = None
-
 
 log = logging.getLogger(__name__)
 
@@ -172,12 +118,23 @@ class Fronts:
     """The front that accepts requests, its successor, and those that finish their streams."""
 
     def __init__(
-        self, settings: SupervisorSettings, drain_timeout: Callable[[], float], nursery: Nursery, timers: Timers
+        self,
+        settings: SupervisorSettings,
+        drain_timeout: Callable[[], float],
+        nursery: Nursery,
+        timers: Timers,
+        *,
+        forks: bool,
     ) -> None:
-        """`drain_timeout`: seconds that streams have to finish, read from the present settings at each call."""
-        self.standby = StandbyFront(settings.standby_front, nursery, timers)
+        """
+        Args:
+            drain_timeout: seconds that streams have to finish, read from the present settings at each call.
+            forks: fronts are forked from a template, if one stands by.
+        """
+        self.standby = StandbyFront(settings.standby_front, nursery, timers, forks=forks)
         self.role = Role("front", settings, nursery, timers, supply=self.standby.take)
-        self.role.start_due = True
+        self._begun = False
+        """True once the first front was started."""
         self.suspects = SuspectTexts(timers.clock)
         self.streams_cut = 0
         """Answers that ended in the middle because their front died."""
@@ -186,7 +143,7 @@ class Fronts:
         self._settings = settings
 
     def started(self, child: Incarnation) -> None:
-        """Handle a front's message that it could serve."""
+        """Handle the message of a front that it could serve, or of a template that fronts can be forked."""
         child.able = True
         self.role.serves(child)
 
@@ -211,6 +168,11 @@ class Fronts:
 
     def reconcile(self) -> None:
         """Start the front if it is due, and its successor if it is outdated."""
+        self.standby.prepare()
+        if self.standby.is_awaited and not self.standby.process and (not self._begun or self.role.outdated):
+            return
+        if not self._begun:
+            self._begun = self.role.start_due = True
         self.role.start_if_due()
         if self.role.outdated and self.role.state is RoleState.RUNNING:
             self.role.start_successor()
@@ -228,7 +190,8 @@ class Fronts:
     def stop(self, seconds: float | None = None) -> None:
         """Let streams finish within the drain timeout, or within `seconds` if another server takes this one's place. A
         starting front has accepted none."""
-        self.standby.drop()
+        self.standby.stop()
+        self._begun = True
         running = self.role.state is RoleState.RUNNING
         limit = (self._drain_timeout() if seconds is None else seconds) + KILL_GRACE
         self.role.stop(limit if running else 0.0, seconds=seconds)

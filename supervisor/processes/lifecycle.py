@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -80,6 +81,8 @@ class Outside:
 
     answer_limit = math.inf
     """Seconds within which `answers` has to be called again."""
+    forks = sys.platform == "linux"
+    """True if fronts are forked from a template where one stands by."""
 
     def answers(self) -> None:
         """Note that the front answers, or that none serves at the moment: starts and ends have limits of their own."""
@@ -125,7 +128,7 @@ class Lifecycle:
         self._timers = Timers(clock)
         self._nursery = Nursery(spawn, self._timers)
         self._workers = Workers(settings, self._nursery, self._timers)
-        self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers)
+        self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers, forks=outside.forks)
         self._players = Players(settings, self._fronts, self._nursery, self._timers)
         self._books = BookMakers(settings, self._fronts, self._nursery, self._timers)
         self._clients = {"player": self._players.role, "books": self._books.role}
@@ -163,7 +166,7 @@ class Lifecycle:
             case Started():
                 if sender.role == "worker":
                     self._workers.attends(sender)
-                elif sender.role == "front":
+                elif sender.role in ("front", "template"):
                     self._fronts.started(sender)
                 elif sender.role in self._clients:
                     self._clients[sender.role].serves(sender)
@@ -213,7 +216,7 @@ class Lifecycle:
 
     def exited(self, child: Incarnation) -> None:
         status = self._nursery.reap(child)
-        if child.role == "front":
+        if child.role in ("front", "template"):
             self._fronts.exited(child, status)
         elif child.role in self._clients:
             self._clients[child.role].exited(child, status)
@@ -388,6 +391,8 @@ class Lifecycle:
             yield standby, "standby", state
         if front := self._fronts.standby.process:
             yield front, "standby-front", "ready" if front.able else RoleState.STARTING
+        if template := self._fronts.standby.template:
+            yield template, "front-template", "ready" if template.able else RoleState.STARTING
         if errand := self._errands.running:
             yield errand[1], errand[0].role, RoleState.RUNNING
         for name, role in self._clients.items():

@@ -1,46 +1,31 @@
-"""The supervisor's one loop: waits for children, their sockets, signals and timers, and calls the lifecycle; and the
-real processes that are its children.
-
-They are spawned, never forked, because CoreML and CUDA abort after a fork.
-"""
+"""The supervisor's one loop: waits for children, their sockets, signals and timers, and calls the lifecycle."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
-import re
 import selectors
 import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 from types import FrameType
-from typing import Any
 
-import multiprocess
 from multiprocess import resource_tracker
-from multiprocess.connection import Connection
 from setproctitle import setproctitle
 
-from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
-from shm.handover import Handover, handover_pair
-from shm.in_flight import BOARD_BYTES, Board
+from shm.handover import Handover
 from shm.lifeline import ORPHANED, be_killed_with_parent
 from shm.listeners import Listeners
-from shm.memory import NoMemory, reserve, sparse
-from shm.messages import ConnectionRecords, ControlMessage, KeptSounds, TextBoard
-from shm.records import reserve_records
-from supervisor.processes.children import KILL_GRACE, Activity, Incarnation
+from supervisor.processes.children import KILL_GRACE, Incarnation
 from supervisor.processes.connections import ClientConnections
 from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.forking import reap_orphans, take_orphans
 from supervisor.processes.lifecycle import Lifecycle
-from supervisor.processes.roles import ROLES, start_arguments
+from supervisor.processes.spawning import ChildProcess, ProcessSpawner
 from supervisor.processes.succession import HANDLED, Inheritance, Predecessors, Update
 from supervisor.processes.timers import Timers
-from supervisor.settings.composition import Settings
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +45,7 @@ class Loop:
         """Timers of the program around the lifecycle."""
         self.connections = ClientConnections(listeners, self.timers, spawner.settings.front.max_connections)
         self._selector.register(self.connections, selectors.EVENT_READ, self.connections)
+        self._orphans_due = False
         self.predecessors = Predecessors(inheritance)
         self.connections.succeeds(self.predecessors.channels)
         self.update: Update | None = None
@@ -78,6 +64,7 @@ class Loop:
         for handled in HANDLED:
             signal.signal(handled, self._enqueue)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED)  # the version before this one has blocked them
+        take_orphans()
         try:
             lifecycle.start()
             while lifecycle.exit_code is None:
@@ -134,6 +121,7 @@ class Loop:
                         self.predecessors.reap()
                         if self.update:
                             self.update.look()
+                        self._orphans_due = True
                     else:
                         lifecycle.signal(number)
             elif key.fileobj not in self._watched():
@@ -144,6 +132,9 @@ class Loop:
                 self._hear(key.data, lifecycle)
         lifecycle.tick()
         self.timers.run_due()
+        if self._orphans_due:
+            rehearsal = self.update.process_ids if self.update else ()
+            self._orphans_due = not reap_orphans({*self.process_ids(), *self.predecessors.process_ids, *rehearsal})
         if self.connections.handed_on:
             lifecycle.retire()
         if self.connections.deserted:
@@ -205,10 +196,6 @@ class Loop:
             self.connections.left(child.handover, died=child.status != 0)
 
 
-_WAITS = {"running": "processor", "disk-sleep": "disk"}
-_STATES_TELL = sys.platform == "linux"
-"""True where a process's state is its main thread's: macOS shows every process as running that isn't stopped."""
-
 LOOKS = 2
 """Looks in a row, after the first, at which a stopped front must still be stopped."""
 
@@ -231,158 +218,3 @@ else:
     def is_stopped(pid: int) -> bool:
         """False: `waitid` is Linux's, and elsewhere a stopped front misses its heartbeats."""
         return False
-
-
-class ChildProcess(Incarnation):
-    """An incarnation backed by a real process."""
-
-    def __init__(
-        self,
-        role: str,
-        generation: int,
-        process: Any,
-        control: ControlSocket,
-        lifeline: Connection,
-        handover: Handover | None = None,
-        memories: Iterable[tuple[ControlMessage, int]] = (),
-    ) -> None:
-        """
-        Args:
-            handover: a front's channel for connections.
-            memories: those that all fronts share, each with the message that gives it.
-        """
-        super().__init__(role, generation, process.pid)
-        self.control = control
-        self.handover = handover
-        """A front's channel for connections."""
-        self.is_anothers = False
-        """True if another process is its parent, which reaps it."""
-        self.status = 0
-        """The exit status, once it was reaped."""
-        self._ended_for_memory = ended_for_memory()
-        self._board = self._give_board() if role == "front" else None
-        for message, memory in memories:
-            self.send(message, (memory,))
-        self._process = process
-        self._lifeline = lifeline
-
-    def _give_board(self) -> Board | None:
-        try:
-            memory = reserve(BOARD_BYTES)
-        except NoMemory:
-            return None  # a front without the memory is served all the same
-        try:
-            self.send(TextBoard(), (memory,))
-            return Board(memory)
-        finally:
-            os.close(memory)
-
-    @property
-    def sentinel(self) -> int:
-        """A descriptor that becomes readable when the process has ended."""
-        fd: int = self._process.sentinel
-        return fd
-
-    def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
-        try:
-            self.control.send(message, fds)
-        except BrokenChannel:
-            return False
-        return True
-
-    def activity(self) -> Activity | None:
-        import psutil  # only a silent process needs it
-
-        try:
-            process = psutil.Process(self.pid)
-            times, state = process.cpu_times(), process.status()
-        except psutil.Error:
-            return None
-        return Activity(times.user + times.system, _WAITS.get(state, "") if _STATES_TELL else "")
-
-    def dump_stacks(self) -> None:
-        # Signals wait while a process is stopped. Letting a worker continue is safe: none of its further output is
-        # read. A front would accept requests that die with it.
-        for number in (signal.SIGUSR2, signal.SIGCONT) if self.role == "worker" else (signal.SIGUSR2,):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def reap(self) -> int:
-        if self.is_anothers:
-            # Nobody tells its status: one that was asked to end has done so.
-            self.status = self._process._popen.returncode = 0 if self.ending else -signal.SIGKILL
-        else:
-            self._process.join()
-            self.status = self._process.exitcode
-            killed = self.status == -signal.SIGKILL and not self.hung
-            self.killed_from_outside = killed and ended_for_memory() == self._ended_for_memory is not None
-        if self._board:
-            self.in_flight = self._board.read()
-            self._board.close()
-        self._process.close()
-        self.control.close()
-        self._lifeline.close()
-        return self.status
-
-
-def ended_for_memory() -> int | None:
-    """Processes that the system has ended for want of memory since it came up; None where it doesn't count them."""
-    try:
-        counts = Path("/proc/vmstat").read_text()
-    except OSError:
-        return None
-    found = re.search(r"^oom_kill (\d+)$", counts, re.MULTILINE)
-    return int(found[1]) if found else None
-
-
-class ProcessSpawner:
-    def __init__(self, settings: Settings, listeners: Listeners, metrics: Path | None = None) -> None:
-        """`metrics`: the folder for the children's counts."""
-        self.settings = settings
-        """The settings of children that are started from now on."""
-        self._listeners = listeners
-        self._metrics = metrics
-        self._memories: list[tuple[ControlMessage, int]] | None = None
-        """Those that all fronts share, from the first front on, each with the message that gives it."""
-        self._context = multiprocess.get_context("spawn")
-
-    def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
-        """Start a child of that role. It inherits its ends of a control socket and a lifeline, and no other
-        descriptor."""
-        control, control_end = control_pair()
-        lifeline_end, lifeline = self._context.Pipe(duplex=False)
-        handover, handover_end = handover_pair() if role == "front" else (None, None)
-        given = start_arguments(
-            role,
-            metrics=self._metrics,
-            listeners=self._listeners,
-            handover=handover_end,
-            generation=generation,
-            subject=subject,
-        )
-        process = self._context.Process(
-            target=ROLES[role].run,
-            args=(control_end, lifeline_end, self.settings, *given),
-            name=f"{role}[{generation}]",
-        )
-        process.start()
-        control_end.close()
-        lifeline_end.close()
-        if handover_end:
-            handover_end.close()
-        memories = self._shared_memories() if role == "front" else ()
-        return ChildProcess(role, generation, process, control, lifeline, handover, memories)
-
-    def _shared_memories(self) -> Sequence[tuple[ControlMessage, int]]:
-        if self._memories is None:
-            self._memories = []
-            try:
-                if sys.platform == "linux":
-                    self._memories.append((ConnectionRecords(), reserve_records()))
-                    self._memories.append((KeptSounds(), sparse("sounds")))
-            except OSError as error:
-                log.error("the answers of a front that dies will be cut: %s", error.strerror)
-        return self._memories

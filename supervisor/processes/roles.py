@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from shm.lifeline import become_child
+from shm.lifeline import be_killed_with_parent, become_child, leave_ending_to_supervisor
 from supervisor.settings.logs import configure_logging
 
 if TYPE_CHECKING:
     from multiprocess.connection import Connection
 
+    from frontend.process import Configuration
     from shm.listeners import Listeners
     from supervisor.settings.composition import Settings
 
@@ -70,12 +71,31 @@ def front(
     handover: socket.socket,
 ) -> None:
     become_child(os.dup(lifeline.fileno()))
-    from shm import request_id
+    _, begin_front = _front_of(settings, metrics, listeners)
+    begin_front(control, handover)
 
-    configure_logging(settings.supervisor.logs, "front", request_id.current.get)
-    from shm.metric_files import metric_files
 
-    files = metric_files(metrics, "front")
+def template(
+    control: socket.socket, _lifeline: Connection, settings: Settings, metrics: Path | None, listeners: Listeners
+) -> NoReturn:
+    be_killed_with_parent()
+    leave_ending_to_supervisor()
+    configure_logging(settings.supervisor.logs, "template")
+    gc.disable()
+    configured, begin_front = _front_of(settings, metrics, listeners)
+    from frontend.template import FrontTemplate
+    from worker.select import asked_rows
+
+    if listeners.wyoming is not None:
+        import frontend.dialects.wyoming.service  # noqa: F401
+    english = any(row.has_model for row in asked_rows(settings.worker))
+    FrontTemplate(control, configured, begin_front, english=english).serve()
+
+
+def _front_of(
+    settings: Settings, metrics: Path | None, listeners: Listeners
+) -> tuple[Configuration, Callable[..., None]]:
+    """Import what a front needs; returns its settings, and what runs it with its ends of its channels."""
     # aiohttp's sendfile goes past the guard of the connection, so a client that reads nothing would never be cut.
     os.environ["AIOHTTP_NOSENDFILE"] = "1"
     # aiohttp reads the system's certificates when it is imported (`python -m benchmarks.late_loading`), and the front
@@ -87,7 +107,15 @@ def front(
 
     voices = {voice.name: voice for row in asked_rows(settings.worker) for voice in row.voices}
     configured = Configuration(settings.front, settings.text, settings.jobs, tuple(voices.values()))
-    run(listeners, control, handover, configured, files)
+
+    def begin(control: socket.socket, handover: socket.socket, *loaded: Any) -> None:
+        from shm import request_id
+        from shm.metric_files import metric_files
+
+        configure_logging(settings.supervisor.logs, "front", request_id.current.get)
+        run(listeners, control, handover, configured, metric_files(metrics, "front"), *loaded)
+
+    return configured, begin
 
 
 def worker(
@@ -139,6 +167,7 @@ def _begin(lifeline: Connection, settings: Settings, name: str) -> None:
 
 ROLES: dict[str, RoleRow] = {
     "front": RoleRow(front, ("metrics", "listeners", "handover"), answers=True),
+    "template": RoleRow(template, ("metrics", "listeners")),
     "worker": RoleRow(worker, ("metrics", "generation"), tries=RETRIES),
     "player": RoleRow(player, answers=True, on_demand=True),
     "books": RoleRow(books, answers=True, on_demand=True, tries=RETRIES),

@@ -96,6 +96,11 @@ class Predecessors:
         self.living = list(inheritance.predecessors if inheritance else ())
         self.processes = list(inheritance.processes if inheritance else ())
 
+    @property
+    def process_ids(self) -> tuple[int, ...]:
+        """Process ids of those and of their processes, as far as they aren't reaped."""
+        return (*self.living, *self.processes)
+
     def reap(self) -> None:
         """Reap those that have ended, and their processes."""
         for pids in (self.living, self.processes):
@@ -183,6 +188,11 @@ class Update:
                 self.cancel()
 
         self._timers.after(REHEARSAL_LIMIT, expire)
+
+    @property
+    def process_ids(self) -> tuple[int, ...]:
+        """The process id of a rehearsal that is under way."""
+        return (self._rehearsal.pid,) if self._rehearsal else ()
 
     def cancel(self) -> None:
         """End a rehearsal that is under way."""

@@ -50,7 +50,7 @@ class SupervisorSettings:
     )
     standby_front: bool = setting(
         Group.MACHINE,
-        "A spare front, of some 75 MB, that takes a dead one's place at once; without one, a new front starts.",
+        "A spare front, of some 45 MB, that takes a dead one's place at once; without one, a new front starts.",
         False,
     )
     workers: int = setting(

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from shm.audio import SAMPLE_BYTES
 from shm.espeak.messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from shm.espeak.pieces import pieces
-from shm.expendable import Expendable, HelperDied, HelperError
+from shm.expendable import Expendable, HelperDied
+from shm.expendable_link import HelperError
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import LEVELS
 

@@ -19,7 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
-from shm.expendable import ANSWER, HEADER, MARK, Expendable, HelperDied, HelperError, _Link
+from shm.expendable import Expendable, HelperDied
+from shm.expendable_link import ANSWER, HEADER, MARK, HelperError, HelperLink
+from tests import platforms
 from tests.platforms import many_files
 from tests.shm import parrot
 
@@ -106,7 +108,7 @@ def test_kills_in_the_middle_of_long_answers_never_give_a_wrong_one(helper: Expe
     assert helper.ask(b"next") == b"next"
 
 
-def half_read(helper: Expendable) -> _Link:
+def half_read(helper: Expendable) -> HelperLink:
     """The helper's link, once its process has read the header of a request whose 5 bytes are still to come."""
     link = helper._link
     assert link
@@ -323,3 +325,29 @@ def test_a_helper_is_closed_at_any_moment_of_its_start(failures: int, monkeypatc
         closed.start()
         closed.join(DEADLINE)
         assert not closed.is_alive()
+
+
+FORKED = f"""
+import os
+import psutil
+from shm.expendable import Expendable
+from shm.expendable_child import forked
+_, kept = os.pipe()
+helper = Expendable({PARROT!r}, "kokoro-live: parrot")
+helper.fork(forked)
+assert helper.ask(b"hello") == b"hello"
+keeper, server = helper.pids
+assert psutil.Process(keeper).ppid() == os.getpid() and psutil.Process(server).ppid() == keeper
+names = [os.readlink(f"/proc/{{pid}}/fd/{{fd}}") for pid in (keeper, server) for fd in os.listdir(f"/proc/{{pid}}/fd")]
+assert os.readlink(f"/proc/self/fd/{{kept}}") not in names, "its end would go unnoticed"
+psutil.Process(keeper).kill()
+while helper.pids[:1] in ((), (keeper,)):
+    assert helper.ask(b"next") == b"next"
+helper.close()
+assert not psutil.Process().children(recursive=True)
+"""
+
+
+@platforms.linux_only("what a process has open is read from /proc")
+def test_a_helper_may_be_a_fork_of_a_process_that_has_loaded_its_target() -> None:
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=DEADLINE)

@@ -127,8 +127,13 @@ class House(Outside):
         errands: Sequence[Errand] = (),
         load_timeout: float = 300.0,
         standby_front: bool = False,
+        forks: bool = False,
     ) -> None:
-        """`errands` are wanted whenever something speaks."""
+        """
+        Args:
+            errands: wanted whenever something speaks.
+            forks: fronts are forked from a template.
+        """
         self.now = 100.0
         self.children: list[FakeChild] = []
         self.announced: list[ChildReady] = []
@@ -148,6 +153,7 @@ class House(Outside):
             load_timeout=load_timeout,
             standby_front=standby_front,
         )
+        self.forks = forks
         self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
 
     def errands(self, ready: ChildReady) -> Sequence[Errand]:

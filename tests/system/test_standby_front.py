@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests import platforms
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, Server, awaited, server
 
 ENDS = [signal.SIGKILL, signal.SIGSEGV, *([signal.SIGSTOP] if sys.platform == "linux" else [])]
 
@@ -63,3 +63,33 @@ def test_a_stop_of_the_whole_group_ends_nobody(target: Server) -> None:
         assert target.get("/health")[0] == 200
     assert target.child("front") == front and next_one.is_running()
     assert not [line for line in target.log[start:] if "was stopped" in line]
+
+
+@platforms.linux_only("elsewhere fronts aren't forked")
+def test_fronts_are_forks_of_the_template_and_do_without_it(target: Server) -> None:
+    next_one, template = spare(target), target.child("template")
+    assert template.num_threads() <= 2  # numpy's own
+    for front in (target.child("front"), next_one):
+        assert front.ppid() == target.process.pid and front.cmdline() != template.cmdline()
+    for harm in (psutil.Process.kill, psutil.Process.suspend):
+        start = len(target.log)
+        harm(target.child("template"))
+        for _ in range(2):
+            front = target.child("front")
+            front.kill()
+            front.wait(DEADLINE)
+            assert target.speak(input="Still here.", response_format="pcm").read()
+        assert target.logs(r"the fronts' template has failed", start)
+        awaited(lambda: target.children("template"))
+        spare(target)
+
+
+@platforms.linux_only("elsewhere fronts aren't forked")
+def test_nothing_is_left_of_a_front_that_died(target: Server) -> None:
+    for _ in range(3):
+        spare(target)
+        front = target.child("front")
+        front.kill()
+        front.wait(DEADLINE)
+        target.speak(input="Still here.", response_format="pcm").read()
+    awaited(lambda: all(each.status() != psutil.STATUS_ZOMBIE for each in target.family()))

@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from shm.espeak.messages import PRONOUNCING, PhonemesRequest
-from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
+from shm.expendable import Expendable, HelperDied, NoHelper
+from shm.expendable_child import forked
+from shm.expendable_link import HelperError
 from text.words.punctuation import kind
 
 _log = logging.getLogger(__name__)
@@ -52,7 +54,8 @@ _ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
 _REMEMBERED = 4096
 """Most texts whose phonemes are cached; a request to the helper process takes far longer than a look-up."""
 
-_helper = Expendable(PRONOUNCING, "kokoro-live: g2p")
+_TITLE = "kokoro-live: g2p"
+_helper = Expendable(PRONOUNCING, _TITLE)
 _memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 _lock = threading.Lock()
 _unavailable: list[str] = []
@@ -72,6 +75,18 @@ def start(restarted: Callable[[], None] | None = None) -> None:
     if restarted is not None:
         _helper.restarted = restarted
     _helper.start()
+
+
+def fork() -> None:
+    """Make the helper process a fork of this one, as `Expendable.fork`. `start` follows."""
+    _helper.fork(forked)
+
+
+def stop() -> None:
+    """End the helper process, and this process's thread for it; the next text starts another."""
+    global _helper
+    _helper.close()
+    _helper = Expendable(PRONOUNCING, _TITLE)
 
 
 def helper_pids() -> tuple[int, ...]:

@@ -24,7 +24,8 @@ from shm.espeak.messages import (
     encode,
 )
 from shm.espeak.pieces import TextPiece, pieces
-from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
+from shm.expendable import Expendable, HelperDied, NoHelper
+from shm.expendable_link import HelperError
 from shm.messages import Voice
 from shm.timing import Mark
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance

@@ -14,7 +14,8 @@ import pytest
 from shm.handover import Accepted, Handover, Port, Report, Said, handover_pair
 from shm.listeners import Listeners
 from supervisor.processes.connections import RETRY, ClientConnections
-from supervisor.processes.loop import Loop, ProcessSpawner
+from supervisor.processes.loop import Loop
+from supervisor.processes.spawning import ProcessSpawner
 from supervisor.processes.timers import Timers
 from supervisor.settings.composition import Settings
 

@@ -11,8 +11,8 @@ import multiprocess
 import pytest
 
 from shm.control import control_pair
-from supervisor.processes import loop
-from supervisor.processes.loop import ChildProcess
+from supervisor.processes import spawning
+from supervisor.processes.spawning import ChildProcess
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from supervisor.processes.loop import ChildProcess
 def test_a_kill_from_outside_is_told_from_others(
     monkeypatch: pytest.MonkeyPatch, number: int, hung: bool, ended: tuple[int | None, int | None], from_outside: bool
 ) -> None:
-    monkeypatch.setattr(loop, "ended_for_memory", Mock(side_effect=ended))
+    monkeypatch.setattr(spawning, "ended_for_memory", Mock(side_effect=ended))
     ours, theirs = control_pair()
     process = multiprocess.get_context("fork").Process(target=time.sleep, args=(600.0,))
     process.start()

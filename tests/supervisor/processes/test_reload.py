@@ -12,7 +12,8 @@ from shm.listeners import Listeners
 from shm.messages import ChildReady
 from supervisor.commands.serve import Program, errands
 from supervisor.processes.lifecycle import Changes
-from supervisor.processes.loop import Loop, ProcessSpawner
+from supervisor.processes.loop import Loop
+from supervisor.processes.spawning import ProcessSpawner
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.startup.listener import listen
 from supervisor.startup.service_manager import Notifications, ServiceManager

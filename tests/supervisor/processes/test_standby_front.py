@@ -6,9 +6,9 @@ import signal
 
 from shm.messages import Connect, Drain, StandBy, Started
 from shm.situation import Situation
-from supervisor.processes.fronts import BACKOFF, PAUSE
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.role import RoleState
+from supervisor.processes.standby_front import BACKOFF, LOAD_LIMIT, PAUSE
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
 
@@ -133,3 +133,77 @@ def test_it_ends_with_the_server() -> None:
     house.dies(front, 0)
     house.dies(house.newest("worker"), 0)
     assert house.lifecycle.exit_code == 0 and house.lifecycle._fronts.role.state is RoleState.STOPPED
+
+
+def with_a_template(house: House) -> FakeChild:
+    """A server that starts, up to the moment at which fronts can be forked."""
+    house.lifecycle.start()
+    template = house.newest("template")
+    assert house.count("front") == 0 and house.count("worker") == 1, "the workers load meanwhile"
+    house.lifecycle.message(template, Started())
+    house.lifecycle.message(house.newest("front"), Started())
+    house.ready(house.newest("worker"))
+    return template
+
+
+def test_every_front_is_forked_once_the_template_can() -> None:
+    house = House(standby_front=True, forks=True)
+    template = with_a_template(house)
+    house.passes(PAUSE)
+    front, spare = house.all("front")
+    assert house.lifecycle.front is front
+    reports = {each.role: each.state for each in front.situation.processes}
+    assert (reports["front-template"], reports["standby-front"]) == ("ready", RoleState.STARTING)
+    house.lifecycle.message(spare, Started())
+    house.dies(template)
+    assert house.lifecycle.front is front and front.situation.restarts["front"] == 0
+    house.passes(BACKOFF)
+    assert house.count("template") == 2
+
+
+def test_a_template_that_fails_or_takes_long_is_not_waited_for() -> None:
+    house = House(standby_front=True, forks=True)
+    house.lifecycle.start()
+    house.dies(house.newest("template"), 1)
+    assert house.count("front") == 1
+    house = House(standby_front=True, forks=True)
+    house.lifecycle.start()
+    house.passes(LOAD_LIMIT - 0.1)
+    assert house.count("front") == 0
+    house.passes(0.2)
+    assert house.count("front") == 1
+
+
+def test_a_front_that_dies_does_not_wait_for_a_template() -> None:
+    house = House(standby_front=True, forks=True)
+    house.dies(with_a_template(house))
+    for seconds in (0.0, BACKOFF):
+        house.passes(seconds)
+        front = house.lifecycle.front
+        assert isinstance(front, FakeChild)
+        house.dies(front)
+        house.passes(0.2)
+        house.lifecycle.message(house.newest("front"), Started())
+        assert house.lifecycle.front is house.newest("front") is not front
+    assert house.count("template") == 2 and not house.newest("template").able
+
+
+def test_a_template_has_the_present_settings_and_ends_with_the_server() -> None:
+    house = House(standby_front=True, forks=True)
+    template = with_a_template(house)
+    front = house.lifecycle.front
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
+    newer = house.newest("template")
+    assert template.killed and newer is not template and house.newest("front") is not None
+    house.dies(template)
+    assert house.lifecycle.front is front and house.newest("template") is newer
+    house.lifecycle.message(newer, Started())
+    successor = house.newest("front")
+    house.lifecycle.message(successor, Started())
+    assert house.lifecycle.front is successor is not front
+    house.lifecycle.signal(signal.SIGTERM)
+    assert newer.killed
+    house.dies(newer)
+    house.passes(60)
+    assert house.count("template") == 2

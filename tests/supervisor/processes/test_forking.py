@@ -1,0 +1,105 @@
+"""Orphans, and fronts that can't be forked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from shm.control import ControlSocket, control_pair
+from shm.messages import Fork, Forked, Started
+from supervisor.processes import forking
+from supervisor.processes.forking import forked
+from tests import platforms
+
+DEADLINE = 60.0
+
+ORPHANS = """
+import os, signal, time
+from supervisor.processes.forking import reap_orphans, take_orphans
+take_orphans()
+told, tell = os.pipe()
+if not os.fork():
+    for _ in range(3):
+        pid = os.fork()
+        if not pid:
+            signal.pause()
+        os.write(tell, b"%d\\n" % pid)
+    os._exit(0)
+os.wait()
+orphans = [int(pid) for pid in os.read(told, 64).split()]
+def ended(pid): return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+known = os.fork()
+if not known:
+    os._exit(7)
+ended(known)
+assert reap_orphans({known}) is False, "its owner reaps it"
+assert os.waitpid(known, 0)[1] == 7 << 8
+assert reap_orphans({known}) is True
+for pid in orphans[:2]:
+    os.kill(pid, signal.SIGKILL)
+    ended(pid)
+assert reap_orphans({known}) is True
+assert [os.path.exists(f"/proc/{pid}") for pid in orphans] == [False, False, True]
+os.kill(orphans[2], signal.SIGKILL)
+ended(orphans[2])
+assert reap_orphans(set()) is True and reap_orphans(set()) is True
+"""
+
+
+@platforms.linux_only("elsewhere no front is forked")
+def test_orphans_are_reaped_and_nobody_elses_children() -> None:
+    subprocess.run([sys.executable, "-c", ORPHANS], check=True, timeout=DEADLINE)
+
+
+def asked(answer: Forked | None, *, ends: bool = False) -> forking.ForkedProcess | None:
+    """A front that is asked of a template which answers so; None: not at all. `ends`: it ends instead."""
+    ours, theirs = control_pair()
+    one, other = socket.socketpair()
+    with one as end, other, theirs:
+        template = ControlSocket(theirs)
+
+        def answers() -> None:
+            ((message, fds),) = template.receive()
+            assert isinstance(message, Fork) and len(fds) == 4
+            for fd in fds:
+                os.close(fd)
+            if answer:
+                template.send(Started())
+                template.send(answer)
+            elif ends:
+                theirs.shutdown(socket.SHUT_RDWR)
+
+        thread = threading.Thread(target=answers)
+        thread.start()
+        try:
+            return forked(ours, end.fileno(), end.fileno(), end.fileno())
+        finally:
+            thread.join()
+            ours.close()
+
+
+def test_a_template_without_room_one_that_hangs_and_one_that_ends_give_no_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert asked(Forked(0)) is None
+    assert asked(None, ends=True) is None
+    monkeypatch.setattr(forking, "LIMIT", 0.05)
+    assert asked(None) is None
+
+
+def test_a_forked_front_tells_of_its_end() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+    process = asked(Forked(child.pid))
+    assert process is not None
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    process.kill()
+    process.close()
+    child.returncode = process.exitcode
