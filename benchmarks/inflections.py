@@ -203,7 +203,7 @@ def asked(voice: Voice, voices: int, most: int, ears: Recognizer | None, judge: 
         found[text in rising].append(last_pitch(read))
         if (found[text in rising][-1] >= RISEN) is not (text in rising):
             print(f"{name} {found[text in rising][-1]:+.1f} st: {text}", flush=True)
-        if segment.inflected():
+        if segment.inflected() and (ears or judge):
             for way, sound in enumerate((voice.say(segment.script, name), read)):
                 errors[way] += word_errors(text, ears.understood(sound)) if ears else 0
                 opinions[way] += [judge.opinion(sound).p808] if judge else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 Mark = tuple[int, int]
 """Mark: a place in a script, in characters, and the sample of its segment at which that place begins to sound."""
@@ -32,6 +33,16 @@ def unpack_marks(packed: bytes) -> list[Mark]:
         raise ValueError(f"{len(packed)} bytes are no marks") from error
 
 
+class VisemeTiming(NamedTuple):
+    """One shape of the mouth."""
+
+    oculus: str
+    azure: int
+    start: float
+    """Seconds from the audio's beginning."""
+    end: float
+
+
 @dataclass(frozen=True, slots=True)
 class WordTiming:
     """One written word in the audio."""
@@ -49,10 +60,13 @@ class WordTiming:
     """Names of the bookmarks that are reached where the word begins."""
     bookmarks_after: tuple[str, ...] = ()
     """Names of the bookmarks that are reached where the word ends."""
+    visemes: tuple[VisemeTiming, ...] = ()
+    """The word's visemes, if they are wanted."""
 
     def later(self, seconds: float) -> WordTiming:
         """This word, that many seconds later in the audio."""
-        return replace(self, start=self.start + seconds, end=self.end + seconds)
+        visemes = tuple(each._replace(start=each.start + seconds, end=each.end + seconds) for each in self.visemes)
+        return replace(self, start=self.start + seconds, end=self.end + seconds, visemes=visemes)
 
 
 @dataclass(frozen=True, slots=True)

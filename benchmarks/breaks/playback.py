@@ -6,6 +6,13 @@ from benchmarks.breaks.mutation import Mutation
 
 BREAKS = (
     Mutation(
+        "a-stress-mark-is-of-the-viseme-after-it",
+        "frontend/timestamps/visemes.py",
+        "place if stressed is None else stressed",
+        "place",
+        ("tests/frontend/timestamps/test_visemes.py",),
+    ),
+    Mutation(
         "word-times-without-the-lead",
         "frontend/streams/stream.py",
         "max(sample - own, 0)",

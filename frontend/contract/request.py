@@ -60,6 +60,8 @@ class SpeechRequest:
     """The score is wanted (`SpeechStream.scores`), not the sound."""
     timestamps: bool = False
     """True if the words' times are wanted (`SpeechStream.take_words`)."""
+    visemes: bool = False
+    """True if words are told with their visemes."""
     sentences: bool = False
     """True if the sentences' times are wanted (`SpeechStream.take_sentences`); then no segment holds two sentences."""
     from_sentence: int = 0

@@ -26,6 +26,7 @@ _OF_SENDING = (
     "stream",
     "timestamps",
     "from_sentence",
+    "visemes",
     "user",
     "on_busy",
     "volume_multiplier",

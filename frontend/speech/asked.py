@@ -280,6 +280,9 @@ def speech_request(
     if timestamps and not engine.marks and not sentences:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
+    visemes = bool(fields.visemes) and engine.marks and engine.speaks == "phonemes"
+    if fields.visemes and not visemes:
+        note_no_effect(request, ["visemes"])
     manner, without_effect = followed_manner(fields.instructions, "instructions", engine)
     note_no_effect(request, without_effect)
     own = Inflection(
@@ -312,6 +315,7 @@ def speech_request(
         pronunciations=pronunciations_of(fields),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
+        visemes=visemes,
         sentences=sentences,
         from_sentence=fields.from_sentence or 0,
         client=f"session {session}" if session else client_of(request),

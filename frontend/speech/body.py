@@ -222,6 +222,14 @@ class SpeechBody(msgspec.Struct):
             "SSML's `mark`s come along, as `speech.audio.marks` events or as `marks`."
         ),
     ] = None
+    visemes: Annotated[
+        bool | None,
+        no_effect_if(
+            lambda wanted, body: wanted and body.timestamps is None,
+            "`true`, with `timestamps`: each word has the shapes of a mouth that says it, by Oculus' names and Azure's "
+            "numbers.",
+        ),
+    ] = None
     from_sentence: Annotated[
         Annotated[int, Meta(ge=0)] | None,
         Meta(description="The number of the first sentence to speak, from 0, with `timestamps`: `sentence`."),

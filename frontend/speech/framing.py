@@ -18,6 +18,17 @@ from shm.engine_info import EngineInfo
 from shm.timing import SentenceTiming, WordTiming
 
 
+class TimedViseme(msgspec.Struct):
+    """The time of a shape of the mouth."""
+
+    oculus: Annotated[
+        str, Meta(description="Oculus' name: sil, PP, FF, TH, DD, kk, CH, SS, nn, RR, aa, E, ih, oh or ou")
+    ]
+    azure: Annotated[int, Meta(description="Azure's number, 0 to 21.")]
+    start: Annotated[float, Meta(description="Seconds of the audio.")]
+    end: float
+
+
 class TimedWord(msgspec.Struct):
     """The time at which a word sounds."""
 
@@ -26,6 +37,9 @@ class TimedWord(msgspec.Struct):
     start: Annotated[float, Meta(description="Seconds of the audio.")]
     end: float
     voice: Annotated[str | UnsetType, Meta(description="The voice that says it, where a text has several.")] = UNSET
+    visemes: Annotated[
+        list[TimedViseme] | UnsetType, Meta(description="Its shapes of the mouth, without gaps, with `visemes`.")
+    ] = UNSET
 
 
 class TimedMark(msgspec.Struct):
@@ -234,7 +248,9 @@ class WholeWithTimes(Framing):
 
 def timing(word: WordTiming) -> TimedWord:
     """A word in the server's own form; times in seconds of the audio."""
-    return TimedWord(word.word, word.said, round(word.start, 3), round(word.end, 3), word.voice or UNSET)
+    visemes = [TimedViseme(each.oculus, each.azure, round(each.start, 3), round(each.end, 3)) for each in word.visemes]
+    start, end = round(word.start, 3), round(word.end, 3)
+    return TimedWord(word.word, word.said, start, end, word.voice or UNSET, visemes or UNSET)
 
 
 def mark_times(words: Sequence[WordTiming]) -> list[TimedMark]:

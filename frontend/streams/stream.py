@@ -16,6 +16,7 @@ from frontend.streams.own_sounds import OwnSounds
 from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.timestamps.align import align
+from frontend.timestamps.visemes import visemes_of
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from shm.score import Score, unpack
@@ -139,11 +140,24 @@ _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
 
 
-def word_timings(segment: StreamSegment, own: int, stream: int, sample_rate: int) -> list[WordTiming]:
+def word_timings(
+    segment: StreamSegment, own: int, stream: int, sample_rate: int, *, visemes: bool = False
+) -> list[WordTiming]:
     """The segment's words at the times at which its listener hears them: its sample `own` is the stream's sample
     `stream`, and no word begins before that."""
     marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
-    words = align(segment.segment.words, marks, lambda sample: (stream + max(sample - own, 0)) / sample_rate)
+
+    def heard(sample: int) -> float:
+        return (stream + max(sample - own, 0)) / sample_rate
+
+    spoken = segment.segment.words
+    words = align(spoken, marks, heard)
+    if visemes:
+        told = (word for word in spoken if word.written)
+        script = segment.segment.script
+        words = [
+            replace(word, visemes=visemes_of(of, script, marks, heard)) for word, of in zip(words, told, strict=True)
+        ]
     performer = segment.segment.performer
     return [replace(word, voice=performer.name) for word in words] if performer else words
 
@@ -319,7 +333,7 @@ class Stream:
             self._sentences.append(SentenceTiming(begun.number, begun.text, start))
         if self.request.timestamps and head.index != self._worded:
             self._worded = head.index
-            self._words += word_timings(head, own, start, self.engine.sample_rate)
+            self._words += word_timings(head, own, start, self.engine.sample_rate, visemes=self.request.visemes)
 
     def take_words(self) -> list[WordTiming]:
         words, self._words = self._words, []

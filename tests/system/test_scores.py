@@ -70,6 +70,18 @@ def test_an_edit_is_heard_where_it_is_and_words_times_follow(split: Server) -> N
     assert after["words"][1]["start"] == pytest.approx(before["words"][1]["start"], abs=0.03)
 
 
+@pytest.mark.parametrize("fields", [{"stream": False}, {"stream_format": "sse"}, {"stream_format": "jsonl"}])
+def test_visemes_come_with_the_words(split: Server, fields: dict[str, object]) -> None:
+    body = split.hear(timestamps="word", visemes=True, response_format="pcm", input="A map.", **fields)
+    lines = [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line[:1] in (b"{", b"d")]
+    words = [word for line in lines for word in line.get("words", [])]
+    assert [word["word"] for word in words] == ["A", "map."]
+    assert [each["oculus"] for each in words[1]["visemes"]][:3] == ["PP", "aa", "PP"]
+    assert words[1]["visemes"][0]["start"] == words[1]["start"]
+    plain = json.loads(split.hear(stream=False, timestamps="word", response_format="pcm", input="A map."))
+    assert all("visemes" not in word for word in plain["words"])
+
+
 def test_what_the_model_cant_speak_and_what_a_score_overrules_is_named(split: Server) -> None:
     score = score_of(split, input="So it says.")
     answer = split.speak(score=score, response_format="pcm")
