@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +19,7 @@ from client.answers import CannotSpeak
 from client.blocking import BlockingClient
 from client.play import PlayClient
 from frontend.audio.formats import BY_EXTENSION
+from kokoro_live.installation import NAME
 from shm.audio import FASTEST, SAMPLE_BYTES, SAMPLE_RATE, SLOWEST
 from supervisor.speaking.sinks import sink_for
 
@@ -58,7 +60,7 @@ class AgentTools:
 
     def server(self) -> MCPServer:
         """An MCP server with these tools."""
-        made = MCPServer("kokoro-live", instructions=INSTRUCTIONS, log_level="WARNING")
+        made = MCPServer(NAME, instructions=INSTRUCTIONS, version=version(NAME), log_level="WARNING")
         looks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         acts = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
         for tool, hints in (

@@ -9,6 +9,7 @@ import sys
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,7 @@ async def test_agents_never_talk_over_each_other(keyed: Server) -> None:
 async def test_voices_are_listed_files_are_written_and_mistakes_are_refused(keyed: Server, tmp_path: Path) -> None:
     file = tmp_path / "hello.wav"
     async with agent(keyed.port) as client:
+        assert client.server_info.version == version("kokoro-live")
         voices = await result(client, "list_voices")
         assert {"id": "bf_emma", "language": "en-gb", "gender": "female"} in voices and len(voices) == 54
         assert {voice["language"] for voice in await result(client, "list_voices", language="ja")} == {"ja"}
