@@ -4,7 +4,8 @@
 
 A server with the published model, or with espeak-ng. In each round the same sentence is listened to twice, in an order
 that changes: while nothing else is made, and while a text of many sentences is made as a file (`priority: "file"`, as
-`kokoro-live say -o` and `kokoro-live book` ask). Asked: the median of the rounds' differences is at most 50 ms; it fails where the whole interval is above.
+`kokoro-live say -o` and `kokoro-live book` ask). Asked: the median of the rounds' differences is at most 50 ms; it
+fails where their whole interval is above.
 """
 
 from __future__ import annotations
