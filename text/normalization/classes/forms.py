@@ -50,6 +50,9 @@ class Forms:
         self._number, self._ordinal = number, ordinal
         self._pers = table.get("per", {})
         self._rows: dict[str, list[_Row]] = defaultdict(list)
+        """By the first token; "#" is a number that another placeholder or an ending follows."""
+        self._numbered: dict[str, list[_Row]] = defaultdict(list)
+        """Of rows that begin with a number: by the token after it."""
         for name, section in table.items():
             if name == "per":
                 continue
@@ -57,7 +60,7 @@ class Forms:
             for written, said in section.items():
                 if written != "cues":
                     self._add(written, said, cues)
-        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers="#" in self._rows)
+        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers=bool(self._numbered or self._rows.get("#")))
         self.parser = parse
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
@@ -66,12 +69,18 @@ class Forms:
         letters = "".join(filter(str.isalpha, marked))
         row = _Row(parts, not letters.islower() and bool(letters), marked == written, said, cues)
         name = _NAMES.get(parts[0].text, "")
+        if name in ("n", "d", "t") and len(parts) > 1 and parts[1].text not in _NAMES:
+            self._numbered[parts[1].fold].append(row)
+            return
         for start in _CAPITALS if name == "c" else "#" if name or parts[0].kind == "d" else (parts[0].fold,):
             self._rows[start].append(row)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         start = line[place]
-        for row in self._rows.get("#" if start.kind == "d" else start.fold, ()):
+        rows = self._rows.get("#" if start.kind == "d" else start.fold, [])
+        if start.kind == "d":
+            rows = [*self._numbered.get(line[written_number(line, place)[1]].fold, ()), *rows]
+        for row in rows:
             if row.cues and row.cues.isdisjoint(line.folds):
                 continue
             if found := self._matched(line, place, row, british):
