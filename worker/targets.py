@@ -25,13 +25,12 @@ class StageTarget:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Providers of all stages of a model, and of the whole model for one that can't be split."""
+    """Providers of all stages of a model."""
 
     prosody: StageTarget = StageTarget()
     source: StageTarget = StageTarget()
     decoder: StageTarget = StageTarget()
     generator: StageTarget = StageTarget()
-    whole: StageTarget = StageTarget()
 
     @property
     def provider(self) -> str:

@@ -187,9 +187,9 @@ def _stages(model: Path, placed: Assignment, cut: bool, decision: ProviderDecisi
     """Stages with their execution providers, and with the nodes counted by the winning trial; a stage on the CPU has no
     such count."""
     won = next((verdict for _, tried, verdict in decision.verdicts if tried == placed), None)
-    for name, target in placed.stages() if cut else [("whole", placed.whole)]:
+    for name, target in placed.stages() if cut else [("whole", StageTarget())]:
         verdict = won if target.provider != CPU else None
-        nodes = verdict.nodes_of(name if cut else model.stem, target.window, target.half) if verdict else None
+        nodes = verdict.nodes_of(name, target.window, target.half) if verdict else None
         yield StageInfo(
             name=name, provider=target.provider, options=dict(target.options), window=target.window, nodes=nodes
         )
@@ -229,7 +229,7 @@ def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitS
         log.warning(
             "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s", model.name, reason
         )
-    return speech or WholeSpeech(model, settings, placed.whole)
+    return speech or WholeSpeech(model, settings)
 
 
 def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech:
@@ -257,16 +257,15 @@ class WholeSpeech:
     """Speech from one session, which all threads share; each run has one thread unless the settings say otherwise. A
     second session with more threads would have weights of its own."""
 
-    def __init__(self, model: Path, settings: WorkerSettings, target: StageTarget) -> None:
-        """Load the model.
+    def __init__(self, model: Path, settings: WorkerSettings) -> None:
+        """Load the model, on the CPU.
 
         Raises:
             EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and tells the
                 user how to fix it.
-            ProviderUnavailable: the execution provider doesn't work here.
         """
-        self.provider = target.provider
-        self.session = open_session(model, settings, target)
+        self.provider = CPU
+        self.session = open_session(model, settings)
         check_signature(self.session, model)
         names = [output.name for output in self.session.get_outputs()]
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)

@@ -74,8 +74,8 @@ def candidates_of(provider: str, settings: WorkerSettings, compiled: Path, versi
     """Stages to run with a provider, each with the provider's options: one assignment for each set of options that is
     worth a trial.
 
-    A stage that can't be given a static window stays on the CPU if the provider needs one. The sine source stays on the
-    CPU with every provider: it is little work, and its phase has to be exact, but CoreML's modulo miscomputes it.
+    An accelerator has the generator, in static windows: nine tenths of the work. Shapes that change cost more than it
+    gains (`docs/decisions/providers.md`), and the sine source's phase has to be exact, which CoreML's modulo isn't.
 
     Args:
         provider: onnxruntime's name of the provider.
@@ -103,9 +103,6 @@ def candidates_of(provider: str, settings: WorkerSettings, compiled: Path, versi
 def _assigned(row: Provider, settings: WorkerSettings, options: tuple[tuple[str, str], ...]) -> Assignment:
     if row.name == CPU:
         return Assignment()
-    if row.any_length:
-        anywhere = StageTarget(row.name, options)
-        return Assignment(anywhere, StageTarget(), anywhere, anywhere, anywhere)
     if settings.vocoder == "whole":
         return Assignment()
     return Assignment(generator=StageTarget(row.name, options, window_frames(settings), row.half))

@@ -55,15 +55,14 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     """Hexadecimal sha256 of the model file."""
     provider: str
     stages: tuple[tuple[str, str, tuple[tuple[str, str], ...], int, bool], ...]
-    """Name, provider, options and static window of each stage and of the whole model, and whether it is in half
-    precision."""
+    """Name, provider, options and static window of each stage, and whether it is in half precision."""
     shape: tuple[str, ...]
     """Values of the settings in `_DECIDE`, as text."""
 
     @classmethod
     def of(cls, provider: str, placed: Assignment, settings: WorkerSettings, model: str) -> Key:
         """Key of a provider's verdict; `model` is the sha256 of the model file."""
-        targets = [*placed.stages(), ("whole", placed.whole)]
+        targets = placed.stages()
         return cls(
             machine=machine_name(os.cpu_count() or 1),
             onnxruntime=onnxruntime.__version__,

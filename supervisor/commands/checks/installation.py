@@ -14,6 +14,7 @@ from kokoro_live import bundled
 from kokoro_live.installation import Kind, recorded, this_installation
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 from text.english.tagger import spacy_installed, spacy_model
+from worker.providers.table import PROVIDERS
 
 DISTRIBUTION = "kokoro-live"
 
@@ -31,15 +32,20 @@ def packages(_: Circumstances) -> Finding:
     there: list[str] = []
     bad: list[str] = []
     amiss: list[str] = []
+    accelerated = sorted({row.package for row in PROVIDERS.values()} - {"onnxruntime"})
     for requirement in map(Requirement, [*(requires(DISTRIBUTION) or ()), *bundled()]):
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
-        installed = installed_version(requirement.name)
+        name = requirement.name
+        installed = installed_version(name)
+        if not installed and name == "onnxruntime":
+            name = next(filter(installed_version, accelerated), name)
+            installed = installed_version(name)
         if installed and requirement.specifier.contains(installed, prereleases=True):
-            there.append(f"{requirement.name} {installed}")
+            there.append(f"{name} {installed}")
         else:
-            amiss.append(f"{requirement.name} is {installed or 'not installed'}")
-            bad.append(f"{requirement.name}{requirement.specifier}")
+            amiss.append(f"{name} is {installed or 'not installed'}")
+            bad.append(f"{name}{requirement.specifier}")
     if bad:
         return wrong("; ".join(amiss), this_installation().install(*bad))
     return ok(", ".join(there))

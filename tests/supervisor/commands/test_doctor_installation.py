@@ -39,6 +39,21 @@ def test_a_package_that_is_missing(monkeypatch):
     assert (finding.verdict, finding.found) == (Severity.WRONG, "no-such-thing is not installed")
 
 
+@pytest.mark.parametrize("package", ["onnxruntime-gpu", "onnxruntime-openvino"])
+def test_an_onnxruntime_for_an_accelerator_stands_for_the_plain_one(package, monkeypatch):
+    """They hold the same module, so the plain one is removed: its absence is no fault, and bringing it back would be."""
+    versions = {package: "1.31.1"}
+    monkeypatch.setattr(installation, "requires", lambda name: ["onnxruntime>=1.20.1"])
+    monkeypatch.setattr(installation, "bundled", list)
+    monkeypatch.setattr(installation, "installed_version", versions.get)
+    finding = installation.packages(circumstances())
+    assert (finding.verdict, finding.found) == (Severity.OK, f"{package} 1.31.1")
+    versions[package] = "1.19.0"
+    finding = installation.packages(circumstances())
+    assert (finding.verdict, finding.found) == (Severity.WRONG, f"{package} is 1.19.0")
+    assert finding.cure == this_installation().install(f"{package}>=1.20.1")
+
+
 def test_the_fork_of_phonemizer_beside_it(tmp_path, monkeypatch):
     assert installation.phonemizer(circumstances()).verdict is Severity.OK
     installed(tmp_path, monkeypatch, "phonemizer-fork", "3.3.2")

@@ -105,7 +105,7 @@ def is_placed(
     """The real measurement, but the profile says that the provider ran something."""
     from worker.session import NodeProfiles
 
-    NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
+    NodeProfiles.end = lambda self: {f"generator-{placed.generator.window}": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 

@@ -10,8 +10,11 @@ import onnxruntime
 import pytest
 
 from tests.miniature import make_miniature, make_voices
-from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable, Utterance
+from tests.split_model import make_split_model, make_split_voices, stages_of
+from tests.worker.split.splitting import SCRIPT, blocks_of
+from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
 from worker.engines.kokoro import KokoroEngine
+from worker.models import checksums
 from worker.providers.choice import Candidate, Choice, candidates_of, chain, choose, keyed_candidates, window_frames
 from worker.providers.table import PROVIDERS
 from worker.providers.verdict import Verdict, store
@@ -48,29 +51,20 @@ def test_the_chain_ends_at_the_cpu(setting: Any, platform: str, available: list[
 
 def stages(provider: str, /, **settings: Any) -> dict[str, tuple[str, int]]:
     placed = candidates_of(provider, WorkerSettings(**settings), COMPILED, "1.31.1")[0]
-    found = {name: (target.provider, target.window) for name, target in placed.stages()}
-    return found | {"whole": (placed.whole.provider, placed.whole.window)}
+    return {name: (target.provider, target.window) for name, target in placed.stages()}
 
 
 FRAMES = window_frames(WorkerSettings())
-NOWHERE_ELSE = dict.fromkeys(("prosody", "source", "decoder", "generator", "whole"), (CPU, 0))
+NOWHERE_ELSE = dict.fromkeys(("prosody", "source", "decoder", "generator"), (CPU, 0))
 
 
-def test_coreml_has_the_generator_in_one_static_window_and_nothing_else() -> None:
-    assert stages(COREML) == NOWHERE_ELSE | {"generator": (COREML, FRAMES)}
-
-
-def test_cuda_has_all_but_the_source_at_any_length() -> None:
-    assert stages(CUDA) == dict.fromkeys(NOWHERE_ELSE, (CUDA, 0)) | {"source": (CPU, 0)}
-
-
-@pytest.mark.parametrize("provider", ["tensorrt", "openvino"])
-def test_others_have_the_generator_in_one_static_window(provider: Any) -> None:
+@pytest.mark.parametrize("provider", ["coreml", "cuda", "tensorrt", "openvino"])
+def test_accelerators_have_the_generator_in_one_static_window(provider: Any) -> None:
     expected = NOWHERE_ELSE | {"generator": (PROVIDERS[provider].name, FRAMES)}
     assert stages(PROVIDERS[provider].name, provider=provider) == expected
 
 
-@pytest.mark.parametrize("provider", [COREML, TENSORRT, OPENVINO])
+@pytest.mark.parametrize("provider", [COREML, CUDA, TENSORRT, OPENVINO])
 def test_without_windows_there_is_no_static_one(provider: str) -> None:
     assert stages(provider, vocoder="whole") == NOWHERE_ELSE
 
@@ -183,8 +177,12 @@ class FakeAccelerator:
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> tuple[Path, Path]:
-    return make_miniature(tmp_path / "m.onnx"), make_voices(tmp_path / "voices.bin")
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A model, and voices, of which an accelerator has the generator."""
+    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    made = make_split_model(tmp_path / "model.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(made[0], tmp_path / "cache")
+    return made
 
 
 def pretend_cuda(monkeypatch: pytest.MonkeyPatch, session: Any) -> None:
@@ -218,7 +216,7 @@ def test_a_session_that_quietly_went_over_to_the_cpu_is_found_out(
 
 def win_trial(model: Path, settings: WorkerSettings) -> None:
     [(placed, key)] = keyed_candidates(CUDA, model, settings)
-    assert placed.whole.provider == CUDA
+    assert placed.provider == CUDA
     store(settings.cache_dir, key, FASTER)
 
 
@@ -236,9 +234,9 @@ def test_an_accelerator_that_fails_in_a_run_is_no_segments_fault(
     assert KokoroEngine(*model, settings).info.provider == CPU
     win_trial(model[0], settings)
     engine = KokoroEngine(*model, settings)
-    assert (engine.info.provider, [stage.name for stage in engine.info.stages]) == (CUDA, ["whole"])
+    assert [stage.name for stage in engine.info.stages if stage.provider == CUDA] == ["generator"]
     with pytest.raises(ProviderUnavailable, match="out of memory"):
-        next(engine.begin(Utterance("hˈI", "en-us", (("af_heart", 1.0),), 1.0)))
+        blocks_of(engine, SCRIPT)
 
 
 def test_auto_does_not_fall_back_on_espeak_because_of_a_provider_or_its_options(tmp_path: Path) -> None:
@@ -253,11 +251,9 @@ def test_auto_does_not_fall_back_on_espeak_because_of_a_provider_or_its_options(
 
 
 def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_the_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, model: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """Under `auto` the next provider of the chain speaks; an option given explicitly fails at start."""
-    model = make_miniature(tmp_path / "model.onnx")
-    make_voices(tmp_path / "voices.bin")
     real = onnxruntime.InferenceSession
 
     def refuse(path: Any, options: Any = None, providers: Any = (CPU,), **_: Any) -> Any:
@@ -268,7 +264,7 @@ def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_t
 
     pretend_cuda(monkeypatch, refuse)
     settings = WorkerSettings(model_dir=tmp_path, cache_dir=tmp_path / "cache")
-    win_trial(model, settings)
+    win_trial(model[0], settings)
     loading: list[str] = []
     with pytest.raises(ProviderUnavailable, match="cudnn_conv_algo_search"):
         choose_engine(settings, (), loading.append)
@@ -278,6 +274,6 @@ def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_t
     with pytest.raises(BadOption, match="cudnn_conv_algo_search"):
         choose_engine(asked)
     other = replace(asked, provider_options=("use_tf32=0",))
-    win_trial(model, other)
+    win_trial(model[0], other)
     with pytest.raises(ProviderUnavailable, match="cudnn_conv_algo_search"):
         choose_engine(other)
