@@ -41,7 +41,7 @@ def test_a_package_that_is_missing(monkeypatch):
 
 @pytest.mark.parametrize("package", ["onnxruntime-gpu", "onnxruntime-openvino"])
 def test_an_onnxruntime_for_an_accelerator_stands_for_the_plain_one(package, monkeypatch):
-    """They hold the same module, so the plain one is removed: its absence is no fault, and bringing it back would be."""
+    """They hold the same module, so the plain one is removed: bringing it back would be the fault."""
     versions = {package: "1.31.1"}
     monkeypatch.setattr(installation, "requires", lambda name: ["onnxruntime>=1.20.1"])
     monkeypatch.setattr(installation, "bundled", list)
