@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from frontend.serving.tcp_counts import taken
+from frontend.serving.acceptor import taken
 
 _LONGEST = 60_000
 """Bytes of the longest single send."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from books.book import BlockKind, Book, TextBlock, language_tag
 from books.reading.chapters import by_divisions, heading_divisions
 from books.reading.decoding import decode
-from books.reading.elements import is_ornament
+from books.reading.document import is_ornament
 
 _NUMERAL = (
     r"(?:\d{1,3}|[IVXLC]{1,8}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"

@@ -1,6 +1,6 @@
 """A connection's record, as its front writes it: each byte that leaves is counted before it leaves.
 
-The kernel knows how many bytes of a connection it has taken (`frontend/serving/tcp_counts.py`). What a front writes
+The kernel knows how many bytes of a connection it has taken (`frontend/serving/acceptor.py`). What a front writes
 goes through `Recorded`, which first keeps the bytes, and how far the answer is after them, in the connection's slot
 (`shm/records.py`). So a successor finds the bytes that were to leave and didn't, and the place at which the answer goes
 on.

@@ -19,9 +19,8 @@ from shm.audio import SAMPLE_RATE
 from shm.engine_info import VoiceInfo
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
-from supervisor.speechd.espeak import Espeak, EspeakAudio
+from supervisor.speechd.espeak import Espeak, EspeakAudio, named
 from supervisor.speechd.manner import Manner, VoiceList
-from supervisor.speechd.signs import named
 from supervisor.speechd.wire import Ended, Playout, Wire, leave
 
 VOICES_AGAIN = 5.0

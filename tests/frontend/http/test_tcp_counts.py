@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from frontend.serving.tcp_counts import is_untouched
+from frontend.serving.acceptor import is_untouched
 from tests import platforms
 
 pytestmark = platforms.linux_only("only Linux counts a connection's bytes")

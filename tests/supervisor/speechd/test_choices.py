@@ -11,8 +11,8 @@ import pytest
 from supervisor.speechd import speaking as speaking_module
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Mark, SpokenText, Text, marked_up
+from supervisor.speechd.espeak import named
 from supervisor.speechd.manner import Manner, VoiceList
-from supervisor.speechd.signs import named
 from supervisor.speechd.speaking import Speaking
 from supervisor.speechd.wire import Wire, escaped
 
