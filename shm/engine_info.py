@@ -122,6 +122,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """True if the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
     inflects: bool = False
     """True if the engine follows inflections (`SegmentOrder.inflected`)."""
+    parts: bool = False
+    """True if the engine can make a part of a script (`SegmentOrder.part`)."""
     files: tuple[ModelFile, ...] = ()
     providers: tuple[str, ...] = ()
     """Execution providers that could run the model here, in order of trial; `provider` is one of them."""

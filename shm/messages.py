@@ -59,6 +59,9 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """Monotonic seconds at which the segment's sample 0 must be ready."""
     inflected: tuple[InflectedSpan, ...] = ()
     """Spans of the script that are to be said otherwise than the engine would say them; in order, without overlaps."""
+    part: tuple[int, int] | None = None
+    """Span of the script that is to be made, in characters; the rest gives it its prosody. None: all of it. Only for an
+    engine that makes parts."""
     marks: bool = False
     """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
     score: Score = ()

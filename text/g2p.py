@@ -156,6 +156,14 @@ class G2P:
         self.cache.put(key, words)
         return words
 
+    def depends_on_sentence(self, word: str, language: str) -> bool:
+        """True if any word of an English word's sentence may decide how it is pronounced; errors as of `words`."""
+        from text.english.english import English
+
+        with self._lock:
+            known = self._language(language)
+            return isinstance(known, English) and known.depends_on_sentence(word)
+
     def _language(self, code: str) -> _Language:
         if code not in LANGUAGE_FILES:
             raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(LANGUAGE_FILES)}")
@@ -193,6 +201,10 @@ class MixedG2P:
 
     def __init__(self, g2p: G2P) -> None:
         self._g2p = g2p
+
+    def depends_on_sentence(self, word: str, language: str) -> bool:
+        """As of `G2P`."""
+        return self._g2p.depends_on_sentence(word, language)
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """Pronounced words, one for each of `sentence.split()`, in order; errors as of `G2P.words`."""

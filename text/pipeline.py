@@ -178,6 +178,12 @@ class TextPipeline:
                 soundless = ()
                 yield sentence if alone else _performed_by(performer, sentence)
 
+    def settled(self, words: Sequence[str], language: str) -> int:
+        """Number of a sentence's first words that are pronounced alike whatever their sentence becomes, apart from the
+        two words after each."""
+        depend = (self._g2p.depends_on_sentence(word.rstrip(","), language) for word in words)
+        return next((place for place, depends in enumerate(depend) if depends), len(words))
+
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """Normalised words of the text with their pronunciations, in order."""
         marked = text if isinstance(text, Marked) else Marked.plain(text)

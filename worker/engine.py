@@ -96,6 +96,9 @@ class Utterance:
     """First sample to return; samples before this one are omitted."""
     inflected: tuple[InflectedSpan, ...] = ()
     """Spans of the script that are to be said otherwise, in order; only for an engine that inflects."""
+    part: tuple[int, int] | None = None
+    """Span of the script that is made, with the prosody that it has in the whole script; None: all of it. Samples are
+    counted from the part's beginning. Only for an engine that makes parts."""
     marks: bool = False
     """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
     score: Score = ()

@@ -23,6 +23,7 @@ from frontend.contract.speaker import SpeechStream
 from frontend.contract.stages import Stages
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
+from text.sentences.opening import SettledWords, opening_of
 
 # A context's flushes, whose reports follow the audio before them.
 
@@ -90,7 +91,9 @@ class Context:
         self._services = services
         growth = Growth(asked.language, whole=whole or asked.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
-        self._pending = PendingText(growth, services.in_flight, limit, patience, self._seconds_left, self.notes)
+        self._pending = PendingText(
+            growth, services.in_flight, limit, patience, self._seconds_left, self.notes, self._opening
+        )
         self._stream: SpeechStream | None = None
         self._audio: ContextAudio | None = None
         self._flushes = Flushes(self.notes.settled)
@@ -116,6 +119,10 @@ class Context:
                 pending.give_ended()
             case "renew":
                 pending.renew()
+            case "opening":
+                pending.give_opening(*values)
+            case "said":
+                pending.said = values[0]
             case "hurry":
                 stream, parts = values
                 next(text for text in pending.texts if text.number == stream).hurry(parts)
@@ -278,6 +285,13 @@ class Context:
         return replace(
             self.asked, text=first.text, timestamps=timestamps, growing=growing, progress=progress, stages=Stages()
         )
+
+    def _opening(self, text: str) -> SettledWords | None:
+        """What can be spoken of a held text, whose sentence isn't whole; None if nothing is to be."""
+        begins, engine = self._services.settings.growing_text, self._services.speaker.engine
+        if begins == "sentence" or not (engine and engine.parts) or self.asked.markup is not MarkupKind.NONE:
+            return None
+        return opening_of(text, self.asked.language, clauses=begins == "clause")
 
     def _seconds_left(self) -> float:
         return self._stream.seconds_left if self._stream is not None else 0.0

@@ -396,4 +396,5 @@ def _unsettled(calls: Sequence[Note]) -> tuple[Settled, Sequence[Note]]:
     begins = next((place for place, call in enumerate(calls) if call[:2] == ("renew", done.stream)), None)
     if not done.stream or begins is None:
         return Settled(), calls
-    return done, [("write", calls[begins][2], False), *calls[begins + 1 :]]
+    _, _, text, said = calls[begins]
+    return done, [("write", text, False), ("said", said), *calls[begins + 1 :]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,12 +16,25 @@ from frontend.contract.in_flight import InFlight
 from shm.in_flight import TextInFlight
 from text.errors import TextError
 from text.sentences.growth import Growth, WholeSentences
+from text.sentences.opening import SettledWords
 
 PAUSE = 0.3
 """Seconds without text after which a text that ends like a sentence counts as one, if its listener has little left."""
 
 LITTLE = 1.0
 """Seconds of audio that a listener has left when no more text is waited for."""
+
+SOON = 0.6
+"""Seconds of audio that a listener has left when a sentence is begun before it is whole."""
+
+SHORT = 30
+"""Characters of a text after which the listener soon needs more."""
+
+SETTLES = 0.5
+"""Seconds after which text that was given counts in the seconds that its listener has left."""
+
+LEAST = 3
+"""Fewest more words with which a sentence that was begun is gone on with before it is whole."""
 
 
 class PendingText:
@@ -34,6 +48,7 @@ class PendingText:
         patience: float | None,
         seconds_left: Callable[[], float],
         notes: ContextNotes,
+        opening: Callable[[str], SettledWords | None] = lambda text: None,
     ) -> None:
         """
         Args:
@@ -41,7 +56,15 @@ class PendingText:
             patience: seconds after which text is given although its sentence isn't complete; None: never.
             seconds_left: function that returns the seconds of audio that the listener has left.
             notes: the context's.
+            opening: function that returns what can be spoken of a text whose sentence isn't whole.
         """
+        self._opening = opening
+        self.said = 0
+        """Number of the held text's first words that are spoken, although their sentence isn't whole."""
+        self._ahead = 0
+        """Characters given since all text was heard."""
+        self._given_at = -math.inf
+        """Time at which the last text was given."""
         self._notes = notes
         self._repeats = False
         """True while the calls of a killed front are repeated."""
@@ -105,6 +128,7 @@ class PendingText:
             self._give(piece)
         if settled and (ended := self._growth.take_ended()):
             self._give(ended)
+        self._open()
         if text.strip() and self._held_since is None and len(self._growth):
             self._held_since = now
         self._look_in(PAUSE)
@@ -128,7 +152,7 @@ class PendingText:
     def renew(self) -> None:
         """End the text of the stream in use; later text is for another stream. Held text stays held."""
         number = self.growing.number + 1
-        self._notes.note("renew", number, self._growth.text)
+        self._notes.note("renew", number, self._growth.text, self.said)
         self.growing.end()
         self._texts.append(GrowingText(number, self._hurried))
 
@@ -142,9 +166,41 @@ class PendingText:
         except TextError:
             self._notes.lost = True  # a successor would speak the piece
             raise
-        self.growing.add(TextPart(piece.text, piece.paragraph, flush, entry))
+        self.growing.add(TextPart(piece.text, piece.paragraph, flush, said=self.said, in_flight=entry))
+        self.said = 0
+        self._note_given(len(piece.text))
         if not len(self._growth):
             self._held_since = None
+
+    def _note_given(self, characters: int) -> None:
+        self._ahead += characters
+        self._given_at = asyncio.get_running_loop().time()
+
+    def _open(self) -> None:
+        """Give the settled beginning of the held sentence, if its listener has too little to hear to wait for its
+        end."""
+        if self._repeats or not len(self._growth) or self._seconds_left() > SOON:
+            return
+        since_given = asyncio.get_running_loop().time() - self._given_at
+        if since_given > SETTLES and self._seconds_left() <= 0:
+            self._ahead = 0
+        if self._ahead > SHORT and since_given < SETTLES:
+            return  # what was given isn't planned yet
+        found = self._opening(self._growth.text)
+        if found is not None and found.words >= self.said + (LEAST if self.said else 1):
+            self.give_opening(*found)
+
+    def give_opening(self, text: str, words: int) -> None:
+        """Have the first words of the held text spoken, of which that text is the beginning."""
+        self._notes.note("opening", text, words)
+        try:
+            entry = self._in_flight.enter(text)
+        except TextError:
+            self._notes.lost = True
+            raise
+        self.growing.add(TextPart(text, in_flight=entry, opening=words, said=self.said))
+        self.said = words
+        self._note_given(len(text))
 
     def _look_in(self, seconds: float) -> None:
         if len(self._growth):
@@ -169,6 +225,7 @@ class PendingText:
         waits.append(max(self._written_at + PAUSE - now, self._seconds_left() - LITTLE))
         if waits[-1] <= 0:
             self.give_ended()
+        self._open()
         self._look_in(max(min(waits), PAUSE / 3))
 
     def give_rest(self) -> None:

@@ -33,8 +33,18 @@ class TextPart:
     """True if a paragraph ends after the text."""
     flush: bool = False
     """True if the reader reports when it has read the text so far, and joins nothing after the part to it."""
+    opening: int = 0
+    """0, or the part is the beginning of a sentence that isn't whole yet: the number of its words that are spoken now.
+    The others only give them their prosody, and all of it comes again, in another opening or with its sentence."""
+    said: int = 0
+    """Number of the text's first words that openings before it have had spoken."""
     in_flight: TextInFlight = field(default_factory=TextInFlight)
     """The text's entry on the board of texts that are being answered."""
+
+    @property
+    def characters(self) -> int:
+        """Characters that the part adds to the text."""
+        return 0 if self.opening else len(self.text)
 
 
 class GrowingText:
@@ -81,7 +91,7 @@ class GrowingText:
             part.in_flight.leave()
             return
         self._parts.append(part)
-        self.characters += len(part.text)
+        self.characters += part.characters
         self.texts.append(part.text)
         self._news.set()
 
@@ -129,7 +139,7 @@ class GrowingText:
         self._leave()
         self._current = self._parts.popleft()
         self._taken += 1
-        self.read += len(self._current.text)
+        self.read += self._current.characters
         self._marked.enter_context(self._current.in_flight.working())
         if self._audio_left:
             self._current.in_flight.audio_left()
@@ -153,7 +163,7 @@ class GrowingText:
         """Remove the next part, which no reader has to read."""
         part = self._parts.popleft()
         self._taken += 1
-        self.read += len(part.text)
+        self.read += part.characters
         return part
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.planning.cuts import Cuts, Row, best_cuts, parts
@@ -48,6 +49,24 @@ class SentenceSource:
         """Go on to the next stretch after the end of one: `FLUSH` or `WAITING`; None at the end of the text."""
         return None
 
+    def opening(self) -> BegunSentence | None:
+        """Remove the beginning of the next sentence if that is to be spoken before the sentence is whole."""
+        return None
+
+    @property
+    def said(self) -> int:
+        """Number of words of the sentence that was taken last which were spoken before."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class BegunSentence:
+    """The beginning of a sentence that isn't whole yet."""
+
+    units: Sentence
+    words: int
+    """Number of its words that are spoken, those that were spoken before included."""
+
 
 class WrittenText(SentenceSource):
     """The sentences of a text that is still being written, in stretches that share no segment. A stretch ends at a
@@ -55,14 +74,22 @@ class WrittenText(SentenceSource):
 
     grows = True
 
-    def __init__(self, text: GrowingText, sentences_of: Callable[[TextPart], Iterator[Sentence]]) -> None:
+    def __init__(
+        self,
+        text: GrowingText,
+        sentences_of: Callable[[TextPart], Iterator[Sentence]],
+        settled: Callable[[Sequence[str]], int] = len,
+    ) -> None:
+        """`settled`: function that returns how many of an opening's words sound alike whatever its sentence becomes."""
         super().__init__(())
         self._text = text
         self._sentences_of = sentences_of
+        self._settled = settled
         self._sentences: Iterator[Sentence] = iter(())
         self._flush = False
         """True if the part in hand ends with a flush."""
         self._ended = False
+        self._part_said = self._said = 0
 
     def peek(self) -> Sentence | None:
         while self._ahead is None:
@@ -72,15 +99,40 @@ class WrittenText(SentenceSource):
                 self._ahead = ()
             else:
                 ended = self._text.ended  # read before the queue: parts are added before the end
+                if (first := self._text.first) and first.opening:
+                    return None
                 part = self._text.take()
                 if part is not None:
                     self._sentences, self._flush = self._sentences_of(part), part.flush
+                    self._part_said = part.said
                 elif ended:
                     self._ended = True
                     self._ahead = ()
                 else:
                     return None
         return self._ahead
+
+    def take(self) -> Sentence | None:
+        sentence = super().take()
+        self._said = 0
+        if sentence and self._part_said:
+            self._said = min(self._part_said, len(_words(sentence)))
+            self._part_said -= self._said
+        return sentence
+
+    @property
+    def said(self) -> int:
+        return self._said
+
+    def opening(self) -> BegunSentence | None:
+        if not ((first := self._text.first) and first.opening and self._ahead is None):
+            return None
+        part = self._text.take()
+        assert part is not None
+        units = tuple(unit for sentence in self._sentences_of(part) for unit in sentence)
+        words = part.text.split()
+        is_as_written = _words(units) == words
+        return BegunSentence(units, self._settled(words[: part.opening]) if is_as_written else 0)
 
     def next_stretch(self) -> TextMark | None:
         if self._ended:
@@ -209,6 +261,8 @@ class _Planner:
         self._costs_at = costs_at
         self._room = 0
         """Tokens that short sentences may add to the row at hand."""
+        self._said = 0
+        """Number of words, from the row's first one on, that were spoken before their sentence was whole."""
 
     def known(self, slack: float | None) -> Iterator[Segment]:
         """`segments` of a source that never waits."""
@@ -220,7 +274,10 @@ class _Planner:
         while True:
             self._room = self._most
             while not self._fill(units, begun=slack is not None):
-                yield TextMark.HOLDING if units else TextMark.WAITING
+                if (opening := self._source.opening()) is None:
+                    yield TextMark.HOLDING if units and not self._said else TextMark.WAITING
+                elif (segment := self._opened(units, opening)) is not None:
+                    yield segment
             if not units:
                 mark = self._source.next_stretch()
                 if mark is None:
@@ -241,9 +298,32 @@ class _Planner:
                     cuts = cuts[:1]
             start = 0
             for end, after in cuts:
-                yield _segment(units[start:end])
+                if (segment := self._unsaid(units[start:end])) is not None:
+                    yield segment
                 start, slack = end, after
             del units[:start]
+
+    def _opened(self, held: Sequence[Unit], opening: BegunSentence) -> Segment | None:
+        """The part of the held units and of a sentence's beginning that can be spoken; None if there is none."""
+        units = [*held, *opening.units]
+        words = len(_words(held)) + opening.words
+        if not opening.words or words <= self._said:
+            return None
+        whole = _segment(units)
+        if whole.tokens > self._most or any(parts(one, other) for one, other in pairwise(units)):
+            return None
+        segment = _part_of(whole, self._said, words, Cut.SEAM)
+        self._said = words
+        return segment
+
+    def _unsaid(self, units: Sequence[Unit]) -> Segment | None:
+        """The segment of these units, without its words that were spoken before; None if all were."""
+        whole = _segment(units)
+        if not (said := self._said):
+            return whole
+        count = len(_words(units))
+        self._said = max(said - count, 0)
+        return _part_of(whole, said, count, whole.cut) if said < count else None
 
     def _fill(self, units: list[Unit], begun: bool) -> bool:
         """Take sentences until the units suffice for a segment, and short sentences after them that can't stand alone.
@@ -272,6 +352,8 @@ class _Planner:
     def _take(self, units: list[Unit]) -> bool:
         """Add the next sentence, if there is one; returns False if it isn't written yet."""
         sentence = self._source.take()
+        if said := self._source.said:
+            self._said = max(self._said, len(_words(units)) + said)
         units += sentence or ()
         return sentence is not None
 
@@ -319,6 +401,22 @@ def _last_stretch(units: Sequence[Unit]) -> Iterator[Unit]:
             return
         yield unit
         following = unit
+
+
+def _words(units: Sequence[Unit]) -> list[str]:
+    """The units' words as they were written."""
+    return [written for unit in units for word in unit.words for written in word.written.split()]
+
+
+def _part_of(segment: Segment, first: int, last: int, cut: Cut) -> Segment:
+    """The part of a segment from its word number `first` on to that before number `last`."""
+    begins: list[int] = []
+    for word in segment.words:
+        begins += [word.start] * len(word.written.split())
+    begin = begins[first]
+    end = begins[last] if last < len(begins) else len(segment.script)
+    words = tuple(word for word in segment.words if begin <= word.start < max(end, begin + 1))
+    return replace(segment, part=(begin, end), tokens=max(end - begin, 1), words=words, cut=cut)
 
 
 def _segment(units: Sequence[Unit]) -> Segment:

@@ -73,7 +73,11 @@ class Reader:
     ) -> Iterator[Segment | TextMark]:
         notation = Notation.of(engine)
         if request.growing is not None:
-            source = WrittenText(request.growing, lambda part: clock.timed(self._part(request, engine, part)))
+            source = WrittenText(
+                request.growing,
+                lambda part: clock.timed(self._part(request, engine, part)),
+                lambda words: self._pipeline.settled(words, request.language),
+            )
             growing = plan_growing(source, profile, request.speed, notation, self._limits)
             yield from recut(growing, [cut.units for cut in request.progress.cuts])
             return

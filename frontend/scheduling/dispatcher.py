@@ -143,6 +143,7 @@ class Dispatcher:
                 seed=zlib.crc32(planned.segment.script.encode()),
                 from_sample=planned.sealed,
                 inflected=planned.inflected,
+                part=planned.segment.part,
                 first_deadline=deadline,
                 marks=request.timestamps,
                 score=planned.segment.score,
@@ -176,7 +177,8 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
     performer = segment.performer or request.performer
     speed = segment_speed(request.speed, segment.rate)
     inflected = segment.inflected(request.inflection) if stream.engine.inflects else ()
-    key = fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed, inflected)
+    voice, language, part = performer.voice, performer.language, segment.part
+    key = fingerprint(stream.engine, segment.script, language, voice, speed, inflected, part)
     if segment.score or request.score_only:
         key = hashlib.blake2b(_encode((key, segment.score, request.score_only * LAYOUT)), digest_size=16).digest()
     return StreamSegment(
@@ -199,6 +201,7 @@ def fingerprint(
     voice: Voice,
     speed: float,
     inflected: tuple[InflectedSpan, ...] = (),
+    part: tuple[int, int] | None = None,
 ) -> bytes:
     """The key under which a segment is cached and quarantined, a hash of 16 bytes: equal keys mean equal samples.
 
@@ -207,7 +210,7 @@ def fingerprint(
     of one model differ by rounding only.
     """
     how = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, engine.rendering)
-    said = (script, language, voice, speed, *((inflected,) if inflected else ()))
+    said = (script, language, voice, speed, *((part,) if part else ()), *((inflected,) if inflected else ()))
     return hashlib.blake2b(_encode((how, *said)), digest_size=16).digest()
 
 
@@ -234,7 +237,7 @@ def plan_again(
         return None
     rest = stream.segments.unbegun()[:REPLANNED_AT_ONCE]
     units = [unit for segment in rest for unit in segment.segment.units]
-    if not units or rest[0] is not due:
+    if not units or rest[0] is not due or any(segment.segment.part for segment in rest):
         return None
     crowd = costs.seconds(100, due.speed, concurrency) / costs.seconds(100, due.speed)
     crowded = costs.fitted().slowed(crowd)

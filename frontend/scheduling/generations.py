@@ -155,9 +155,10 @@ class Generations:
         if not (planned.resumed or stream.request.score_only):
             load = planned.load(self._running(link))
             tokens, speed = planned.segment.tokens, planned.speed
-            self._shared.ledger.of(link.engine).observe(
-                tokens, speed, done.samples, done.seconds, done.prosody_seconds, load
-            )
+            if planned.segment.part is None:  # else its prosody is that of more tokens
+                self._shared.ledger.of(link.engine).observe(
+                    tokens, speed, done.samples, done.seconds, done.prosody_seconds, load
+                )
             stream.request.stages.made(done.seconds, done.samples / link.engine.sample_rate)
             self._shared.metrics.segment_made(
                 link.engine, stream.number, done.seconds, done.samples, load, done.prosody_seconds

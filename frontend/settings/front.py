@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from frontend.audio.formats import FORMATS, listed
 from frontend.settings.keys import BadKey, checked
 from frontend.settings.pages import Hosts, Origins
 from shm.audio import FASTEST, SLOWEST
 from shm.setting import Group, check_bounds, setting
+
+Begins = Literal["sentence", "clause", "now"]
+"""What of a growing text must be there before it is spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,12 @@ class FrontSettings:
     )
     adapt_plans: bool = setting(
         Group.TEXT, "Cut texts by the engine's measured costs; without it the cuts are the same on any day.", True
+    )
+    growing_text: Begins = setting(
+        Group.TEXT,
+        "When a text that comes in pieces is spoken: by whole sentence, from the end of a sentence's first clause on "
+        "(clause), or from its first settled words on (now).",
+        "sentence",
     )
     cache_bytes: int = setting(
         Group.CACHE,

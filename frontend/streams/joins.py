@@ -35,6 +35,7 @@ PAUSES: Mapping[Cut, float] = {
     Cut.PHRASE: 0.06,
     Cut.WORD: 0.06,
     Cut.INSIDE: 0.0,
+    Cut.SEAM: 0.0,
 }
 """Seconds of silence between segments at speed 1: at clauses and sentences the middle of the published model's own
 pauses inside segments, so that one stream doesn't have two kinds of pauses."""
@@ -79,6 +80,8 @@ class Joiner:
         """Samples of the previous segment's trailing silence that were given before its pause."""
         self._asked = False
         """True if the text itself asks for that pause."""
+        self._goes_on = False
+        """True if the next samples are those of the same run: no silence of theirs is left out."""
 
     def push(self, samples: Pcm, pause: float = 0.0) -> list[Pcm]:
         """Take more samples of the current segment; return the samples that may be heard now.
@@ -93,7 +96,11 @@ class Joiner:
         held = np.concatenate((self._held, self._faded(samples)))
         audible = _audible(held)
         before: list[Pcm] = []
-        if self.placed is None:
+        if self.placed is None and self._goes_on:
+            before, self._last, self._goes_on = self._given(self._faded_out(self._last)), _NOTHING, False
+            self._rising, self.placed = 0, (0, self.position)
+            held = self._faded(held)
+        elif self.placed is None:
             if not len(audible):
                 self._held = held[-self._longest_lead :]
                 return []
@@ -145,6 +152,8 @@ class Joiner:
             self._last, self._pause, self._drained = self._held, wanted, self._silent
             self._speech = int(audible[-1]) + 1 if len(audible) else 0
         self._asked = pause is not None
+        if cut is Cut.SEAM and self.placed is not None:
+            self._speech, self._drained, self._goes_on = len(self._held), 0, True
         self._held = _NOTHING
         self._seen = self._silent = 0
         self.placed = None

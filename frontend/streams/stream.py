@@ -22,7 +22,7 @@ from shm.engine_info import EngineInfo
 from shm.score import Score, unpack
 from shm.timing import SentenceTiming, WordTiming
 from text.errors import TextError
-from text.words.segment import Segment
+from text.words.segment import Cut, Segment
 
 
 class Playback(Joiner):
@@ -269,7 +269,8 @@ class Stream:
                 for samples in self._take_block(head):
                     yield samples
             elif head and head.state is SegmentState.DONE:
-                self._end_segment(head)
+                for samples in self._end_segment(head):
+                    yield samples
             elif self._failure:
                 raise self._failure
             elif self.text.ended and not head:
@@ -314,13 +315,15 @@ class Stream:
             yield from self.playback.give(joined)
         self._took(block)
 
-    def _end_segment(self, head: StreamSegment) -> None:
+    def _end_segment(self, head: StreamSegment) -> Iterator[Pcm]:
         self._tell_times(head, ended=True)
         self.playback.end(head.segment.cut, head.speed, head.segment.pause)
         self.segments.heard()
         self.flushed += head.flushes
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)
+        if head.segment.cut is Cut.SEAM:  # what follows may not be written yet
+            yield from self.playback.give(self.playback.drain())
 
     def _tell_times(self, head: StreamSegment, ended: bool = False) -> None:
         """Tell the segment's sentence and words once its position in the stream is known; a silent one's at its end."""

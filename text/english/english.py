@@ -18,6 +18,7 @@ from shm.espeak.messages import LANGUAGE_FILES
 from text.english import foreign
 from text.english.dictionary_file import DictionaryFile, Said
 from text.english.foreign import in_dialect, without_diacritics
+from text.english.heteronyms import RULES
 from text.english.pronouncing import Pronouncer
 from text.english.tagger import Tagger, best_tagger
 from text.english.tokenizer import MAX_LEXICAL, tokens
@@ -107,7 +108,8 @@ class English:
         lexicon = english_lexicon(british=language == "en-gb")
         lexicon.golds = WithNames(lexicon.golds, language)
         self._fallback = Fallback(language, lexicon)
-        self._tagger = tagger or best_tagger(Heteronyms(lexicon.golds))
+        self._heteronyms = Heteronyms(lexicon.golds)
+        self._tagger = tagger or best_tagger(self._heteronyms)
         self._pronouncer = Pronouncer(misaki.english(), lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:
@@ -117,6 +119,11 @@ class English:
         return tuple(
             self._monster(text) if len(text) > MAX_LEXICAL else spoken[place] for place, text in enumerate(texts)
         )
+
+    def depends_on_sentence(self, word: str) -> bool:
+        """True if the word may be pronounced in several ways, between which any word of its sentence may decide."""
+        lower = word.lower()
+        return lower in RULES or any(each in self._heteronyms for each in (lower, lower.removesuffix("s")))
 
     def _short_words(self, texts: list[str]) -> list[Word]:
         try:

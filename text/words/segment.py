@@ -59,6 +59,8 @@ class Cut(StrEnum):
     WORD = "word"
     INSIDE = "inside"
     """Cut inside a word; only words longer than the engine's limit are cut inside."""
+    SEAM = "seam"
+    """No boundary: the rest of the sentence follows as if both were one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ class Segment:
     """As the unit's."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
     """Units of the segment, kept so that they can be planned again."""
+    part: tuple[int, int] | None = None
+    """Span of the script that is spoken, in characters; the rest only gives it its prosody. None: all of it."""
 
     def inflected(self, around: Inflection = PLAIN) -> tuple[InflectedSpan, ...]:
         """The spans of the script that are to be said otherwise than the engine would say them.

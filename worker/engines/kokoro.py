@@ -45,6 +45,9 @@ _NO_STATISTICS = (
     "`python -m benchmarks.training.statistics_training` makes a file of them, to lie alongside the model"
 )
 
+_USUAL = 65
+"""Tokens of a usual sentence."""
+
 _WARM_UP_WORDS = 8
 """Number of three-phoneme words in the warm-up script: enough for it to be vocoded in windows."""
 
@@ -121,6 +124,7 @@ class KokoroEngine:
             first_block=self._speech.first_block,
             marks=self._speech.marks,
             inflects=self._speech.inflects,
+            parts=self._speech.parts,
             files=_files(model, voices),
             providers=decision.chain,
             stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision)),
@@ -164,7 +168,9 @@ class KokoroEngine:
 
     def _inputs(self, utterance: Utterance) -> list[NDArray[Any]]:
         tokens = self._tokens(utterance.script)
-        style = self._voices.style(utterance.voice, len(tokens))
+        # The beginning of a sentence that isn't whole yet has the style of a whole one (decisions/growing-text.md).
+        is_begun = utterance.part is not None and utterance.part[1] < len(tokens)
+        style = self._voices.style(utterance.voice, max(len(tokens), _USUAL) if is_begun else len(tokens))
         return [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(utterance.speed)])]
 
     def _tokens(self, script: str) -> list[int]:
@@ -270,7 +276,7 @@ class WholeSpeech:
         names = [output.name for output in self.session.get_outputs()]
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
-        self.inflects = False
+        self.inflects = self.parts = False
         self.first_block = 0.0
         self.rendering = "whole"
 

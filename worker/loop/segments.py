@@ -92,6 +92,7 @@ class SegmentWork:
                     order.seed,
                     order.from_sample,
                     order.inflected,
+                    order.part,
                     order.marks,
                     order.score,
                     order.score_only,

@@ -45,6 +45,7 @@ from worker.split.segments.windows import (
     AUDIBLE_ENERGY,
     FRAME_SAMPLES,
     FRAMES_PER_SECOND,
+    Window,
     WindowShape,
     marks_of,
     windows,
@@ -205,7 +206,7 @@ class SplitSpeech:
         manifest = prepared.manifest
         self._noise = manifest.noise
         self._predictor = predictor_for(model, manifest.fingerprint, manifest.channels)
-        self.marks = self.inflects = True
+        self.marks = self.inflects = self.parts = True
         self.windowed = settings.vocoder != "whole" and self._predictor is not None
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
@@ -269,11 +270,12 @@ class SplitSpeech:
         statistics = self._predicted(prosody, features)
         features_made = time.monotonic()
         prosody_seconds = features_made - started - (control.paused_seconds - paused_before)
-        marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
+        frames = prosody.heard(utterance.part)
+        marks = marks_of(prosody.durations, frames.begin / 2, utterance.part) if utterance.marks else ()
         if statistics is None:
-            sound = self._in_one_run(prosody, features, utterance, gain)
+            sound = self._in_one_run(prosody, features, frames, utterance, gain)
         else:
-            sound = self._in_windows(prosody, features, statistics, utterance, gain)
+            sound = self._in_windows(prosody, features, frames, statistics, utterance, gain)
         for offset, samples, last in sound:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
@@ -291,11 +293,17 @@ class SplitSpeech:
         return self._predictor.predict(described)
 
     def _in_windows(
-        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance, gain: Gain
+        self,
+        prosody: Prosody,
+        features: Array,
+        frames: Window,
+        statistics: Statistics,
+        utterance: Utterance,
+        gain: Gain,
     ) -> Generator[_Sound, None, None]:
-        source = self._source_of(prosody, utterance)
+        source = self._source_of(prosody, frames.begin, utterance)
         segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.control)
-        plan = list(windows(prosody.lead, prosody.frames, self._shape))
+        plan = list(windows(*frames, self._shape))
         start = plan[0].begin
         for window in plan:
             if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
@@ -307,14 +315,17 @@ class SplitSpeech:
                 )
 
     def _in_one_run(
-        self, prosody: Prosody, features: Array, utterance: Utterance, gain: Gain
+        self, prosody: Prosody, features: Array, frames: Window, utterance: Utterance, gain: Gain
     ) -> Generator[_Sound, None, None]:
         # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
-        source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
+        source, threads = self._source_of(prosody, prosody.lead, utterance), self._crew.most
+        control = utterance.control
         run, generator = in_weighted_run if self.windowed else in_one_run, self._one_run_generator
         audio = self._crew.run(control, lambda _: run(prosody, features, source, generator, threads, control))
-        yield 0, to_pcm(gain.applied(audio, prosody.lead)), True
+        made = to_pcm(gain.applied(audio, prosody.lead))
+        begin, end = ((frame - prosody.lead) * FRAME_SAMPLES for frame in frames)
+        yield 0, made[begin:end], True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:
         # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one
@@ -322,6 +333,6 @@ class SplitSpeech:
         text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, control)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 
-    def _source_of(self, prosody: Prosody, utterance: Utterance) -> HarmonicSource:
-        first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
+    def _source_of(self, prosody: Prosody, begin: int, utterance: Utterance) -> HarmonicSource:
+        first = begin + self._shape.first + GENERATOR_CONTEXT
         return HarmonicSource(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)

@@ -45,6 +45,12 @@ def questions() -> tuple[tuple[str, bool], ...]:
     return tuple((text, bool(kind)) for kind, text in _lines("questions.txt"))
 
 
+@cache
+def answers() -> tuple[str, ...]:
+    """First sentences of answers as voice agents give them, in English."""
+    return tuple((files(__package__) / "answers.txt").read_text(encoding="utf-8").splitlines())
+
+
 def _texts(name: str) -> tuple[tuple[str, str], ...]:
     return tuple((english, script) for english, script in _lines(name))
 

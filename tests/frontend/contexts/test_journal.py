@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 import frontend.contexts.context as context_module
@@ -14,9 +15,10 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.journal import SocketJournal, SocketPlace
 from frontend.serving.record import Record
+from frontend.settings.front import FrontSettings
 from shm.records import SLOT_BYTES, Slot
 from tests.frontend.contexts_desk import ASKED, ContextDesk, Heard, speak_all
-from tests.frontend.scripted_worker import ScriptedWorker
+from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
 
 
 class QuickDesk(ContextDesk):
@@ -55,8 +57,8 @@ class Socket:
 async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[QuickDesk]:
     monkeypatch.setattr(context_module, "IDLE_AFTER", 0.01)
     monkeypatch.setattr(journal_module, "_SPARE", 64)
-    made = QuickDesk()
-    made.quick = made.worker(1)
+    made = QuickDesk(FrontSettings(growing_text="now"))
+    made.quick = made.worker(1, engine=msgspec.structs.replace(ENGINE, parts=True))
     speaking = asyncio.create_task(speak_all(made.quick))
     yield made
     speaking.cancel()
@@ -95,3 +97,35 @@ async def test_what_was_told_whole_is_noted_no_more_and_made_no_more(desk: Quick
     seconds = [max(e.seconds for e in each.heard.events if isinstance(e, Spoken)) for each in (first, second)]
     assert seconds[0] == seconds[1], "the duration is that of all its audio"
     assert len(desk.quick.orders) == orders + 1
+
+
+@pytest.mark.parametrize("idle", [False, True])
+async def test_a_sentence_that_was_begun_is_gone_on_with_by_a_successor(desk: QuickDesk, idle: bool) -> None:
+    memory = bytearray(SLOT_BYTES)
+    slot = Slot(memory, 0)
+    slot.clear(1)
+    record = Record(slot)
+    record.began("one", repeatable=True)
+    record.opens(head=0)
+    first = Socket(desk, record)
+    for word in ["I", "can", "help", "you", "with", "that", ""]:
+        first.context.write(f"{word} ")
+    await desk.quick.has(1)
+    if idle:
+        await desk.quick.hears_of_forgotten(1)
+    first.journal.keep()
+    left = bytearray(memory)
+    rest = "and all of it. "
+    first.context.write(rest)
+    first.context.finish()
+    await first.heard.whole()
+    orders = [(order.script, order.part) for order in desk.quick.orders]
+
+    second = Socket(desk, Record(Slot(left, 0), b""))
+    second.context.write(rest)
+    second.context.finish()
+    await second.heard.whole()
+    again = [(order.script, order.part) for order in desk.quick.orders[len(orders) :]]
+    assert again and again == orders[-len(again) :]
+    told = len(first.heard.samples) - len(second.heard.samples)
+    assert (first.heard.samples[told:] == second.heard.samples).all()

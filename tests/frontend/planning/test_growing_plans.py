@@ -16,7 +16,7 @@ from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
 from tests.miniature import vocabulary
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.words.segment import Segment, Sentence, SentenceStart
+from text.words.segment import Cut, Segment, Sentence, SentenceStart
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."
@@ -113,6 +113,62 @@ def test_the_plan_is_the_same_however_the_text_comes(plan: Plan) -> None:
     plan.text.end()
     found += plan.given()
     assert [item for item in found if isinstance(item, str)] == expected
+
+
+def part(segment: Segment | TextMark) -> tuple[str, Cut] | TextMark:
+    """What is spoken of a segment."""
+    if not isinstance(segment, Segment):
+        return segment
+    begin, end = segment.part or (0, len(segment.script))
+    assert [word.written for word in segment.words] == segment.script[begin:end].split()
+    return segment.script[begin:end].strip(), segment.cut
+
+
+def parts(plan: Plan, *parts: TextPart) -> list[tuple[str, Cut] | TextMark]:
+    """What is spoken once those parts have come, until the plan waits."""
+    for each in parts:
+        plan.text.add(each)
+    found = []
+    with plan.text.working():
+        for item in plan.items:
+            found.append(part(item))
+            if item in (HOLDING, WAITING):
+                break
+    return found
+
+
+BEGUN = TextPart("abcde fghij klmno pqrst uvwxy", opening=3)
+
+
+@pytest.mark.parametrize("flush", [False, True])
+def test_a_sentence_is_begun_before_it_is_whole_and_each_of_its_words_is_spoken_once(plan: Plan, flush: bool) -> None:
+    assert parts(plan, BEGUN) == [("abcde fghij klmno", Cut.SEAM), WAITING]
+    more = TextPart(f"{BEGUN.text} zabcd efghi jklmn", opening=6, said=3)
+    assert parts(plan, more) == [("pqrst uvwxy zabcd", Cut.SEAM), WAITING]
+    whole = TextPart(f"{more.text} opqrs.\n{LONG}", said=6, flush=flush)
+    rest = [("efghi jklmn opqrs.", Cut.SENTENCE), (LONG, Cut.SENTENCE), *([FLUSH] * flush), WAITING]
+    assert parts(plan, whole) == rest
+    assert parts(plan, TextPart(LONG)) == [(LONG, Cut.SENTENCE), WAITING]
+
+
+def test_a_sentence_is_begun_together_with_a_short_one_that_was_held_for_it(plan: Plan) -> None:
+    assert parts(plan, TextPart(SHORT)) == [HOLDING]
+    assert parts(plan, BEGUN) == [("abcde. abcde fghij klmno", Cut.SEAM), WAITING], "nothing hurries what is spoken"
+    whole = TextPart(f"{BEGUN.text}.", said=3)
+    assert parts(plan, whole) == [("pqrst uvwxy.", Cut.SENTENCE), WAITING]
+
+
+def test_what_another_stream_has_begun_is_gone_on_with(plan: Plan) -> None:
+    assert parts(plan, TextPart(f"{BEGUN.text}.", said=3)) == [("pqrst uvwxy.", Cut.SENTENCE), WAITING]
+
+
+def test_words_that_depend_on_their_sentence_wait_for_it() -> None:
+    plan = Plan()
+    source = WrittenText(plan.text, sentences_of, lambda words: words.index("klmno"))
+    plan.items = plan_growing(source, WINDOWED, 1.0, KOKORO, LIMITS)
+    assert parts(plan, BEGUN) == [("abcde fghij", Cut.SEAM), WAITING]
+    other = TextPart("klmno fghij pqrst uvwxy zabcd", opening=3)
+    assert parts(Plan(), other)[0] == ("klmno fghij pqrst", Cut.SEAM)
 
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."

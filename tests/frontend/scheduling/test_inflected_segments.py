@@ -12,6 +12,7 @@ import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import CostProfile
+from frontend.scheduling.dispatcher import fingerprint
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
 from shm.inflection import InflectedSpan, Inflection
@@ -94,3 +95,8 @@ async def test_an_engine_that_doesnt_inflect_is_asked_for_nothing(desk: Desk) ->
     worker.speak(order)
     await heard(listener)
     assert order.inflected == ()
+
+
+def test_a_part_of_a_script_has_a_key_of_its_own() -> None:
+    voice, parts = (("af_heart", 1.0),), (None, (0, 2), (2, 4), (0, 4))
+    assert len({fingerprint(ENGINE, "same", "en-us", voice, 1.0, (), part) for part in parts}) == len(parts)

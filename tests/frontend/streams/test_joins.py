@@ -258,3 +258,24 @@ def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
     begins = [loud[0], loud[np.flatnonzero(np.diff(loud) > 1)[0] + 1]]
     assert told == pytest.approx(begins, abs=SAMPLE_RATE * 0.006)
     assert told[0] <= LONGEST_LEAD, "a second of silence was taken away"
+
+
+@pytest.mark.parametrize("pieces", [1 << 30, 997, 64])
+def test_parts_of_one_run_are_joined_without_losing_or_adding_a_sample(pieces: int) -> None:
+    first, second = segment(600, 9000, 700), segment(2400, 8000, 3000)
+    whole = joined([(np.concatenate((first, second)), Cut.SENTENCE)])
+    parts = joined([(first, Cut.SEAM), (second, Cut.SENTENCE)], pieces)
+    assert len(parts) == len(whole), "the silence around the seam is the run's own"
+    differ = np.flatnonzero(parts != whole)
+    assert len(differ) <= 2 * FADE and np.ptp(differ) < 2 * FADE
+
+
+def test_what_a_part_ends_with_is_given_before_the_next_one_is_there_and_ends_in_silence() -> None:
+    joiner = Joiner()
+    given = joiner.push(tone(9000))
+    joiner.end(Cut.SEAM, 1.0)
+    given += joiner.drain()
+    heard = np.concatenate(given)
+    assert len(heard) == 9000 and abs(int(heard[-1])) < 100
+    after = np.concatenate(joiner.push(tone(9000)))
+    assert abs(int(after[0])) < 100 and joiner.placed == (0, 9000)

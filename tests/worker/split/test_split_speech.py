@@ -4,7 +4,7 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import onnx
@@ -14,6 +14,7 @@ from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, decibels, joined, make_engine, utterance
 from worker.engine import Cancelled, EngineUnavailable
+from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.session import graph_name
 from worker.settings import WorkerSettings
@@ -212,6 +213,23 @@ def test_marks_of_a_tail_are_those_that_sound_in_it(engine):
     tail = [mark for block in blocks_of(engine, marks=True, from_sample=20_000) for mark in block.marks]
     assert tail == [mark for mark in marks if mark[1] >= 20_000]
     assert not any(block.marks for block in blocks_of(engine))
+
+
+@pytest.mark.parametrize("cuts", [(5,), (3, 9)])
+def test_parts_of_a_script_are_its_sound_without_a_gap_or_a_repeat(engine, cuts, monkeypatch):
+    monkeypatch.setattr(kokoro, "_USUAL", 0)  # the style of the script itself
+    whole, places = joined(blocks_of(engine)), (0, *cuts, len(SCRIPT))
+    parts = [blocks_of(engine, part=span, marks=True) for span in pairwise(places)]
+    assert decibels(whole / 32_768, np.concatenate([joined(blocks) for blocks in parts]) / 32_768) > 40
+    begins = [span[0] for span in pairwise(places)]
+    assert [blocks[0].marks[0][0] for blocks in parts] == begins
+    assert [blocks[0].marks[-1][0] for blocks in parts] == [*begins[1:], len(SCRIPT)]
+    marks = dict(blocks_of(engine, marks=True)[0].marks)
+    before = len(joined(parts[0]))
+    assert abs(marks[cuts[0]] - before) <= 3 * 300, "a part ends near its border"
+    samples = joined(parts[1])
+    rest = joined(blocks_of(engine, part=(cuts[0], places[2]), from_sample=5000))
+    assert np.array_equal(rest, samples[5000:]), "and can be resumed"
 
 
 def test_prosody_is_timed_once(engine):

@@ -109,6 +109,9 @@ doesn't: the rounding of each run differs by more than the missing context does.
 SECOND_STAGE_CONTEXT = 2
 """Context of the second stage, at 4,800 Hz: frames at 80 Hz (25 ms) on each side."""
 
+_NEAR = 3
+"""Frames at 80 Hz (37 ms) on each side of a word's border in which a part of a segment may begin or end."""
+
 Array = NDArray[Any]
 
 
@@ -134,6 +137,19 @@ class Prosody:
     def lead(self) -> int:
         """Frames at 80 Hz of leading silence that aren't made."""
         return 2 * lead_of(self.durations, self.energy)
+
+    def heard(self, part: tuple[int, int] | None) -> Window:
+        """The frames at 80 Hz that are made of a part of the phonemes; None: of all. A part begins and ends at the
+        quietest frame near its border, where it is joined to its neighbour with the least to hear."""
+        begin, end = part or (0, len(self.durations))
+        first = self._quietest(begin) if begin else self.lead
+        last = self._quietest(end) if end < len(self.durations) - 2 else self.frames
+        return Window(min(first, self.frames - 1), max(last, first + 1))
+
+    def _quietest(self, place: int) -> int:
+        border = 2 * int(self.durations[: place + 1].sum())
+        begin, end = max(border - _NEAR, 0), min(border + _NEAR + 1, self.frames)
+        return begin + int(np.argmin(self.energy.ravel()[begin:end]))
 
 
 class WindowedSegment:

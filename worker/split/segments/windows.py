@@ -93,7 +93,9 @@ def lead_of(durations: NDArray[Any], energy: NDArray[Any]) -> int:
     return max(0, min(int(durations[0]), begins) - KEPT_LEAD)
 
 
-def marks_of(durations: NDArray[Any], lead: int = 0) -> tuple[Mark, ...]:
-    """One mark for each phoneme and one for the end of the last one, in samples after the first `lead` units."""
+def marks_of(durations: NDArray[Any], lead: float = 0, part: tuple[int, int] | None = None) -> tuple[Mark, ...]:
+    """One mark for each phoneme and one for the end of the last one, in samples after the first `lead` units. `part`:
+    span of the phonemes that have marks; None: all."""
     ends = (np.cumsum(durations)[:-1] - lead) * DURATION_SAMPLES
-    return tuple((place, int(sample)) for place, sample in enumerate(ends))
+    first, last = part or (0, len(ends) - 1)
+    return tuple((place, max(int(ends[place]), 0)) for place in range(first, last + 1))

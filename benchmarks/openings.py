@@ -1,0 +1,207 @@
+"""Sentences that are begun before they are whole: first token to sound, and how far they are from the whole sentence.
+
+    python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--prosody] [--sound]
+
+Answers of voice agents are written to a server over a socket as a language model writes them, at so many tokens per
+second, with each value of `--growing-text`. Without a server, `--prosody` compares durations and pitch of a sentence's
+first words with those in the whole sentence, and `--sound` compares the sound of both (it needs the extra `quality`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import aiohttp
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.growing_text import Client, listen, tokens, write
+from benchmarks.measuring.evaluation.sentences import answers
+from benchmarks.measuring.figures import median
+from benchmarks.measuring.hearing.opinion import OpinionScorer
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.measuring.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.machine import machine
+from benchmarks.measuring.playback import play
+from benchmarks.measuring.renderer import Renderer
+from benchmarks.measuring.report import Cell, Table
+from benchmarks.measuring.subjects import kokoro_live
+from frontend.contract.growing_text import GrowingText, TextMark, TextPart
+from frontend.planning.planner import Limits, WrittenText, plan_growing
+from frontend.planning.profile import GUESS
+from frontend.streams.joins import Joiner
+from shm.audio import SAMPLE_RATE, Pcm
+from text.g2p import G2P
+from text.pipeline import TextPipeline
+from text.sentences.opening import opening_of
+from text.words.segment import Cut, Notation, Segment
+from worker.engine import Utterance
+from worker.engines.kokoro import KokoroEngine
+from worker.models.choice import kokoro_files
+from worker.settings import WorkerSettings
+from worker.split.segments.segment import Prosody
+from worker.voices.voice_bank import VoiceBank
+
+VOICES = ("af_heart", "am_michael", "bf_emma", "bm_george")
+SECOND = " Anything else?"
+"""Follows each answer, so that its end is noticed as in a longer one."""
+
+_VOICED = 60.0
+"""Hz of a phoneme's median F0 from which on it is voiced."""
+
+
+async def spoken(client: Client, text: str, rate: float) -> tuple[float, float, int]:
+    """Seconds from the first token to the first audible sample, and to the sentence's last token; gaps."""
+    async with client.connect() as socket:
+        name = client.name()
+        writing = asyncio.create_task(write(socket, name, text + SECOND, rate))
+        heard = (await listen(socket, [name]))[name]
+        sent = await writing
+    assert heard.first_audible is not None
+    ends = sent[len(tokens(text)) - 1] - sent[0]
+    return heard.first_audible - sent[0], ends, play(heard.arrivals).underruns
+
+
+async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> Iterator[list[Cell]]:
+    """A row for each rate: the rate, the sentence's end, first sound (median, ninetieth percentile), gaps."""
+    rows: list[list[Cell]] = []
+    async with aiohttp.ClientSession() as session:
+        client = Client(session, port)
+        for _ in range(3):
+            await client.http(texts[0])
+        for rate in rates:
+            found = [await spoken(client, text, rate) for text in texts]
+            sound = [each[0] for each in found]
+            gaps = sum(each[2] for each in found)
+            rows.append(
+                [rate, median([each[1] for each in found]), median(sound), float(np.quantile(sound, 0.9)), gaps]
+            )
+    return iter(rows)
+
+
+def segments(text: str, pipeline: TextPipeline, notation: Notation, *, words: int) -> list[Segment]:
+    """The segments of a sentence that was begun when so many of its words were there; 0: when it was whole."""
+    growing = GrowingText()
+    begun = opening_of(" ".join(text.split()[:words]) + " ", "en-us") if words else None
+    if begun:
+        growing.add(TextPart(begun.text, opening=begun.words))
+    growing.add(TextPart(text, said=begun.words if begun else 0, flush=True))
+    source = WrittenText(growing, lambda part: pipeline.sentences(part.text, "en-us", notation))
+    items = plan_growing(source, GUESS, 1.0, notation, Limits())
+    return [
+        item
+        for item in itertools.takewhile(lambda item: item is not TextMark.FLUSH, items)
+        if isinstance(item, Segment)
+    ]
+
+
+def judged(texts: Sequence[str], words: int) -> list[Cell]:
+    """Mean DNSMOS P.808, percent of words that Whisper misunderstood, mean seconds."""
+    settings = WorkerSettings()
+    engine = KokoroEngine(*kokoro_files(settings), settings)
+    notation, pipeline = Notation.of(engine.info), TextPipeline(G2P())
+    scorer, recognizer = OpinionScorer(), Recognizer()
+    opinions, errors, seconds = [], 0, []
+    for text in texts:
+        joiner, pieces = Joiner(), list[Pcm]()
+        for segment in segments(text, pipeline, notation, words=words):
+            asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
+            for block in engine.begin(asked):
+                pieces += joiner.push(block.samples)
+            joiner.end(segment.cut, 1.0)
+            pieces += joiner.drain() if segment.cut is Cut.SEAM else []
+        samples = np.concatenate([*pieces, *joiner.finish()])
+        opinions.append(scorer.opinion(samples).p808)
+        errors += word_errors(text, recognizer.understood(samples))
+        seconds.append(len(samples) / SAMPLE_RATE)
+    count = sum(len(spoken_words(text)) for text in texts)
+    return [float(np.mean(opinions)), 100 * errors / count, float(np.mean(seconds))]
+
+
+def pitches(prosody: Prosody) -> NDArray[np.float64]:
+    """Median F0 of each of the script's characters; 0 of one that lasts no frame."""
+    ends = 2 * np.cumsum(prosody.durations)
+    f0 = prosody.f0.ravel()
+    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
+
+
+def prosody_rows(texts: Sequence[str]) -> Iterator[list[Cell]]:
+    """Rows: what is there and spoken, style, sentences, length off, times as long, pitch off, pitch at the end."""
+    settings = WorkerSettings()
+    model, voices = kokoro_files(settings)
+    notation = Notation.of(KokoroEngine(model, voices, settings).info)
+    renderer = Renderer(model, VoiceBank.open(voices), settings, settings.cache_dir)
+    pipeline = TextPipeline(G2P())
+    found: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    for number, text in enumerate(texts):
+        voice = VOICES[number % len(VOICES)]
+        units = next(pipeline.sentences(text, "en-us" if voice[0] == "a" else "en-gb", notation))
+        script, ends = units[0].script, [len(units[0].script)]
+        for unit in units[1:]:
+            script += unit.lead + unit.script
+            ends.append(len(script))
+        whole = renderer.prosody(script, voice)
+        cases = [(f"{k} words, {k - h} spoken", k, k - h) for k in (5, 6, 7, 8) for h in (1, 2, 3)]
+        clause = next((at + 1 for at, unit in enumerate(units[:-1]) if unit.cut is Cut.CLAUSE), 0)
+        cases += [("the first clause alone", clause, clause)] if clause else []
+        for name, there, said in cases:
+            if there >= len(units):
+                continue
+            for style, row in (("its own", None), ("65 tokens", 65)):
+                part = renderer.prosody(script[: ends[there - 1]], voice, row)
+                if told := difference(script, whole, part, ends[said - 1]):
+                    found.setdefault((name, style), []).append(told)
+    for (name, style), each in found.items():
+        yield [name, style, len(each), *(float(np.median(column)) for column in zip(*each, strict=True))]
+
+
+def difference(script: str, whole: Prosody, part: Prosody, end: int) -> tuple[float, ...] | None:
+    """Length off in percent, times as long, pitch off, and cents by which the last phonemes are higher."""
+    sounds = np.array([each.isalpha() for each in script[:end]])
+    first, second = pitches(whole)[:end], pitches(part)[:end]
+    voiced = sounds & (first > _VOICED) & (second > _VOICED)
+    if not voiced.any():
+        return None
+    ratio = part.durations[1 : end + 1][sounds].sum() / whole.durations[1 : end + 1][sounds].sum()
+    cents = 1200 * np.log2(second[voiced] / first[voiced])
+    return 100 * abs(ratio - 1), ratio, float(np.median(np.abs(cents))), float(np.median(cents[-4:]))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=50)
+    parser.add_argument("--rates", type=float, nargs="*", default=[62.0, 20.0])
+    parser.add_argument("--ways", nargs="*", default=["sentence", "clause", "now"])
+    parser.add_argument("--prosody", action="store_true")
+    parser.add_argument("--sound", action="store_true")
+    parser.add_argument("--model", type=Path)
+    arguments = parser.parse_args()
+    texts = answers()[: arguments.answers]
+    print(f"On {', '.join(f'{name} {value}' for name, value in machine().items())}.\n")
+    if arguments.prosody:
+        columns = ("there", "style of", "sentences", "length off, %", "times as long", "pitch off, cents", "end, cents")
+        print(
+            Table("First words alone, alongside the whole sentence", columns, list(prosody_rows(texts))).as_markdown()
+        )
+    if arguments.sound:
+        begun = [(f"after {words} words" if words else "whole", words) for words in (0, 6, 8)]
+        heard = [[name, *judged(texts, words)] for name, words in begun]
+        print(Table("Its sound", ("sentence begun", "P.808", "words wrong, %", "seconds"), heard).as_markdown())
+    rows: list[list[Cell]] = []
+    for way in arguments.ways:
+        with kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way) as subject:
+            rows += [[way, *row] for row in asyncio.run(latencies(subject.port, arguments.rates, texts))]
+        print(f"  {way}: {rows[-1]}", file=sys.stderr)
+    if rows:
+        names = ("growing-text", "tokens/s", "sentence's end, s", "first sound, s", "of ten, the ninth, s", "gaps")
+        print(Table("From the first token", names, rows).as_markdown())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
