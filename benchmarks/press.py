@@ -8,6 +8,9 @@ sound card, as what the server itself takes. The first two end with the first au
 plays, which is recorded with 10 ms of delay. A ratio is that of the way's median to HTTP's, in one run. `--pause`:
 seconds of silence before each press; the player closes the sound card meanwhile, if they are many.
 
+Then, as often: from `POST /v1/play` while another text sounds until the new text's first audible sample, which is found
+by the samples of the same text over HTTP; and from `POST /v1/play/stop` until the last audible sample.
+
 Needs PulseAudio (apt-get install pulseaudio pulseaudio-utils).
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -23,6 +27,8 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.measuring.figures import median, percentile
 from benchmarks.measuring.listening import listen
 from benchmarks.measuring.machine import machine
@@ -30,8 +36,10 @@ from benchmarks.measuring.report import Table
 from benchmarks.measuring.subjects import kokoro_live
 from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE
-from tests.system.sound_card import Recording, audible, sound_card
+from tests.system.sound_card import QUIET, Recording, audible, sound_card
 from worker.settings import WorkerSettings
+
+JSON = "application/json"
 
 OPENINGS = ("The kettle", "My neighbour", "A lantern", "This old clock", "The ferry", "Our gardener", "One of them")
 ENDINGS = ("has been on the stove since a quarter past four.", "was there before the rain began, and left after it.")
@@ -44,7 +52,7 @@ def selection(number: int) -> str:
 
 def posted(port: int, path: str, **body: object) -> None:
     content = json.dumps(body).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", content, {"Content-Type": "application/json"})
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", content, {"Content-Type": JSON})
     with urllib.request.urlopen(request):
         pass
 
@@ -55,6 +63,41 @@ def heard(recording: Recording, press: Callable[[], object]) -> float:
     press()
     found = recording.wait_for(lambda samples: audible(samples).size, pressed)
     return float(audible(found)[0]) / SAMPLE_RATE
+
+
+def wait_for_sound(recording: Recording, since: int) -> None:
+    """Wait until a second of a text has sounded, and does."""
+    recording.wait_for(lambda samples: audible(samples).size > SAMPLE_RATE // 3, since)
+
+
+def stopped(recording: Recording, port: int, text: str) -> float:
+    """Seconds from the call to stop until the last audible sample."""
+    since = recording.silence()
+    posted(port, "/v1/play", input=text)
+    wait_for_sound(recording, since)
+    pressed = len(recording)
+    posted(port, "/v1/play/stop")
+    heard = recording.wait_for(lambda samples: len(samples) > SAMPLE_RATE, pressed)
+    loud = audible(heard)
+    return float(loud[-1] + 1) / SAMPLE_RATE if loud.size else 0.0
+
+
+def interrupted(recording: Recording, port: int, first: str, second: str) -> float:
+    """Seconds from the call with the second text, while the first sounds, until its first audible sample."""
+    since = recording.silence()
+    posted(port, "/v1/play", input=first)
+    wait_for_sound(recording, since)
+    pressed = len(recording)
+    posted(port, "/v1/play", input=second)
+    recording.wait_for(lambda samples: audible(samples[-QUIET:]).size == 0 and len(samples) > 2 * SAMPLE_RATE, pressed)
+    body = json.dumps({"input": second, "voice": "af_heart", "response_format": "pcm", "stream": False}).encode()
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}/v1/audio/speech", body, {"Content-Type": JSON})
+    with urllib.request.urlopen(asked) as answer:
+        wanted = np.frombuffer(answer.read(), "<i2")
+    begin = wanted[audible(wanted)[0] :][:64]
+    heard = recording.samples[pressed:]
+    places = [at for at in np.flatnonzero(heard == begin[0]) if np.array_equal(heard[at : at + 64], begin)]
+    return float(places[0]) / SAMPLE_RATE if places else math.nan
 
 
 def main() -> int:
@@ -94,6 +137,18 @@ def main() -> int:
                         taken.setdefault(name, []).append(1e3 * seconds)
                     print(f"press {press}, {name}: {seconds:.3f}", file=sys.stderr, flush=True)
                     posted(server.port, "/v1/play/stop")
+            steered: dict[str, list[float]] = {"an interruption": [], "a stop": []}
+            for press in range(options.presses):
+                number += 2
+                texts = selection(number), selection(number + 1)
+                steered["an interruption"].append(1e3 * interrupted(recording, server.port, *texts))
+                posted(server.port, "/v1/play/stop")
+                steered["a stop"].append(1e3 * stopped(recording, server.port, selection(number)))
+                print(
+                    f"{press}: {', '.join(f'{name} {all_[-1]:.0f} ms' for name, all_ in steered.items())}",
+                    file=sys.stderr,
+                )
+            memory = server.processes()["player"].memory_full_info()
     least = median(taken["over HTTP"])
     rows = [
         (name, len(all_), median(all_), percentile(all_, 95), median(all_) / least, median(all_) - least)
@@ -101,6 +156,9 @@ def main() -> int:
     ]
     columns = ("way", "presses", "median, ms", "p95, ms", "/ HTTP", "more, ms")
     print(Table("From the key to the first audible sample", columns, rows).as_markdown())
+    steers = [(name, len(all_), median(all_), percentile(all_, 95)) for name, all_ in steered.items()]
+    print(Table("While a text sounds", ("call", "times", "median, ms", "p95, ms"), steers).as_markdown())
+    print(f"The player: {memory.rss / 1e6:.0f} MB resident, {memory.uss / 1e6:.0f} MB its own.")
     return 0
 
 

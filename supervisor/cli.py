@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import importlib.metadata
 
 import click
 
@@ -69,6 +67,8 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS.keys() | _FOR_SERVERS and not args[0].startswith("-"):
+            import difflib
+
             begun = [name for name in _COMMANDS if name.startswith(args[0])]
             near = begun or difflib.get_close_matches(args[0], _COMMANDS, n=1)
             meant = f" Did you mean {' or '.join(f'`kokoro-live {name}`' for name in near)}?" if near else ""
@@ -80,7 +80,17 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+def _say_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from importlib.metadata import version  # a third of what a short command takes to begin
+
+        click.echo(f"kokoro-live, version {version('kokoro-live')}")
+        context.exit()
+
+
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(importlib.metadata.version("kokoro-live"), prog_name="kokoro-live")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_say_version, help="Show the version."
+)
 def kokoro_live() -> None:
     """A speech server for your own machine."""
