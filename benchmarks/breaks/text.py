@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "layout-is-cleared",
         "text/normalization/normalize.py",
-        "        text = layout.cleared(text)\n",
-        "        text = str(text)\n",
+        "layout.cleared(mathml.as_tex(",
+        "str(mathml.as_tex(",
         ("tests/text/normalization/test_layout.py",),
     ),
     Mutation(
