@@ -32,8 +32,9 @@ from benchmarks.measuring.renderer import Renderer
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import kokoro_live
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
-from frontend.planning.planner import Limits, WrittenText, plan_growing
+from frontend.planning.planner import Limits, plan_growing
 from frontend.planning.profile import GUESS
+from frontend.planning.sentences import WrittenText
 from frontend.streams.joins import Joiner
 from shm.audio import SAMPLE_RATE, Pcm
 from text.g2p import G2P

@@ -222,7 +222,7 @@ BREAKS = (
     Mutation(
         "said-words-are-said-once",
         "frontend/planning/planner.py",
-        "self._said = max(self._said, len(_words(units)) + said)",
+        "self._said = max(self._said, len(words_of(units)) + said)",
         "pass",
         ("tests/frontend/planning/test_growing_plans.py",),
     ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
-from frontend.contract.growing_text import GrowingText, TextMark, TextPart
+from frontend.contract.growing_text import TextMark
 from frontend.planning.cuts import Cuts, Row, best_cuts, parts
 from frontend.planning.profile import CostProfile
+from frontend.planning.sentences import BegunSentence, SentenceSource, words_of
 from text.units.segmentation import add_word
 from text.words.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 
@@ -19,129 +20,6 @@ MIN_FIRST_TOKENS = 30
 A fragment of a few words cut out of a longer text gets a melody of its own, which reveals the cut.
 A complete text that is shorter sounds right.
 """
-
-
-class SentenceSource:
-    """The sentences of a text that is all there, with one sentence of lookahead."""
-
-    grows = False
-    """True if sentences are planned one by one as they come, so that no plan depends on the time at which the next
-    sentence was written. A sentence below the minimum joins the next one nevertheless."""
-
-    def __init__(self, sentences: Iterable[Sentence]) -> None:
-        self._rest = iter(sentences)
-        self._ahead: Sentence | None = None
-
-    def peek(self) -> Sentence | None:
-        """The next sentence; empty at the end of the text or of a stretch of it, None if it isn't written yet."""
-        if self._ahead is None:
-            self._ahead = next(self._rest, ())
-        return self._ahead
-
-    def take(self) -> Sentence | None:
-        """Remove the next sentence and return it; empty and None as in `peek`."""
-        sentence = self.peek()
-        if sentence:
-            self._ahead = None
-        return sentence
-
-    def next_stretch(self) -> TextMark | None:
-        """Go on to the next stretch after the end of one: `FLUSH` or `WAITING`; None at the end of the text."""
-        return None
-
-    def opening(self) -> BegunSentence | None:
-        """Remove the beginning of the next sentence if that is to be spoken before the sentence is whole."""
-        return None
-
-    @property
-    def said(self) -> int:
-        """Number of words of the sentence that was taken last which were spoken before."""
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class BegunSentence:
-    """The beginning of a sentence that isn't whole yet."""
-
-    units: Sentence
-    words: int
-    """Number of its words that are spoken, those that were spoken before included."""
-
-
-class WrittenText(SentenceSource):
-    """The sentences of a text that is still being written, in stretches that share no segment. A stretch ends at a
-    flush, and where the text is hurried."""
-
-    grows = True
-
-    def __init__(
-        self,
-        text: GrowingText,
-        sentences_of: Callable[[TextPart], Iterator[Sentence]],
-        settled: Callable[[Sequence[str]], int] = len,
-    ) -> None:
-        """`settled`: function that returns how many of an opening's words sound alike whatever its sentence becomes."""
-        super().__init__(())
-        self._text = text
-        self._sentences_of = sentences_of
-        self._settled = settled
-        self._sentences: Iterator[Sentence] = iter(())
-        self._flush = False
-        """True if the part in hand ends with a flush."""
-        self._ended = False
-        self._part_said = self._said = 0
-
-    def peek(self) -> Sentence | None:
-        while self._ahead is None:
-            if sentence := next(self._sentences, None):
-                self._ahead = sentence
-            elif self._flush or self._text.hurried:
-                self._ahead = ()
-            else:
-                ended = self._text.ended  # read before the queue: parts are added before the end
-                if (first := self._text.first) and first.opening:
-                    return None
-                part = self._text.take()
-                if part is not None:
-                    self._sentences, self._flush = self._sentences_of(part), part.flush
-                    self._part_said = part.said
-                elif ended:
-                    self._ended = True
-                    self._ahead = ()
-                else:
-                    return None
-        return self._ahead
-
-    def take(self) -> Sentence | None:
-        sentence = super().take()
-        self._said = 0
-        if sentence and self._part_said:
-            self._said = min(self._part_said, len(_words(sentence)))
-            self._part_said -= self._said
-        return sentence
-
-    @property
-    def said(self) -> int:
-        return self._said
-
-    def opening(self) -> BegunSentence | None:
-        if not ((first := self._text.first) and first.opening and self._ahead is None):
-            return None
-        part = self._text.take()
-        assert part is not None
-        units = tuple(unit for sentence in self._sentences_of(part) for unit in sentence)
-        words = part.text.split()
-        is_as_written = _words(units) == words
-        return BegunSentence(units, self._settled(words[: part.opening]) if is_as_written else 0)
-
-    def next_stretch(self) -> TextMark | None:
-        if self._ended:
-            return None
-        self._ahead = None
-        self._text.unhurried()
-        flushed, self._flush = self._flush, False
-        return TextMark.FLUSH if flushed else TextMark.WAITING
-
 
 _AT_ONCE = 300
 """Number of tokens planned together, unless twice a segment's limit is more. A larger number would hardly change a cut,
@@ -306,7 +184,7 @@ class _Planner:
     def _opened(self, held: Sequence[Unit], opening: BegunSentence) -> Segment | None:
         """The part of the held units and of a sentence's beginning that can be spoken; None if there is none."""
         units = [*held, *opening.units]
-        words = len(_words(held)) + opening.words
+        words = len(words_of(held)) + opening.words
         if not opening.words or words <= self._said:
             return None
         whole = _segment(units)
@@ -321,7 +199,7 @@ class _Planner:
         whole = _segment(units)
         if not (said := self._said):
             return whole
-        count = len(_words(units))
+        count = len(words_of(units))
         self._said = max(said - count, 0)
         return _part_of(whole, said, count, whole.cut) if said < count else None
 
@@ -353,7 +231,7 @@ class _Planner:
         """Add the next sentence, if there is one; returns False if it isn't written yet."""
         sentence = self._source.take()
         if said := self._source.said:
-            self._said = max(self._said, len(_words(units)) + said)
+            self._said = max(self._said, len(words_of(units)) + said)
         units += sentence or ()
         return sentence is not None
 
@@ -401,11 +279,6 @@ def _last_stretch(units: Sequence[Unit]) -> Iterator[Unit]:
             return
         yield unit
         following = unit
-
-
-def _words(units: Sequence[Unit]) -> list[str]:
-    """The units' words as they were written."""
-    return [written for unit in units for word in unit.words for written in word.written.split()]
 
 
 def _part_of(segment: Segment, first: int, last: int, cut: Cut) -> Segment:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
 from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, WrittenText, plan, plan_growing, recut
+from frontend.planning.planner import Limits, plan, plan_growing, recut
 from frontend.planning.profile import CostProfile
+from frontend.planning.sentences import WrittenText
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.markup.marked import Marked, Pause

@@ -8,9 +8,10 @@ import pytest
 
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, WrittenText, plan_growing
+from frontend.planning.planner import Limits, plan_growing
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
+from frontend.planning.sentences import WrittenText
 from tests.engine_infos import kokoro
 from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
 from tests.miniature import vocabulary
