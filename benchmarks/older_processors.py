@@ -37,7 +37,7 @@ from worker.pcm import log_mel_distance
 from worker.providers.trial import SAMPLE_SENTENCES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.rewrites.stage_files import Rewrite
+from worker.split.rewrites.choice import Rewrite
 from worker.split.speech import SplitSpeech
 from worker.targets import Assignment
 from worker.voices.kokoro_voices import EMBEDDED

@@ -28,7 +28,8 @@ from worker.engine import RunControl
 from worker.pcm import snr
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
-from worker.split.rewrites.stage_files import GENERATOR, Rewrite
+from worker.split.rewrites.choice import Rewrite
+from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
 from worker.split.segments.stage import LoadedStage
 from worker.split.static.static_windows import window_inputs

@@ -19,7 +19,7 @@ from tests.made_once import made_once
 from tests.small_kokoro import Norms, small_kokoro
 from worker.models.checksums import sha256_of
 from worker.split.prepared import Prepared, Unprepared, prepare
-from worker.split.rewrites.stage_files import DEFAULT, Rewrite
+from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.statistics import SUFFIX
 from worker.voices.voice_bank import VoiceBank
 

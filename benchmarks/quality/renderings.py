@@ -21,7 +21,7 @@ from shm import kept
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
 from worker.models.checksums import cached_sha256_of
-from worker.split.rewrites.stage_files import DEFAULT
+from worker.split.rewrites.choice import DEFAULT
 from worker.split.segments.statistics import SHIPPED
 
 

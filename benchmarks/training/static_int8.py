@@ -38,8 +38,9 @@ from worker.machine.machine import cores
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
+from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts
-from worker.split.rewrites.stage_files import GENERATOR, Rewrite
+from worker.split.rewrites.stage_files import GENERATOR
 from worker.split.segments.stage import LoadedStage
 from worker.targets import StageTarget
 from worker.voices.kokoro_voices import EMBEDDED

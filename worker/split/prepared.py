@@ -20,7 +20,7 @@ from shm import kept
 from shm.decoding import json_decoder
 from worker.machine.machine import cpu_flags, processor
 from worker.models.checksums import cached_sha256_of, sha256_of
-from worker.split.rewrites.stage_files import DEFAULT, Rewrite
+from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.segment import Noise
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from worker.settings import WorkerSettings
 from worker.split import optimized
 from worker.split.prepared import Prepared
 from worker.split.rewrites import stage_files
-from worker.split.rewrites.stage_files import DEFAULT, Rewrite
+from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.segment import HarmonicSource, Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.segments.stage import FittedStage, LoadedStage
 from worker.split.segments.statistics import Statistics

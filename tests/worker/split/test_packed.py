@@ -14,17 +14,9 @@ from tests.worker.split.splitting import USUAL, decibels, int8_model, rewritten
 from worker.machine.machine import products_saturate_here
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
+from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.convolutions import pack_convolutions
-from worker.split.rewrites.stage_files import (
-    DECODER,
-    DEFAULT,
-    EXACT_GENERATOR,
-    GENERATOR,
-    PROSODY,
-    STAGES,
-    WEIGHTS,
-    Rewrite,
-)
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage
 from worker.targets import StageTarget
 

@@ -9,9 +9,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tests.split_model import make_split_model, stages_of
 from tests.worker.split.splitting import Parts, decibels, rewritten
 from worker.split.prepared import prepare
+from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.rewrites.convolutions import make_planar
 from worker.split.rewrites.snake import rewrite_snakes
-from worker.split.rewrites.stage_files import DECODER, DEFAULT, EXACT_GENERATOR, GENERATOR, Rewrite
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
 
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
 

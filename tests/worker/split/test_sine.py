@@ -10,8 +10,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, int8_model, rewritten
+from worker.split.rewrites.choice import MOST_CORES_FOR_SINE, Rewrite, default
 from worker.split.rewrites.snake import fold_sines
-from worker.split.rewrites.stage_files import EXACT_GENERATOR, GENERATOR, MOST_CORES_FOR_SINE, Rewrite, default
+from worker.split.rewrites.stage_files import EXACT_GENERATOR, GENERATOR
 
 CHANNELS, TIME = 5, 400
 IMPORTS = [helper.make_opsetid("", 17)]

@@ -9,9 +9,10 @@ from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
 from worker.settings import WorkerSettings
 from worker.split.rewrites import stage_files
+from worker.split.rewrites.choice import Rewrite
 from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.spectrum import rewrite_spectra
-from worker.split.rewrites.stage_files import SOURCE, WEIGHTS, Rewrite
+from worker.split.rewrites.stage_files import SOURCE, WEIGHTS
 from worker.split.segments.stage import LoadedStage
 from worker.targets import StageTarget
 

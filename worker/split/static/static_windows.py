@@ -3,8 +3,6 @@
 The static generator is a file alongside the stages, made at its first use. It computes in floats, of which accelerators
 take more than of integers: an int8 model is converted for it. Its large weights are the float generator's, or, in half
 precision, its own.
-
-Half precision: https://apple.github.io/coremltools/docs-guides/source/typed-execution.html
 """
 
 from __future__ import annotations
@@ -13,18 +11,15 @@ import hashlib
 import logging
 import shutil
 import time
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
 from shm.atomic import write_whole
 from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, RunControl
-from worker.graph.graph import CannotSplit
 from worker.models.checksums import cached_sha256_of, sha256_of
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
@@ -32,68 +27,6 @@ from worker.split.segments.segment import GENERATOR_CONTEXT, HarmonicSource, Pro
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.windows import WindowShape
 from worker.targets import StageTarget
-
-_FLOAT, _HALF = TensorProto.FLOAT, TensorProto.FLOAT16
-
-
-def to_half(model: Any, moving: Collection[str]) -> None:
-    """Convert a model in place. Its inputs and outputs stay float32.
-
-    Nodes that depend on a style and on statistics alone stay float32, because they are a small part of the work and
-    their errors would be in every sample. So does the spectrum, from its exponential on, which spans many decades.
-    onnxruntime's own converter (`onnxruntime.transformers.float16`) gives two casts one name where two nodes that stay
-    float32 share an input, and onnxruntime then refuses the graph.
-
-    Args:
-        model: a model in float32, with all weights inside and its nodes in the order in which they run.
-        moving: names of the inputs that change along time.
-
-    Raises:
-        CannotSplit: a node casts, or an output would be in half precision.
-    """
-    graph = model.graph
-    kinds = {value.name: _FLOAT for value in graph.input}
-    weights = {tensor.name: tensor for tensor in graph.initializer}
-    along_time, spectral = set(moving), set[str]()
-    halves: dict[str, Any] = {}
-    nodes: list[Any] = []
-
-    def in_kind(name: str, kind: int) -> str:
-        """Name of the tensor in that type; its conversion is made at its first use."""
-        present = weights[name].data_type if name in weights else kinds.get(name, kind)
-        if present == kind or (present != _FLOAT and name in weights):
-            return name
-        other = f"{name}.{'half' if kind == _HALF else 'float'}"
-        if other not in kinds:
-            kinds[other] = kind
-            if name in weights:
-                halves[other] = numpy_helper.from_array(numpy_helper.to_array(weights[name]).astype(np.float16), other)
-            else:
-                nodes.append(helper.make_node("Cast", [name], [other], name=other, to=kind))
-        return other
-
-    for node in graph.node:
-        if node.op_type == "Cast":
-            raise CannotSplit(f"{node.name or 'a node'} casts")
-        if along_time.intersection(node.input):
-            along_time.update(node.output)
-        if node.op_type == "Exp" or spectral.intersection(node.input):
-            spectral.update(node.output)
-        exact = not along_time.intersection(node.output) or bool(spectral.intersection(node.output))
-        kind = _FLOAT if exact else _HALF
-        node.input[:] = [in_kind(name, kind) for name in node.input]
-        kinds.update(dict.fromkeys(node.output, kind))
-        nodes.append(node)
-    if any(kinds[value.name] == _HALF for value in graph.output):
-        raise CannotSplit("its end has no spectrum")
-    taken = {name for node in nodes for name in node.input}
-    kept = [tensor for tensor in (*graph.initializer, *halves.values()) if tensor.name in taken]
-    for value in graph.value_info:
-        value.type.tensor_type.elem_type = kinds.get(value.name, value.type.tensor_type.elem_type)
-    del graph.node[:], graph.initializer[:]
-    graph.node.extend(nodes)
-    graph.initializer.extend(kept)
-
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +42,7 @@ def static_generator(model: Path, prepared: Prepared, frames: int, half: bool = 
 
     Args:
         model: the file from which `prepared` was made.
-        half: with float16 types (`worker.split.static.static_windows`).
+        half: with float16 types (`worker.split.static.half`).
 
     The generator takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; it
     returns audio of 300 samples for each frame, in order, in any shape.
@@ -183,6 +116,7 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
     from worker.graph.dynamic_int8 import UnknownPattern
     from worker.graph.graph import CannotSplit
     from worker.split.rewrites.stage_files import CROP, WEIGHTS
+    from worker.split.static.half import to_half
     from worker.split.static.static_graph import static_model
 
     try:
