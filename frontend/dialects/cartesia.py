@@ -396,5 +396,5 @@ CARTESIA = service(
     CartesiaError,
     Socket("/tts/websocket", Cartesia, CartesiaMessage),
     Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE),
-    Post("/tts/sse", _events, CartesiaEventsBody, _EXAMPLE | {"output_format": {"container": "raw"}}),
+    Post("/tts/sse", _events, CartesiaEventsBody, _EXAMPLE | {"output_format": {"container": "raw"}}, events=True),
 )

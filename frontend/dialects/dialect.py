@@ -15,6 +15,7 @@ from frontend.audio.formats import FORMATS
 from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import ErrorAnswer
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route
+from frontend.speech import sse
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
 from frontend.speech.voices import asked_speech
@@ -25,6 +26,7 @@ FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 _HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
 _AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)
 _TIMED = Answer("Audio in base64, and times of its characters.", {JSON: None}, _HEADERS)
+_EVENTS = Answer("Server-sent events with audio in base64.", {sse.CONTENT_TYPE: None}, _HEADERS)
 _UPGRADED = Answer("The WebSocket is open; a wrong address is explained on it.", {})
 
 
@@ -50,6 +52,8 @@ class Post:
     query: type[msgspec.Struct] | None = None
     timed: bool = False
     """The answer is JSON with audio and the times of its characters."""
+    events: bool = False
+    """The answer is server-sent events."""
 
     def route(self, service: str, error: type[ErrorAnswer]) -> Route:
         return Route(
@@ -60,7 +64,7 @@ class Post:
             "Other protocols",
             f"Speak a text, for clients of {service}",
             "Errors have the form of that service. `X-Warning` names its fields that have no effect here.",
-            {200: _TIMED if self.timed else _AUDIO},
+            {200: _EVENTS if self.events else _TIMED if self.timed else _AUDIO},
             (*WITH_BODY, 500),
             self.body,
             self.example,
