@@ -287,7 +287,7 @@ class Context:
         )
 
     def _opening(self, text: str) -> SettledWords | None:
-        """What can be spoken of a held text, whose sentence isn't whole; None if nothing is to be."""
+        """The opening of a held text whose sentence isn't whole; None if there is none to speak."""
         begins, engine = self._services.settings.growing_text, self._services.speaker.engine
         if begins == "sentence" or not (engine and engine.parts) or self.asked.markup is not MarkupKind.NONE:
             return None

@@ -48,7 +48,7 @@ class SpeechStream(Protocol):
         ...
 
     def scores(self) -> AsyncIterator[tuple[Segment, float, Score]]:
-        """In place of the audio, where the request wants its score: each segment, its pace, and its score.
+        """Yield each segment with its pace and its score, in place of its audio.
 
         Raises:
             Unspeakable, Unavailable, Overloaded, Broken: as an iteration over the audio.

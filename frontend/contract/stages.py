@@ -48,7 +48,7 @@ class Stages:
         """The number under which workers know it."""
         self.request_id = ""
         self.facts: dict[str, str | int] = {}
-        """What the log's line says of the request: engine, voice, language, characters."""
+        """Return the request's fields of the log's line: engine, voice, language, characters."""
         self.audio_seconds = 0.0
         """Seconds of audio that were encoded."""
         self.blocks: deque[NotedBlock] = deque()

@@ -142,7 +142,7 @@ async def subscription(request: web.Request) -> web.Response:
 
 @ROUTES.add("get", "/v1/history", Access.NEAR, "Lists", json_answer("Always empty.", dict[str, Any]))
 async def history(request: web.Request) -> web.Response:
-    """What was spoken before, for ElevenLabs' clients: nothing is kept."""
+    """Answer with an empty history, for ElevenLabs' clients: nothing is kept."""
     return json_response({"history": [], "has_more": False, "last_history_item_id": None, "scanned_until": None})
 
 

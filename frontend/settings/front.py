@@ -14,7 +14,7 @@ from shm.audio import FASTEST, SLOWEST
 from shm.setting import Group, check_bounds, setting
 
 Begins = Literal["sentence", "clause", "now"]
-"""What of a growing text must be there before it is spoken."""
+"""The part of a growing text that must be there before speech begins."""
 
 
 @dataclass(frozen=True, slots=True)
