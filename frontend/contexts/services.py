@@ -11,10 +11,11 @@ from aiohttp import web
 from frontend.audio.encoding import Encoders
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
-from frontend.contract.speaker import Speaker
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import OpenSockets
 from frontend.settings.front import FrontSettings
+from shm.engine_info import EngineInfo
 
 _SOON = 1.0
 """Seconds after which a client that found no room should try again: most bodies arrive at once."""
@@ -71,3 +72,12 @@ class Services:
 
 
 SERVICES: web.AppKey[Services] = web.AppKey("SERVICES", Services)
+
+
+def engine_asked(request: web.Request) -> EngineInfo:
+    """The engine that a request's application speaks with.
+
+    Raises:
+        Unavailable: none speaks.
+    """
+    return engine_in_use(request.app[SERVICES].speaker)

@@ -18,9 +18,8 @@ from msgspec import Meta
 from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import engine_in_use
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
@@ -222,7 +221,7 @@ class Cartesia(Talk):
         delay = message.max_buffer_delay_ms
         delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
         output = _output_of(message.output_format)
-        engine = engine_in_use(self._session.services.speaker)
+        engine = engine_asked(self._session.request)
         asked = asked_speech(
             engine,
             self._session.services.settings,
@@ -279,17 +278,14 @@ async def _speech(request: web.Request) -> web.StreamResponse:
     body = await fields_of(request, CartesiaBody)
     usual = usual_output(request.app[SERVICES].settings) if body.output_format is None else None
     output = usual or _output_of(body.output_format)
-    manner, dead = _manner_of(body, engine_in_use(request.app[SERVICES].speaker))
+    return await _speak(request, body, Delivery(output, Framing(output.content_type)))
+
+
+async def _speak(request: web.Request, body: CartesiaBody, delivery: Delivery, **more: Any) -> web.StreamResponse:
+    manner, dead = _manner_of(body, engine_asked(request))
     note_no_effect(request, dead)
-    return await speak(
-        request,
-        (body.transcript or "", "transcript"),
-        Delivery(output, Framing(output.content_type)),
-        _voice_of(body),
-        body.language or None,
-        speed=_speed_of(body),
-        manner=manner,
-    )
+    text, language = (body.transcript or "", "transcript"), body.language or None
+    return await speak(request, text, delivery, _voice_of(body), language, speed=_speed_of(body), manner=manner, **more)
 
 
 def _manner_of(body: CartesiaBody, engine: EngineInfo) -> tuple[MannerOfSpeaking, list[str]]:
@@ -330,21 +326,11 @@ class CartesiaEvents(Framing):
 async def _events(request: web.Request) -> web.StreamResponse:
     """POST /tts/sse."""
     body = await fields_of(request, CartesiaEventsBody)
-    manner, dead = _manner_of(body, engine_in_use(request.app[SERVICES].speaker))
-    note_no_effect(request, dead)
-    return await speak(
-        request,
-        (body.transcript or "", "transcript"),
-        Delivery(_output_of(body.output_format), CartesiaEvents(body.context_id)),
-        _voice_of(body),
-        body.language or None,
-        speed=_speed_of(body),
-        manner=manner,
-        timestamps=bool(body.add_timestamps),
-    )
+    delivery = Delivery(_output_of(body.output_format), CartesiaEvents(body.context_id))
+    return await _speak(request, body, delivery, timestamps=bool(body.add_timestamps))
 
 
-def voice_entry(voice: VoiceInfo, _engine: EngineInfo) -> CartesiaVoiceEntry:
+def _voice(voice: VoiceInfo) -> CartesiaVoiceEntry:
     language, _, region = voice.language.partition("-")
     locale = f"{language}-{region.upper()}" if region else language
     tagline = " ".join(filter(None, (locale, voice.gender)))
@@ -355,9 +341,9 @@ def voice_entry(voice: VoiceInfo, _engine: EngineInfo) -> CartesiaVoiceEntry:
     )
 
 
-def voice_page(request: web.Request, engine: EngineInfo) -> CartesiaVoices:
+def _voices(request: web.Request) -> CartesiaVoices:
     """All voices after the one that the query names in `starting_after`, up to `limit`."""
-    entries = [voice_entry(voice, engine) for voice in engine.voices]
+    entries = [_voice(voice) for voice in engine_asked(request).voices]
     after, limit = request.query.get("starting_after", ""), request.query.get("limit", "")
     names = [entry.id for entry in entries]
     rest = entries[names.index(after) + 1 :] if after in names else entries
@@ -391,10 +377,13 @@ def _voice_of(body: CartesiaBody) -> str:
 
 _EXAMPLE = {"transcript": "Hello.", "voice": {"mode": "id", "id": "af_heart"}, "output_format": {"container": "mp3"}}
 
-CARTESIA = service(
+DIALECT = service(
     "cartesia",
     CartesiaError,
     Socket("/tts/websocket", Cartesia, CartesiaMessage),
     Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE),
     Post("/tts/sse", _events, CartesiaEventsBody, _EXAMPLE | {"output_format": {"container": "raw"}}, events=True),
+    asks=lambda request: "Cartesia-Version" in request.headers,
+    voices=_voices,
+    voice=_voice,
 )

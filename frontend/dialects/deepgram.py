@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import hdrs, web
 from msgspec import Meta
 
 from frontend.audio.formats import ALL_NAMES, OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
-from frontend.contract.speaker import engine_in_use
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
@@ -29,7 +28,6 @@ from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import asked_speech
 from shm import request_id
-from shm.engine_info import EngineInfo
 from text.errors import TextError
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
@@ -121,7 +119,7 @@ class Deepgram(Talk):
             raise ApiError(400, message, param="encoding", code="invalid_encoding")
         self._output = encoding_named(encoding, query.sample_rate)
         services = self._session.services
-        engine, speed = engine_in_use(services.speaker), query.speed
+        engine, speed = engine_asked(self._session.request), query.speed
         self._asked = asked_speech(engine, services.settings, query.model, None, speed=speed, **listener_of(request))
         self._session.send(
             {
@@ -200,8 +198,9 @@ class Deepgram(Talk):
         self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
-def models(engine: EngineInfo) -> dict[str, list[dict[str, Any]]]:
+def _models(request: web.Request) -> dict[str, list[dict[str, Any]]]:
     """The models in Deepgram's shape: the voices, one a model; nothing is recognised here."""
+    engine = engine_asked(request)
     return {
         "stt": [],
         "tts": [
@@ -235,10 +234,12 @@ def _output_of(query: DeepgramQuery, usual: str = "") -> OutputFormat:
     return encoding_named(encoding, query.sample_rate, query.bit_rate)
 
 
-DEEPGRAM = service(
+DIALECT = service(
     "deepgram",
     DeepgramError,
     Socket("/v1/speak", Deepgram, DeepgramMessage, DeepgramSocketQuery),
     Post("/v1/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
     Post("/v2/speak", _speech, DeepgramBody, {"text": "Hello."}, DeepgramQuery),
+    asks=lambda request: request.headers.get(hdrs.AUTHORIZATION, "").lower().startswith("token "),
+    models=_models,
 )

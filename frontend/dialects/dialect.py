@@ -3,7 +3,7 @@ documentation, its errors and its switch follow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,13 +13,14 @@ from aiohttp import web
 
 from frontend.audio.formats import FORMATS
 from frontend.dialects.socket import Session, Talk, serve
-from frontend.serving.errors import ErrorAnswer
-from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route
+from frontend.serving.errors import Error, ErrorAnswer
+from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route, route_of
 from frontend.speech import sse
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
 from frontend.speech.voices import asked_speech
 from shm import request_id
+from shm.engine_info import VoiceInfo
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 
@@ -39,6 +40,31 @@ class Dialect:
     routes: Iterable[Route]
     optional: bool = True
     """False if it is always answered."""
+    asks: Callable[[web.Request], bool] = lambda _: False
+    """True of a request that only its clients send. It decides about paths that several services have, and about the
+    errors of paths that nobody has."""
+    error: type[ErrorAnswer] = Error
+    models: Callable[[web.Request], Any] | None = None
+    """Its shape of the models' list; here and below, None: the usual one (`frontend/http/catalog.py`)."""
+    voices: Callable[[web.Request], Any] | None = None
+    voice: Callable[[VoiceInfo], Any] | None = None
+
+
+DIALECTS: web.AppKey[Sequence[Dialect]] = web.AppKey("DIALECTS")
+"""All dialects, those that the settings turn off too."""
+
+_UNKNOWN = Dialect("", ())
+
+
+def asker(request: web.Request) -> Dialect:
+    """The dialect whose client asks; for a client that can't be told from others, one with the usual shapes."""
+    return next((dialect for dialect in request.app[DIALECTS] if dialect.asks(request)), _UNKNOWN)
+
+
+def error_form_of(request: web.Request) -> type[ErrorAnswer]:
+    """The form of the request's errors: its route's; where there is none, that of the service whose client asks."""
+    route = route_of(request)
+    return route.error_form if route else asker(request).error
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +130,17 @@ class Socket:
         return await serve(request, service, self.messages, self.talk)
 
 
-def service(name: str, error: type[ErrorAnswer], *calls: Post | Socket, lists: Iterable[Route] = ()) -> Dialect:
+def service(
+    name: str, error: type[ErrorAnswer], *calls: Post | Socket, lists: Iterable[Route] = (), **more: Any
+) -> Dialect:
     """The dialect of another service, with errors in its form.
 
     Args:
         lists: its other routes, which answer without speech.
+        more: other fields of the `Dialect`.
     """
     routes = [call.route(name, error) for call in calls]
-    return Dialect(name, [*routes, *(replace(route, error_form=error) for route in lists)])
+    return Dialect(name, [*routes, *(replace(route, error_form=error) for route in lists)], error=error, **more)
 
 
 def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:

@@ -19,13 +19,12 @@ from msgspec import Meta
 from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
-from frontend.contract.speaker import engine_in_use
 from frontend.dialects.alignment import Alignments
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
-from frontend.dialects.elevenlabs_lists import ROUTES
+from frontend.dialects.elevenlabs_lists import ROUTES, models
 from frontend.dialects.elevenlabs_times import ElevenLabsTurn, TimedLines
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
@@ -192,7 +191,7 @@ class ElevenLabs(Talk):
         self._settled = query.auto_mode
         self._absolute = query.sync_alignment
         self._asked = asked_speech(
-            engine_in_use(self._session.services.speaker),
+            engine_asked(self._session.request),
             self._session.services.settings,
             request.match_info["voice"],
             query.language_code,
@@ -242,15 +241,11 @@ class ElevenLabs(Talk):
 
     def _opened(self, key: str, message: ElevenLabsMessage) -> Context:
         assert self._asked is not None  # `begin` came first
-        engine_in_use(self._session.services.speaker)
+        engine_asked(self._session.request)
         wanted = message.voice_settings or ElevenLabsSettings()
         speed = checked_speed(wanted.speed, self._session.services.settings)
-        asked = replace(
-            self._asked,
-            client=f"{self._asked.client}/{key}",
-            speed=speed,
-            inflection=wanted.manner.inflection,
-        )
+        client, inflection = f"{self._asked.client}/{key}", wanted.manner.inflection
+        asked = replace(self._asked, client=client, speed=speed, inflection=inflection)
         context = self._session.contexts.open(key, asked, self._output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
         self._alignments[key] = Alignments(absolute=self._absolute)
@@ -325,7 +320,7 @@ async def _speech(request: web.Request, *, timed: bool = False, streamed: bool =
     """POST /v1/text-to-speech/{voice} and the calls below it."""
     body = await fields_of(request, ElevenLabsBody)
     wanted = body.voice_settings or ElevenLabsSettings()
-    if not engine_in_use(request.app[SERVICES].speaker).inflects:
+    if not engine_asked(request).inflects:
         dead = (name for name in ("stability", "style") if getattr(wanted, name) is not None)
         note_no_effect(request, [f"voice_settings.{name}" for name in dead])
     return await speak(
@@ -382,7 +377,7 @@ _DIALOGUE = "/v1/text-to-dialogue"
 _TURNS = {"inputs": [{"text": "Who is there?", "voice_id": "af_heart"}, {"text": "Me.", "voice_id": "am_michael"}]}
 _turns = partial(Post, body=ElevenLabsDialogue, example=_TURNS, query=ElevenLabsQuery)
 
-ELEVENLABS = service(
+DIALECT = service(
     "elevenlabs",
     ElevenLabsError,
     _socket(f"{_VOICE}/multi-stream-input", partial(ElevenLabs, single=False)),
@@ -396,4 +391,6 @@ ELEVENLABS = service(
     _turns(f"{_DIALOGUE}/with-timestamps", partial(_dialogue, timed=True, streamed=False), timed=True),
     _turns(f"{_DIALOGUE}/stream/with-timestamps", partial(_dialogue, timed=True), timed=True),
     lists=ROUTES,
+    asks=lambda request: "xi-api-key" in request.headers,
+    models=models,
 )

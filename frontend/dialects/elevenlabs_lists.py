@@ -11,15 +11,13 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import engine_asked
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import engine_in_use
-from frontend.dialects.askers import service_of
-from frontend.dialects.cartesia import voice_entry
+from frontend.dialects.dialect import asker
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
 from frontend.speech.voices import MODELS, refusing
-from shm.engine_info import EngineInfo, VoiceInfo
+from shm.engine_info import VoiceInfo
 from text.words.voice_spec import parse_voice
 
 _UNLIMITED = 1_000_000_000
@@ -82,11 +80,11 @@ ROUTES = Routes()
 )
 async def search_voices(request: web.Request) -> web.Response:
     """The voices that match, for ElevenLabs' clients."""
-    engine, query = _engine(request), read_query(request.query, VoiceSearch)
+    query = read_query(request.query, VoiceSearch)
     wanted = query.search.casefold().split()
     found = [
         voice
-        for voice in (found_voice(each, engine) for each in engine.voices)
+        for voice in map(_found, engine_asked(request).voices)
         if all(word in " ".join((voice.name, voice.description)).casefold() for word in wanted)
         and query.voice_ids in ("", voice.voice_id)
     ]
@@ -105,8 +103,16 @@ async def search_voices(request: web.Request) -> web.Response:
     errors=(403, 404),
 )
 async def one_voice(request: web.Request) -> web.Response:
-    """One voice, for clients of ElevenLabs and Cartesia. A voice of theirs is the one here that speaks for it."""
-    return json_response(voice_asked_for(request, voice_entry if service_of(request) == "cartesia" else found_voice))
+    """One voice, in the shape of the service whose client asks, else in ElevenLabs'. A voice of theirs is the one here
+    that speaks for it."""
+    engine, name = engine_asked(request), request.match_info["id"]
+    try:
+        with refusing():
+            blend = parse_voice(name, engine.voices)
+    except ApiError as error:
+        raise ApiError(404, error.message, param="voice_id", code="voice_not_found") from error
+    voice = next(voice for voice in engine.voices if voice.name == blend[0][0])
+    return json_response((asker(request).voice or _found)(voice))
 
 
 @ROUTES.add("get", "/v1/voices/settings/default", Access.NEAR, "Lists", json_answer("They are fixed.", VoicePace))
@@ -167,7 +173,7 @@ _SUBSCRIPTION = {
 }
 
 
-def models() -> list[dict[str, Any]]:
+def models(_: web.Request) -> list[dict[str, Any]]:
     """The models in ElevenLabs' shape: all of its names mean the one model here."""
     return [
         {
@@ -188,27 +194,8 @@ def models() -> list[dict[str, Any]]:
     ]
 
 
-def found_voice(voice: VoiceInfo, _engine: EngineInfo) -> FoundVoice:
+def _found(voice: VoiceInfo) -> FoundVoice:
     labels = {"language": voice.language, "gender": voice.gender or ""}
     known = {name: label for name, label in labels.items() if label}
     title = f"{voice.title}, " if voice.title else ""
     return FoundVoice(voice.name, voice.name, "premade", known, title + " ".join(known.values()), VoicePace())
-
-
-def voice_asked_for(request: web.Request, shaped: Any) -> Any:
-    """The voice that the path names, in a shape.
-
-    Raises:
-        ApiError: 404, there is no such voice; 400, it is a blend.
-    """
-    engine, name = _engine(request), request.match_info["id"]
-    try:
-        with refusing():
-            blend = parse_voice(name, engine.voices)
-    except ApiError as error:
-        raise ApiError(404, error.message, param="voice_id", code="voice_not_found") from error
-    return shaped(next(voice for voice in engine.voices if voice.name == blend[0][0]), engine)
-
-
-def _engine(request: web.Request) -> EngineInfo:
-    return engine_in_use(request.app[SERVICES].speaker)

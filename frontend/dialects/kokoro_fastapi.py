@@ -13,10 +13,9 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
-from frontend.contract.speaker import engine_in_use
 from frontend.dialects.dialect import FILES, Dialect
 from frontend.dialects.openai import REQUEST_HEADERS, SPEAKS, SPEECH_CONTENT, SPEECH_HEADERS, speak
 from frontend.serving.json_body import fields_of, json_response
@@ -160,7 +159,7 @@ async def combine(request: web.Request) -> web.Response:
 
     No file is made: each request can name a blend.
     """
-    engine = engine_in_use(request.app[SERVICES].speaker)
+    engine = engine_asked(request)
     spec: str | list[str] = await fields_of(request, BlendBody)  # type: ignore[arg-type]
     try:
         voice = parse_voice(spec if isinstance(spec, str) else "+".join(spec), engine.voices)
@@ -278,4 +277,4 @@ class _NamedMeanings(Meanings):
         return Performer(((name, 1.0),), "")
 
 
-KOKORO_FASTAPI = Dialect("kokoro_fastapi", ROUTES, optional=False)
+DIALECT = Dialect("kokoro_fastapi", ROUTES, optional=False)

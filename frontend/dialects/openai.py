@@ -175,4 +175,4 @@ async def speak(
     )
 
 
-OPENAI = Dialect("openai", ROUTES, optional=False)
+DIALECT = Dialect("openai", ROUTES, optional=False)

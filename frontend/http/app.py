@@ -13,7 +13,8 @@ from aiohttp.typedefs import Handler, Middleware
 from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.stages import Stages
-from frontend.dialects.all import error_form_of, served
+from frontend.dialects.all import ALL, served
+from frontend.dialects.dialect import DIALECTS, error_form_of
 from frontend.dialects.socket import SESSIONS, Session, drain
 from frontend.http import catalog, play, pronunciation, scores, server, texts
 from frontend.http.jobs import handler as jobs_handler
@@ -170,7 +171,7 @@ def make_app(
     metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
     metrics.readings.add(services.open.readings)
 
-    app[SERVICES] = services
+    app[SERVICES], app[DIALECTS] = services, ALL
     app[RING_SECONDS] = lambda: speaker.ring_seconds
     app[ANSWERS] = answers = Answers(services)
     app.on_cleanup.append(answers.close)

@@ -10,15 +10,12 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from frontend.audio.formats import FORMATS
-from frontend.contexts.services import SERVICES
+from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
-from frontend.contract.speaker import engine_in_use
-from frontend.dialects import cartesia, deepgram, elevenlabs_lists
-from frontend.dialects.askers import service_of
+from frontend.dialects.dialect import asker
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
 from frontend.speech.voices import MODELS, Voice, described, usual_format, usual_voice
-from shm.engine_info import EngineInfo
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025 in Unix time: the list's form demands a date of creation."""
@@ -107,13 +104,13 @@ ROUTES = Routes()
     json_answer("All mean the one model here.", ModelList),
 )
 async def models(request: web.Request) -> web.Response:
-    """The models. Clients of ElevenLabs and Deepgram get them in that service's shape."""
-    match service_of(request):
-        case "elevenlabs":
-            return json_response(elevenlabs_lists.models())
-        case "deepgram":
-            return json_response(deepgram.models(_engine(request)))
-    return json_response(ModelList("list", [_model(name) for name in MODELS]))
+    """The models, in the shape of the service whose client asks, where it has one of its own."""
+    shaped = asker(request).models or _models
+    return json_response(shaped(request))
+
+
+def _models(_: web.Request) -> ModelList:
+    return ModelList("list", [_model(name) for name in MODELS])
 
 
 @ROUTES.add(
@@ -160,7 +157,7 @@ async def formats(request: web.Request) -> web.Response:
 )
 async def voices(request: web.Request) -> web.Response:
     """The voices of the engine that speaks."""
-    engine = _engine(request)
+    engine = engine_asked(request)
     legacy = read_query(request.query, VoicesQuery).legacy
     found = [voice.name if legacy else described(voice, engine.name) for voice in engine.voices]
     settings = request.app[SERVICES].settings
@@ -176,17 +173,17 @@ async def voices(request: web.Request) -> web.Response:
     errors=(403, 503),
 )
 async def voices_by_any_name(request: web.Request) -> web.Response:
-    """The same as /v1/audio/voices, with ElevenLabs' fields besides; in Cartesia's shape for its clients."""
-    engine = _engine(request)
-    if service_of(request) == "cartesia":
-        return json_response(cartesia.voice_page(request, engine))
+    """The same as /v1/audio/voices, with ElevenLabs' fields besides; for other services' clients in their shape, where
+    it is another."""
+    shaped = asker(request).voices or _named_voices
+    return json_response(shaped(request))
+
+
+def _named_voices(request: web.Request) -> NamedVoices:
+    engine = engine_asked(request)
     found = [asdict(described(voice, engine.name)) for voice in engine.voices]
-    return json_response(NamedVoices([NamedVoice(**each, voice_id=each["id"], category="premade") for each in found]))
+    return NamedVoices([NamedVoice(**each, voice_id=each["id"], category="premade") for each in found])
 
 
 def _model(name: str) -> Model:
     return Model(name, "model", KOKORO_V1_PUBLISHED, "kokoro-live")
-
-
-def _engine(request: web.Request) -> EngineInfo:
-    return engine_in_use(request.app[SERVICES].speaker)

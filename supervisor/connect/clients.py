@@ -361,7 +361,7 @@ CLIENTS = (
             'agent_rest="{url}")\n'
             "client = DeepgramClient(environment=server)",
         ),
-        _by(hearing.deepgram),
+        lambda asked, _: hearing.posted(asked.here, f"/v1/speak?model={asked.voice}", {"text": hearing.SENTENCE}),
         "Deepgram's route",
     ),
     Client(

@@ -103,10 +103,6 @@ def cartesia(url: str, voice: str) -> Heard:
     return posted(url, "/tts/bytes", {"transcript": SENTENCE, "voice": asked, "output_format": output})
 
 
-def deepgram(url: str, voice: str) -> Heard:
-    return posted(url, f"/v1/speak?model={voice}", {"text": SENTENCE})
-
-
 def elevenlabs_socket(url: str, voice: str) -> Heard:
     """As LiveKit's and Pipecat's clients for ElevenLabs: a context on a socket that can have several."""
     context = {"context_id": "hello"}

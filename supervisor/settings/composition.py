@@ -46,9 +46,9 @@ class Settings:
     def __post_init__(self) -> None:
         if wanted := set(self.front.dialects) - {"all"}:
             # Not above: the dialects import the front's HTTP, and most command lines name none.
-            from frontend.dialects.all import DIALECTS
+            from frontend.dialects.all import ALL
 
-            names = [dialect.name for dialect in DIALECTS if dialect.optional]
+            names = [dialect.name for dialect in ALL if dialect.optional]
             if unknown := sorted(wanted - set(names)):
                 raise ValueError(f"dialects: there is no {unknown[0]!r}; there are {', '.join(['all', *names])}")
 

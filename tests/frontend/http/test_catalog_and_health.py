@@ -54,6 +54,38 @@ async def test_voices_are_the_engines(path: str) -> None:
     assert by_id["zf_xiaobei"]["language"] == "cmn"
 
 
+_CARTESIA, _ELEVENLABS, _DEEPGRAM = {"Cartesia-Version": "1"}, {"xi-api-key": "any"}, {"Authorization": "Token any"}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status", "fields"),
+    [
+        ("/v1/models", _ELEVENLABS, 200, {"model_id", "token_cost_factor"}),
+        ("/v1/models", _DEEPGRAM, 200, {"stt", "tts"}),
+        ("/v1/models", _CARTESIA, 200, {"object", "data"}),
+        ("/v1/voices", _CARTESIA, 200, {"data", "has_more"}),
+        ("/v1/voices", _DEEPGRAM, 200, {"voices"}),
+        ("/v1/voices/af_heart", _CARTESIA, 200, {"tagline", "locales"}),
+        ("/v1/voices/af_heart", {}, 200, {"voice_id", "preview_url"}),
+        ("/nowhere", _CARTESIA, 404, {"title", "status_code"}),
+        ("/nowhere", _ELEVENLABS, 404, {"detail"}),
+        ("/nowhere", _DEEPGRAM, 404, {"err_code", "err_msg"}),
+        ("/nowhere", {}, 404, {"error"}),
+    ],
+)
+async def test_shared_paths_answer_in_the_shape_of_the_service_whose_client_asks(
+    path: str, headers: dict[str, str], status: int, fields: set[str]
+) -> None:
+    async with (
+        serving(FakeSpeaker()) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(path, headers=headers) as response,
+    ):
+        found = await response.json()
+    assert response.status == status
+    assert fields <= set(found[0] if isinstance(found, list) else found)
+
+
 async def test_voices_are_503_while_nothing_speaks() -> None:
     async with (
         serving(FakeSpeaker(engine=None)) as server,
