@@ -1,12 +1,13 @@
 """From the key to the sound: a selection through the player, until the sound card plays it.
 
-    python -m benchmarks.press [--presses 10] [--pause 0]
+    python -m benchmarks.press [--presses 10] [--pause 0] [--engine espeak]
 
 Three ways take turns, one press each, with texts that were never spoken before: `POST /v1/play` (Raycast's command, the
 page), `kokoro-live play TEXT` (a desktop's shortcut, which starts a process), and the same text over HTTP, without a
 sound card, as what the server itself takes. The first two end with the first audible sample in what the sound card
 plays, which is recorded with 10 ms of delay. A ratio is that of the way's median to HTTP's, in one run. `--pause`:
-seconds of silence before each press; the player closes the sound card meanwhile, if they are many.
+seconds of silence before each press; the player closes the sound card meanwhile, if they are many. `--engine espeak`,
+whose samples cost next to nothing, shows all but the engine's part, on a busy machine too.
 
 Then, as often: from `POST /v1/play` while another text sounds until the new text's first audible sample, which is found
 by the samples of the same text over HTTP; and from `POST /v1/play/stop` until the last audible sample.
@@ -104,10 +105,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presses", type=int, default=10, help="of each way")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds of silence before each press")
+    parser.add_argument("--engine", choices=("kokoro", "espeak"), default="kokoro")
     parser.add_argument("--model", type=Path, help="default: the one in the installed packages")
     parser.add_argument("--voices", type=Path, help="default: the embedded ones")
     options = parser.parse_args()
-    settings = WorkerSettings(engine="kokoro", model=options.model, voices=options.voices)
+    settings = WorkerSettings(engine=options.engine, model=options.model, voices=options.voices)
     print("; ".join(f"{name}: {value}" for name, value in machine().items()))
     with sound_card() as card:
         os.environ.update(card.environment)

@@ -77,6 +77,8 @@ class Deck:
         self._risen = SHORT_FADE
         """Samples of a fade-in that have passed."""
         self._was_dry = True
+        self.padding = 0
+        """Samples of silence, for lack of others, that the output has taken since the last other sample."""
         self._spans: list[_Span] = []
 
     # -- the output's thread
@@ -95,6 +97,7 @@ class Deck:
             del self._spans[:-_REMEMBERED]
             self.taken += count
             dry = found < count
+            self.padding = count - found + (0 if found else self.padding)
             starved = dry and self.running and not self._was_dry
             self._was_dry = dry
             parts.append(np.zeros(count - found, np.int16))
@@ -110,6 +113,12 @@ class Deck:
         return faded_in(samples, risen)
 
     # -- the event loop's thread
+
+    def take_back(self, count: int) -> None:
+        """Take back the last `count` samples of padding, which the output rewrites."""
+        with self.lock:
+            self.taken -= count
+            self.padding -= count
 
     def run(self) -> None:
         with self.lock:

@@ -8,8 +8,11 @@ import logging
 from collections.abc import Callable
 
 from player.deck import Deck
-from player.output.output import NoOutput, Opener, Output
+from player.output.output import NoOutput, Opener, Output, RewritingOutput
 from shm.audio import SAMPLE_RATE
+
+TOO_LATE = SAMPLE_RATE * 40 // 1000
+"""Samples before silence begins to sound below which it can't be filled any more: 40 ms."""
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +50,22 @@ class Loudspeaker:
     def delay(self) -> int:
         """Samples between the deck and the ear."""
         return self.output.delay if self.output else 0
+
+    @property
+    def at_once(self) -> int:
+        """Samples that the device needs when playback begins: one that can be given them later needs none."""
+        return 0 if isinstance(self.output, RewritingOutput) else self.delay
+
+    @property
+    def seconds_to_silence(self) -> float:
+        """Seconds for which the device has more to play than silence, if that silence can still be filled; else 0."""
+        held = self.delay - self._deck.padding - TOO_LATE
+        return max(held, 0) / SAMPLE_RATE if isinstance(self.output, RewritingOutput) else 0.0
+
+    def fill_silence(self) -> None:
+        """Have samples sound that are there now, instead of silence that the device has taken for lack of them."""
+        if isinstance(self.output, RewritingOutput) and self._deck.padding:
+            self.output.fill_silence(lambda: self._deck.padding, self._deck.take_back)
 
     def want(self) -> None:
         if self._closing:

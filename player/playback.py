@@ -322,14 +322,18 @@ class ItemPlayback:
     def _sound(self, track: Track) -> None:
         with self.deck.lock:
             ahead = track.reel.ahead
-        if self.deck.running and not ahead:
+        if self.deck.running and not ahead and (seconds := self.loudspeaker.seconds_to_silence):
+            self._loop.call_later(seconds, self.changed)
+        elif self.deck.running and not ahead:
             self.deck.running = False
             track.ran_dry = True
             log.warning("playback has run dry in sentence %d", track.reel.place.number)
         if not self.deck.running:
             self.loudspeaker.want()
-            if self.loudspeaker.output and track.ready(self.loudspeaker.delay):
+            if self.loudspeaker.output and track.ready(self.loudspeaker.at_once):
                 self.deck.run()
+        if self.deck.running:
+            self.loudspeaker.fill_silence()
 
     def _finish(self, track: Track) -> None:
         if track is not self.lineup.track or not track.over:

@@ -151,8 +151,12 @@ def come_first() -> str:
     return "ordinary"
 
 
-IDLE_SECONDS = 60.0
-"""Seconds without anything to play after which the process ends; the next text starts another one."""
+SHOWN_SECONDS = 60.0
+"""Seconds without anything to play after which the player leaves the desktop's list of players."""
+
+IDLE_SECONDS = 86_400.0
+"""Seconds without anything to play after which the process ends; the next text starts another one, which takes the
+better part of a second."""
 
 WATCH_SECONDS = 1.0
 """Seconds between two looks at the clocks that show if the machine has slept."""
@@ -193,6 +197,9 @@ class PlayerProcess:
         self._idle: asyncio.TimerHandle | None = None
         self._answering: set[asyncio.Task[None]] = set()
         self._media_keys: MediaKeys | None = None
+        self._desktop: asyncio.Task[None] | None = None
+        """Has the media keys, while the desktop is to show the player."""
+        self._shown: asyncio.TimerHandle | None = None
 
     async def serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -202,12 +209,11 @@ class PlayerProcess:
         self.playback.loudspeaker.want()
         self.playback.changed()
         self._control.send(Started())
-        beside = [asyncio.create_task(each) for each in (self._watch_sleep(), self._open_media_keys())]
+        sleep = asyncio.create_task(self._watch_sleep())
+        self._show_on_desktop()
         await self._end.wait()
-        for task in beside:
-            task.cancel()
-        if self._media_keys:
-            self._media_keys.close()
+        sleep.cancel()
+        self._leave_desktop()
         self.playback.close()
         await self._fetcher.close()
         await self.playback.loudspeaker.close()
@@ -219,6 +225,18 @@ class PlayerProcess:
             if watch.slept() and self.playback.phase in (Playing.PLAYING, Playing.BUFFERING):
                 log.info("the machine has slept: pausing")
                 self.playback.pause()
+
+    def _show_on_desktop(self) -> None:
+        if self._desktop is None or self._desktop.done():
+            self._desktop = asyncio.create_task(self._open_media_keys())
+
+    def _leave_desktop(self) -> None:
+        if self._desktop:
+            self._desktop.cancel()
+            self._desktop = None
+        if self._media_keys:
+            self._media_keys.close()
+            self._media_keys = None
 
     async def _open_media_keys(self) -> None:
         try:
@@ -247,9 +265,15 @@ class PlayerProcess:
             self._end.set()
 
     def _rest(self) -> None:
-        if self._idle:
-            self._idle.cancel()
-        self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle)
+        loop = asyncio.get_running_loop()
+        for timer in filter(None, (self._idle, self._shown)):
+            timer.cancel()
+        self._idle = loop.call_later(IDLE_SECONDS, self._end_if_idle)
+        self._shown = loop.call_later(SHOWN_SECONDS, self._leave_if_idle)
+
+    def _leave_if_idle(self) -> None:
+        if self.playback.lineup.idle:
+            self._leave_desktop()
 
     def _end_if_idle(self) -> None:
         if self.playback.lineup.idle:
@@ -292,6 +316,7 @@ class PlayerProcess:
                 self._answer_later(self.playback.change(message))
 
     def _play(self, message: Play) -> None:
+        self._show_on_desktop()
         was_idle = self.playback.lineup.idle
         answer = self.playback.play(message)
         if was_idle:

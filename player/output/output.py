@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from player.deck import FADE
 from shm.audio import SAMPLE_RATE, Pcm
@@ -39,6 +39,20 @@ class Output(Protocol):
 
     def close(self) -> None:
         """Close the device: silence within 60 ms, whatever it has taken. Blocks until then. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class RewritingOutput(Output, Protocol):
+    """An output that takes back what hasn't sounded."""
+
+    def fill_silence(self, most: Callable[[], int], taken_back: Callable[[int], None]) -> None:
+        """Replace silence at the end of what was taken by samples that are there now.
+
+        Args:
+            most: samples that may be replaced.
+            taken_back: called with the number that are, before they are asked for again.
+        """
         ...
 
 

@@ -45,6 +45,7 @@ DEFAULT = 2**32 - 1
 
 Notify = CFUNCTYPE(None, c_void_p, c_void_p)
 Request = CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
+Success = CFUNCTYPE(None, c_void_p, c_int, c_void_p)
 
 
 class SampleSpec(Structure):
@@ -85,6 +86,8 @@ _SIGNATURES = {
     "stream_get_state": (c_int, c_void_p),
     "stream_write": (c_int, c_void_p, c_char_p, c_size_t, c_void_p, c_int64, c_int),
     "stream_get_latency": (c_int, c_void_p, POINTER(c_uint64), POINTER(c_int)),
+    "stream_update_timing_info": (c_void_p, c_void_p, Success, c_void_p),
+    "operation_unref": (None, c_void_p),
     "stream_disconnect": (c_int, c_void_p),
     "stream_unref": (None, c_void_p),
 }
@@ -106,6 +109,10 @@ def load() -> ctypes.CDLL:
 
 MARGIN = SAMPLE_RATE * 10 // 1000
 """Samples between the one that sounds and the beginning of a fade: 10 ms, the error of the server's timing."""
+
+FILL_MARGIN = 2 * MARGIN
+"""Samples between the one that sounds and samples that take the place of silence: a sample that comes too late is lost.
+The server is asked for its timing first, which was up to 27 ms off."""
 
 CONNECT_SECONDS = 5.0
 
@@ -144,6 +151,9 @@ class PulseOutput:
         """Pointers of the library's; None before they are made and after they were freed."""
         self._on_state = Notify(lambda *_: self._pa.pa_threaded_mainloop_signal(self._loop, 0))
         self._on_request = Request(lambda _stream, count, _data: self._write(count // SAMPLE_BYTES))
+        self._on_timing = Success(lambda _stream, success, _data: self._refill() if success else None)
+        self._silence: tuple[Callable[[], int], Callable[[int], None]] = (lambda: 0, lambda count: None)
+        """The functions that `fill_silence` was given."""
         self._loop = self._pa.pa_threaded_mainloop_new()
         self._pa.pa_threaded_mainloop_start(self._loop)
         try:
@@ -156,6 +166,17 @@ class PulseOutput:
     def delay(self) -> int:
         """As the server said it last, less the time since."""
         return max(self._delay - round((time.monotonic() - self._measured) * SAMPLE_RATE), 0)
+
+    def fill_silence(self, most: Callable[[], int], taken_back: Callable[[int], None]) -> None:
+        """The server has up to its whole buffer of silence when the first sample comes: that would sound first. The
+        library's thread replaces it, once the server has said what it has."""
+        with self._closing:
+            if self._loop:
+                with self._locked():
+                    self._silence = most, taken_back
+                    asked = self._pa.pa_stream_update_timing_info(self._stream, self._on_timing, None)
+                    if asked:
+                        self._pa.pa_operation_unref(asked)
 
     def close(self) -> None:
         """Blocks for the 30 ms of the margin and the fade."""
@@ -238,9 +259,22 @@ class PulseOutput:
         unheard = self._recent[len(self._recent) - rest :].copy()
         unheard[:FADE] = faded_out(unheard[:FADE])
         unheard[FADE:] = 0
-        size = rest * SAMPLE_BYTES
-        self._pa.pa_stream_write(self._stream, unheard.tobytes(), size, None, -size, SEEK_RELATIVE)
+        self._rewrite(rest, unheard)
         return MARGIN + FADE if rest else 0
+
+    def _refill(self) -> None:
+        most, taken_back = self._silence
+        if self._measure():
+            count = min(max(self.delay - FILL_MARGIN, 0), len(self._recent), most())
+            taken_back(count)
+            self._rewrite(count, self._fill(count))
+
+    def _rewrite(self, count: int, samples: Pcm) -> None:
+        """Replace the last `count` samples that were written."""
+        if count:
+            self._recent = np.concatenate([self._recent[: len(self._recent) - count], samples])
+            size = count * SAMPLE_BYTES
+            self._pa.pa_stream_write(self._stream, samples.tobytes(), size, None, -size, SEEK_RELATIVE)
 
     # -- without it
 

@@ -46,17 +46,41 @@ class RecordingSink:
         self.closed = True
 
 
+class RewritingSink(RecordingSink):
+    """Holds some samples before they sound, and takes silence back."""
+
+    held = 6000
+
+    def __init__(self, fill: Fill) -> None:
+        super().__init__(fill)
+        self._device = self._fill(self.held)
+        self.delay = self.held
+
+    def pull(self, count: int) -> Pcm:
+        """Let so many samples sound."""
+        self._device = np.concatenate([self._device, self._fill(count)])
+        sounding, self._device = self._device[:count], self._device[count:]
+        self.heard.append(sounding)
+        return sounding
+
+    def fill_silence(self, most: Callable[[], int], taken_back: Callable[[int], None]) -> None:
+        count = min(most(), len(self._device))
+        taken_back(count)
+        self._device = np.concatenate([self._device[: len(self._device) - count], self._fill(count)])
+
+
 @dataclass
 class Cards:
     """Opens recording sinks; none while `there` is false."""
 
     there: bool = True
     opened: list[RecordingSink] = field(default_factory=list)
+    kind: type[RecordingSink] = RecordingSink
 
     def __call__(self, fill: Fill) -> RecordingSink:
         if not self.there:
             raise NoOutput("nothing is plugged in")
-        self.opened.append(RecordingSink(fill))
+        self.opened.append(self.kind(fill))
         return self.opened[-1]
 
 

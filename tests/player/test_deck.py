@@ -104,3 +104,28 @@ def test_volume_counts_at_once() -> None:
     deck.volume = 0.5
     got: Pcm = deck.fill(100)
     assert np.array_equal(got, np.rint(voice_of("x", 0)[:100] * np.float32(0.5)).astype(np.int16))
+
+
+def test_padding_that_is_taken_back_is_replaced_by_the_samples_that_came() -> None:
+    reel = Reel()
+    deck = Deck(lambda: None)
+    deck.fill(500)
+    deck.jump(full(reel, 0), run=True)
+    assert deck.padding == 500
+    deck.take_back(400)
+    assert np.array_equal(deck.fill(400), reel.get(0).read(0, 400))
+    assert (deck.padding, deck.taken) == (0, 500)
+    found = deck.sounding(200)
+    assert found and found[1].offset == 200, "the place that sounds is known by what was taken"
+
+
+def test_padding_after_samples_counts_from_the_last_of_them() -> None:
+    reel = Reel()
+    deck = Deck(lambda: None)
+    deck.jump(full(reel, 0), run=True)
+    length = len(reel.get(0).read(0, 1 << 20))
+    deck.fill(length - 100)
+    assert deck.padding == 0
+    deck.fill(250)
+    deck.fill(50)
+    assert deck.padding == 200

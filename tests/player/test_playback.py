@@ -14,7 +14,7 @@ from player.deck import FADE
 from player.fetching import CannotFetch
 from player.playback import ItemPlayback
 from shm.playing import Change, Item, Play, PlayedWord, PlayerState, Playing, Remove, Steer, Verb, WhenBusy
-from tests.player.fakes import SENTENCE, Cards, FakeFetcher, RecordingSink, voice_of
+from tests.player.fakes import SENTENCE, Cards, FakeFetcher, RecordingSink, RewritingSink, voice_of
 
 TEXT = "one two three four"
 
@@ -115,6 +115,30 @@ async def test_an_interruption_fades_and_cancels_the_request(house: House) -> No
     await house.hear(0.5)
     after = np.concatenate(house.card.heard)[len(before) :]
     assert np.array_equal(after[FADE : FADE + 1000], voice_of("last", 0)[:1000]) and after[FADE - 1] == 0
+
+
+async def test_the_first_samples_take_the_place_of_silence_that_the_device_has_taken(house: House) -> None:
+    house.cards.kind = RewritingSink
+    house.play("a")
+    await house.sounds()
+    assert np.array_equal(house.card.pull(1000), voice_of("a", 0)[:1000])
+    await house.until(lambda: house.playback.deck.padding == 0)
+
+
+async def test_what_comes_before_the_device_runs_dry_follows_without_a_gap(house: House) -> None:
+    """A short first block: the device has taken all of it, and silence after it, when the next one comes."""
+    house.cards.kind = RewritingSink
+    house.fetcher.on_sentence = lambda number: house.fetcher.gate.clear()
+    house.play("a b")
+    await house.sounds()
+    await house.hear(SENTENCE / 24_000 - 0.2)
+    assert house.playback.deck.padding > 0, "the device holds silence"
+    house.fetcher.gate.set()
+    await house.until(lambda: house.playback.deck.padding == 0)
+    await house.hear(1)
+    heard = np.concatenate(house.card.heard)
+    assert np.array_equal(heard[: SENTENCE + 10_000], np.concatenate([voice_of("a", 0), voice_of("b", 1)[:10_000]]))
+    assert house.playback.lineup.track and not house.playback.lineup.track.ran_dry
 
 
 async def test_next_comes_before_the_queue_and_nothing_is_lost(house: House) -> None:

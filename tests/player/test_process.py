@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
+from typing import ClassVar
 
 import pytest
 
@@ -141,3 +142,40 @@ async def test_a_process_without_anything_to_play_ends(monkeypatch: pytest.Monke
     assert all(card.closed for card in cards.opened)
     ours.close()
     theirs.close()
+
+
+class Desktop:
+    """The media keys of one process: each time that they were opened, and whether they were closed."""
+
+    opened: ClassVar[list[Desktop]] = []
+
+    def __init__(self, _: object) -> None:
+        self.closed = asyncio.Event()
+        self.opened.append(self)
+
+    async def open(self) -> str:
+        return "fake"
+
+    async def until_lost(self) -> None:
+        await self.closed.wait()
+
+    def show(self, _: object) -> None: ...
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+async def test_an_idle_player_leaves_the_desktop_and_comes_back_with_the_next_text(
+    house: tuple[Cards, Front], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, front = house
+    monkeypatch.setattr("player.process.MediaKeys", Desktop)
+    monkeypatch.setattr("player.process.SHOWN_SECONDS", 0.05)
+    Desktop.opened.clear()
+    async with asyncio.timeout(30):
+        for number in (1, 3):
+            assert not (await front.answer(play(number))).refusal
+            await front.answer(Steer(number + 1, Verb.STOP))
+            shown = Desktop.opened[-1]
+            await shown.closed.wait()
+    assert len(Desktop.opened) == 2

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from player.deck import FADE
+from player.deck import FADE, Deck
 from player.output import pulse_output
 from player.output.output import NoOutput
 from player.output.pulse_output import PulseOutput
+from player.reel import Reel
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card
 
@@ -74,6 +75,47 @@ def test_closing_fades_what_the_server_holds(card: SoundCard, buffer_ms: int) ->
     recording = card.record()
     try:
         assert any(is_faded(closed_while_it_plays(recording, buffer_ms)) for _ in range(TRIES))
+    finally:
+        recording.close()
+
+
+def heard_after_silence(recording: Recording) -> tuple[int, Pcm]:
+    """Give a device that plays silence a sine; samples until it sounds, and a second of what sounds."""
+    deck = Deck(lambda: None)
+    output = PulseOutput(deck.fill, 800)
+    try:
+        start = len(recording)
+        recording.wait_for(lambda samples: len(samples) > SAMPLE_RATE, start)
+        reel = Reel()
+        reel.begin(0, "")
+        reel.append(0, Sine()(2 * SAMPLE_RATE))
+        deck.jump(reel, run=True)
+        came = len(recording)
+        replaced: list[int] = []
+
+        def taken_back(count: int) -> None:
+            replaced.append(count)
+            deck.take_back(count)
+
+        output.fill_silence(lambda: deck.padding, taken_back)
+        heard = recording.wait_for(lambda samples: audible(samples).size > SAMPLE_RATE, came)
+        assert sum(replaced) > SAMPLE_RATE // 4
+        first = int(audible(heard)[0])
+        return first, heard[first:]
+    finally:
+        output.close()
+
+
+@needs_pulseaudio
+def test_samples_that_come_sound_before_the_silence_that_the_server_holds(card: SoundCard) -> None:
+    """The server holds 800 ms of silence; what comes is heard while that would still sound, and from its first sample
+    on: one of some tries must be whole, as above."""
+    recording = card.record()
+    wanted = Sine()(SAMPLE_RATE)
+    wanted = wanted[audible(wanted)[0] :]
+    try:
+        tries = (heard_after_silence(recording) for _ in range(TRIES))
+        assert any(first < SAMPLE_RATE // 2 and np.array_equal(heard[: len(wanted)], wanted) for first, heard in tries)
     finally:
         recording.close()
 
