@@ -34,6 +34,9 @@ _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
+_LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
+_SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
+"""Number of the smaller unit: 1 hr. 15 min."""
 _LABEL = re.compile(r"[A-Za-z]\d")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
@@ -152,7 +155,10 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     last = _LAST_WORDS.search(stretch[max(0, stop - _LOOK_BACK) : stop])
     if last is None:
         return False
-    before, word, lower = last[1] or "", last[2], last[2].lower()
+    before, word = last[1] or "", last[2]
+    part = word.rpartition(".-")[2]
+    word = part if part.lower() in abbreviations.SELDOM_LAST else word  # "Tues.-Thurs. 4"
+    lower = word.lower()
     if language in ("fr", "it"):
         word = word.rpartition("'")[2].rpartition("’")[2]
         lower = word.lower()
@@ -170,8 +176,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         or _LABEL.match(following)
         or (len(following) == 1 and language != "en")
     ):
-        if abbreviations.before_number(word.rpartition(".-")[2] or word, language):
-            return True  # "lun.-ven. 8"
+        numbered = abbreviations.before_number(word.rpartition(".-")[2] or word, language)
+        if numbered or (lower in _LARGER and _SMALLER.match(stretch, stop)):
+            return True
         if following[0].isdecimal() and language == "hi":
             return True  # a Hindi sentence ends with a danda
         if following[0].isdecimal() and language != "en" and _SHORT.fullmatch(word):

@@ -145,15 +145,19 @@ class Abbreviations:
         """Word before a number: number five, page forty."""
         token, number = line[place], line[after]
         if stop and token.fold == "no" and (number.text == ":" or number.fold == "is"):
-            number = line[after + 1 + (line[after + 1].text == "(")]
+            after += 1 + (line[after + 1].text == "(")
+            number = line[after]
+            if number.text.isupper():
+                return "number"
         label = self._labels.get(token.fold, "")
         if token.text == "PP" and not line.shouted:
             return ""
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""
-        if not (number.kind == "d" or (stop and (number.kind == "m" or number.text == "#"))) or line[
-            place - 1
-        ].text in (".", "'", "’"):
+        if line[place - 1].text in (".", "'", "’") and not token.gap:
+            return ""
+        mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
+        if not (number.kind == "d" or mixed or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
             return "channel"
@@ -175,6 +179,7 @@ class Abbreviations:
             return ""
         if not stop and token.fold in self._plain:
             glued = not token.gap and line[place - 1].text in _JOINED
+            glued = glued and not (line[place - 1].text == "(" and line[place - 1].gap)
             if glued or (following.text in _JOINED and not following.gap and not line[after + 1].gap):
                 return ""
         mixed = not (token.text.islower() or token.text.istitle() or (token.text.isupper() and (stop or line.shouted)))

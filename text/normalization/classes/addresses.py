@@ -63,8 +63,9 @@ class Addresses:
                 return
             street = self._streets.get(token.fold) or (token.text.capitalize() if token.fold in self._full else "")
             if street and len(names) > bool(way):
+                named = token.fold not in self._full and (line.ends(after + 1) and line[after + 1].kind != "w")
                 if token.text.islower() and not (
-                    line.small and (token.fold in self._sure or token.fold not in self._full)
+                    named or (line.small and (token.fold in self._sure or token.fold not in self._full))
                 ):
                     return
                 yield self._ended(line, place, after + 1, Address(house, flat, (*names, street)), token.fold)
@@ -109,6 +110,7 @@ class Addresses:
         town = line[place - 1 - comma]
         if not token.gap or town.kind != "w" or not (token.text.isupper() or line.small or token.text.istitle()):
             return
+        after += line.has(after, ",", glued=True) and line[after + 1].kind == "d" and len(line[after + 1].text) == 5
         zipped = line[after].kind == "d" and len(line[after].text) == 5 and line[after].gap
         if zipped:
             code, more, end = line[after].text, "", after + 1

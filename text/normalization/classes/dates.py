@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import gcd
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed
@@ -14,6 +15,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 _COST = 0.5
 _ORDER = {"st", "nd", "rd", "th"}
 _JOINTS = frozenset("-/.")
+_RULER = frozenset((4, 8, 16, 32))
 _ERAS = frozenset(("ad", "bc", "bce", "ce"))
 _AFTER_STOP = frozenset(",;:)")
 _APOSTROPHES = frozenset("'’‘")
@@ -123,9 +125,11 @@ class Dates:
         sign = line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             day, end = self._nth(line, after + 1)
-            year, end = self._joined_year(line, end, sign) if day else (0, after)
+            year, with_year = self._joined_year(line, end, sign) if day else (0, after)
             if year:
-                yield Classed(place, end, Date(year, month, day), _COST)
+                yield Classed(place, with_year, Date(year, month, day), _COST)
+            elif day and sign == "-" and line[place].text.istitle() and line[end].gap and not doubtful:
+                yield Classed(place, end, Date(0, month, day), _COST)  # Jan-15
         day, end = self._nth(line, after)
         cued = not doubtful or line.cued(place, self._cues["month"] | self._cues["padded_date"], 1)
         if day and not line.has(end, "%°", glued=True):
@@ -162,7 +166,7 @@ class Dates:
             month, end = self._month(line, after + 1)
             year, end = self._joined_year(line, end, sign) if month else (0, after)
             if year:
-                yield Classed(place, end, Date(year, month, day, last, True, article), _COST)
+                yield from self._with_time(line, place, end, Date(year, month, day, last, True, article))
             return
         of = line.has(after, ("of",))
         month, end = self._month(line, after + of)
@@ -230,15 +234,19 @@ class Dates:
             cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, self._cues["of_date"]))
             cued = cued or line[place - 1 - line.has(place - 1, (".", ","))].fold in self._days
             cued = cued or not line.folds.isdisjoint(self._cues["date_lines"])
-            named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not cued
+            named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not (cued or the)
             spanned = line.dash(place + 3) and line.has(place + 5, "/", glued=True)
+            spanned = spanned or (line.dash(place - 1) and line[place - 3].text == "/" and line[place - 5].kind != "d")
+            no_part = one >= two > 0 or (gcd(one, two) > 1 and two not in _RULER)
+            the = line.has(place - 1, ("the", "our", "your")) and no_part and line[place + 3].kind == "w"
+            spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
             likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
             if date and not named and (zero or (padded and alone) or cued or likely):
                 yield Classed(place, place + 3, replace(date, year=0, day_first=british), _COST - 0.1 * cued)
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)
-        start = after + (line.has(after, ("t",), glued=True) or 0)
+        start = after + line.has(after, ("t", ":"), glued=True)
         hours, minutes = line.number(start, 0, 23, 2), line.number(start + 2, 0, 59, 2)
         if hours is None or minutes is None or not line.has(start + 1, ":", glued=True):
             return
@@ -248,7 +256,7 @@ class Dates:
             if line.has(end, (".", ","), glued=True) and line[end + 1].kind == "d" and not line[end + 1].gap:
                 end += 2
         utc = line.has(end, ("z",), glued=True)
-        if not utc and line.has(end, ("+", "-"), glued=True) and line.has(end + 1, ("00", "0000"), glued=True):
+        if not utc and line.has(end, ("+", "-")) and line.has(end + 1, ("00", "0000"), glued=True):
             utc, end = True, end + (3 if line.has(end + 2, ":", glued=True) else 1)
         yield Classed(place, end + utc, replace(date, time=Clock(hours, minutes), utc=utc), _COST)
 
@@ -291,12 +299,15 @@ class Dates:
         written, before = line[place].text, line[place - 1]
         after = place + 1
         year = int(written) if 3 <= len(written) <= 4 else 0
-        if line.has(after, ("s",), glued=True) or (
+        if line.has(after, ("s",), glued=year < 1000 or year % 10 > 0) or (
             line.has(after, _APOSTROPHES, glued=True) and line.has(after + 1, ("s",), glued=True)
         ):
             yield from self._decades(line, place, place)
         if line.has(after, _ERAS) and line[after].text.isupper() and year:
             yield Classed(place, after, Year(year), _COST)
+        short = len(written) == 2 and written[0] == "0" and before.fold in self._cues["short_year"]
+        if short and (line[after].gap or line.last(place)) and line[after].fold not in self._cues["counted"]:
+            yield Classed(place, after, Year(int(written)), _COST)
         if not 1000 <= year <= 2099:
             return
         if line.dash(after) and line[after + 1].kind == "d" and not line.has(after + 2, DASHES, glued=True):
@@ -339,7 +350,7 @@ class Dates:
         def at(start: int) -> tuple[int, int]:
             text = line[start].text
             end = start + 1 + line.has(start + 1, _APOSTROPHES, glued=True)
-            ok = line[start].kind == "d" and line.has(end, ("s",), glued=True) and text[-1] == "0"
+            ok = line[start].kind == "d" and line.has(end, ("s",), glued=len(text) < 4) and text[-1] == "0"
             return (
                 (int(text), end + 1)
                 if ok and (len(text) == 2 or (len(text) == 4 and "11" <= text[:2] <= "20"))

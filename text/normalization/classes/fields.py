@@ -33,6 +33,10 @@ class Measure:
     singular: bool = False
     magnitude: str = ""
     """Word after the number: 24 billion km."""
+    joint: str = "to"
+    """Word between the two numbers; "" for a pause: 28/35 mpg."""
+    per_count: str = ""
+    """Number before the unit after the slash: 250 mg/5 mL."""
 
 
 @dataclass(frozen=True, slots=True)

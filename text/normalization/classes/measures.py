@@ -23,6 +23,13 @@ _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"
 _LETTERS = {"k": "thousand"}
 _FEET = frozenset("'’′")
 _MOST_SIDES = 4
+_LENGTHS = frozenset(("m", "km", "cm", "mm", "ft"))
+_VOWELS = frozenset("aeiou")
+_CURRENCY = frozenset("$£€")
+_PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "s"))
+"""Units of which a measure has several in its denominator: 250 mg/5 mL."""
+_RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
+"""Denominators of fractions of lengths."""
 _Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
 """Units that begin with the same token: their tokens, the gaps between them and their symbols, the longest first."""
 
@@ -69,7 +76,9 @@ class Measures:
                 folded.add(symbol)
                 length = len(parts)
         if not folded:
-            return "", place
+            fold = line[place].fold
+            one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
+            return (one, place + 1) if any(symbol == one for *_, symbol in units.get(one, ())) else ("", place)
         written = "".join(token.fold for token in line.tokens[place : place + length])
         if len(folded) == 1 and len(written) > 1:
             return folded.pop(), place + length
@@ -103,14 +112,30 @@ class Measures:
             yield from self._sides(line, place, after)
         elif line.has(after, _TIMES, glued=True) and not minus:
             yield Classed(place, after + 1, Multiple(first), _COST)
-        elif line.dash(joint) or (line.has(joint, ("to",)) and line[joint + 1].kind == "d"):
+        elif (
+            line.dash(joint)
+            or (line.has(joint, ("to",)) and line[joint + 1].kind == "d")
+            or self._two_figures(line, joint, number)
+        ):
             second_minus, second_start = signed(line, joint + 1)
             second, end = written_number(line, second_start)
             if second:
                 last = Quantity(second, second_minus)
-                yield from self._measure(line, place, end, first, last, False)
+                for measured in self._measure(line, place, end, first, last, False):
+                    if line[joint].text == "/" and isinstance(measured.fields, Measure):
+                        measured = measured._replace(fields=replace(measured.fields, joint=""))
+                    yield measured
                 if line[end].fold in _TIMES and not line[end].gap and line[joint].fold != "to":
                     yield Classed(place, end + 1, Multiple(first, last), _COST)
+
+    def _two_figures(self, line: Tokens, place: int, number: str) -> bool:
+        """True for a slash between two figures that are no fraction: 28/35 mpg, 120/240 V."""
+        last = line.number(place + 1, 1, 99_999, 5)
+        if last is None or not line.has(place, "/", glued=True) or line[place + 1].gap or not number.isdecimal():
+            return False
+        unit = line[place + 2]
+        ruled = last in _RULED and unit.fold in ("in", "inch", "inches", "ft", "mi", '"', "″")
+        return int(number) > 4 and not ruled and (last > 9 or int(number) > last)
 
     def by_signs(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Parser of inches and feet by their signs: 27", 22" x 14" x 9", 6' tall."""
@@ -136,6 +161,7 @@ class Measures:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"
         singular = article or self._is_noun(line, after) or self._describes(line, after)
+        singular = singular or (line[after].kind == "d" and line[after + 1].kind == "w" and not line[after + 1].gap)
         if len(numbers) > 1:
             yield Classed(place, after, Sides(tuple(numbers), unit, singular), 0.3)
         else:
@@ -177,6 +203,8 @@ class Measures:
             symbol = "bp" if self._basis(line, first) else ("" if symbol == "bp" else symbol)
         if symbol in ("F", "C"):
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
+            hot = float(first.number) > 31 if symbol == "F" else "." in first.number
+            warm = warm or (line[after].text == symbol and hot and line.folds.isdisjoint(self._cues["farads"]))
             symbol = f"°{symbol}" if warm else "" if symbol == "C" else symbol
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
             return
@@ -188,8 +216,13 @@ class Measures:
         if line.has(end, "/", glued=True) and not line[end + 1].gap:
             per, per_end = self._unit(line, end + 1, self._pers)
             if not per:
-                if line[end + 1].fold != "o" and line[end + 1].kind != "d":
+                count, per_start = written_number(line, end + 1)
+                per, per_end = self._unit(line, per_start, self._units) if count else ("", end)
+                if per.lower() in _PORTIONS:
+                    yield Classed(place, per_end, Measure(first, symbol, last, by, power, per, per_count=count), 0.3)
+                elif line[end + 1].fold != "o" and line[end + 1].kind != "d" and line[end + 1].text not in _CURRENCY:
                     return
+                per = ""
             else:
                 per_power, end = _power(line, per_end)
                 if line.has(end, "/", glued=True) and not line[end + 1].gap:
@@ -276,6 +309,8 @@ def _power(line: Tokens, place: int) -> tuple[str, int]:
         return "", place
     if token.text in _POWERS:
         return _POWERS[token.text], place + 1
+    if token.text in ("2", "3") and line[place - 1].fold in _LENGTHS and line.ends(place + 1):
+        return token.text, place + 1  # 8 m2
     if token.text == "^" and line[place + 1].text in ("2", "3"):
         return line[place + 1].text, place + 2
     return "", place

@@ -144,4 +144,5 @@ class Amounts:
         noun = line[after]
         if not noun.gap or noun.kind != "w" or noun.fold in self._no_noun or not line[place].gap:
             return False
-        return line[place - 1].fold in self._articles
+        possessive = line[place - 1].fold == "s" and line[place - 2].text in ("'", "’")
+        return possessive or line[place - 1].fold in self._articles

@@ -96,7 +96,7 @@ class NumberForms:
         self._versioned, self._many = cues["versioned"], cues["many"]
         self._measured = cues["measured"]
         self._magnitudes = dict(table["magnitudes"])
-        self._joints = table["joints"]
+        self._joints, self._slash_joints = table["joints"], table["slash_joints"]
         self._stages, self._pairs, self._units = table["stages"], table["pairs"], table["fraction_units"]
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -134,6 +134,8 @@ class NumberForms:
                 if inner and line.has(second + 1, _SLASHES, glued=True):
                     whole, after = int(token.text), second
         above, below, end = self._parts(line, after)
+        if below and above == 1 and line.has(end, _ENDINGS, glued=True):
+            end += 1  # 1/4th
         if not below:
             yield from self._rated(line, place)
             return
@@ -201,6 +203,9 @@ class NumberForms:
         written = f"{above}/{below}"
         if written in self._pairs:
             return Pair(str(above), str(below), f"={self._pairs[written]}"), -0.15
+        named = line[place - 1 - (line[place - 1].text == ".")].fold
+        if named in self._slash_joints:
+            return Pair(str(above), str(below), self._slash_joints[named]), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
             return Pair(str(above), str(below), "out of"), -0.05
@@ -327,6 +332,12 @@ class NumberForms:
             yield Classed(place, after, Number(number, before), _COST + 0.1)
 
     def _scientific(self, line: Tokens, place: int, after: int, number: str, before: str) -> Iterator[Classed]:
+        ten = line.has(after, ("x",)) and line.has(after + 1, ("10",), glued=True)
+        if ten and line.has(after + 2, "^", glued=True):
+            below, at = signed(line, after + 3)
+            if line[at].kind == "d" and len(line[at].text) < 4:
+                fields = Number(number, before, exponent="-" * below + line[at].text)
+                yield Classed(place, at + 1, fields, _COST)
         if not line.has(after, ("e",), glued=True):
             return
         sign = line[after + 1].text if line[after + 1].text in ("-", "+", "−") else ""

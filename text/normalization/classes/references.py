@@ -14,6 +14,7 @@ _COST = 0.3
 _GROUPED = frozenset("-/:.")
 _MOST_GROUPS = 9
 _HEXADECIMAL = frozenset("0123456789abcdef")
+_WAYS = {"n": "north", "s": "south", "e": "east", "w": "west"}
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
 
@@ -92,6 +93,7 @@ class LabelledNumbers:
         self._full = frozenset(name.casefold() for name in (table["parts"] + table["places"]).split())
         self._unstopped = word_list(table["unstopped"])
         self._rooms, self._abbreviated = word_list(table["rooms"]), word_list(table["abbreviated"])
+        self._roads = word_list(table["roads"])
         self.words = self._full | frozenset(self._short) | self._rooms | {"flight", "flights"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -122,11 +124,21 @@ class LabelledNumbers:
             return
         small = word.fold in self._parts
         label, end = self._label(line, after, small, first=True)
+        way = _WAYS.get(line[end].fold, "") if line[end].text.isupper() or line.small else ""
+        if (
+            way
+            and line[end].gap
+            and word.fold in self._roads
+            and label.isdecimal()
+            and line.ends(end + 1)
+            and line[end + 1].kind != "d"
+        ):
+            yield Classed(place, end + 1, Labelled(name, (label, way)), _COST - 0.1)
         if not label or (not small and label.isdecimal()):
             return
         labels = [label]
         while len(labels) < 7:
-            joint, start = self._joint(line, end)
+            joint, start = self._joint(line, end, name.casefold() == "section")
             label, last = self._label(line, start, small, first=False) if joint else ("", end)
             if not label or (joint == "," and len(label) > len(labels[0])):
                 break
@@ -156,9 +168,12 @@ class LabelledNumbers:
         name = f"{line[place].text} {'.'.join(carrier.upper())}"
         yield Classed(place, after + 1, Labelled(name, tuple(digit.split())), 0.2)
 
-    def _joint(self, line: Tokens, place: int) -> tuple[str, int]:
+    def _joint(self, line: Tokens, place: int, law: bool) -> tuple[str, int]:
         if line.dash(place):
-            return "to", place + 1
+            of_law = (
+                law and line[place - 1].kind == "d" and len(line[place + 1].text) > max(2, len(line[place - 1].text))
+            )
+            return "dash" if of_law else "to", place + 1
         if line.has(place, ("and",)):
             return "and", place + 1
         return (",", place + 1) if line.has(place, ",", glued=True) and line[place + 1].gap else ("", place)
@@ -236,8 +251,13 @@ class Codes:
         token = line[place]
         if token.text == "#":
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
+            yield from self._compound(line, place)
         elif token.kind == "d":
             yield from self._hashed(line, place)
+            second = line[place + 2]
+            joined = line.has(place + 1, "-", glued=True) and second.kind == "d" and not second.gap
+            if joined and len(token.text) < 4 and 6 <= len(second.text) < 12 and line.ends(place + 3):
+                yield Classed(place, place + 3, Identifier("", (token.text, second.text)), _COST)
             yield from self._after_word(line, place)
         elif token.fold == "zip":
             yield from self._zip(line, place)
@@ -286,8 +306,14 @@ class Codes:
                 groups.append("")
         written = "".join(groups)
         mixed = not (written.isdecimal() or written.isalpha() or written[:4].isalpha())
-        if groups[-1] and not written.islower() and any(map(str.isdigit, written)) and (signs or mixed):
-            yield Classed(first, end, Identifier("", tuple(groups)), _COST - 0.2)
+        digits = sum(map(str.isdigit, written))
+        number = written.isdecimal() and len(written) < 4 and line[first + 1].text == "."
+        if number or (written.islower() and 2 * digits < len(written)):
+            return
+        if groups[-1] and digits and (signs or mixed or (len(groups) > 2 and len(written) > 7)):
+            named = line[place].text == "#"
+            start = first - (line[first - 1].text == "#")
+            yield Classed(start, end, Identifier("number" * named, tuple(groups)), _COST - 0.2 + 0.05 * named)
 
     def _ends_so(self, line: Tokens, place: int) -> bool:
         """The card ending in 4021; what ends in 1945 ends in a year."""
@@ -352,6 +378,10 @@ class Codes:
             after += 1
         written = "".join(token.text for token in line.tokens[place:after])
         if runs > 3 and 6 < len(written) <= 40 and _HEXADECIMAL.issuperset(written.casefold()):
+            while len(written) == 8 and line.has(after, "-", glued=True) and not line[after + 1].gap:  # a UUID
+                after += 2
+                while line[after].kind in ("d", "w") and not line[after].gap:
+                    after += 1
             yield Classed(place, after, Identifier("", (written[:12],)), 0.4)
 
 

@@ -80,9 +80,10 @@ class Times:
             last, end, last_colon = _clock(line, after + 1)
             halves = clock.half or (last and last.half)
             signs = line.has(end, ("$", "€", "£", "%"), glued=True)
-            if (last and not signs and (halves or (colon and last_colon)) and "" in (clock.form, last.form)) or (
-                last and halves and "word" in (clock.form, last.form)
-            ):
+            opening = last is not None and colon and not last_colon and last.form == "bare" and 0 < last.hours < 13
+            forms = (clock.form, last.form) if last else ()
+            sure = not signs and (halves or opening or (colon and last_colon)) and "" in forms
+            if last and (sure or (halves and "word" in forms)):
                 yield Classed(place, end, TimeSpan(clock, last), 0.4)
         if clock.half or (colon and token.kind == "d"):
             yield Classed(place, after, clock, _COST)

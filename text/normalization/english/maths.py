@@ -25,9 +25,18 @@ _SPACED = re.compile(
     rf"(?P<sign>==|!=|<=|>=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
     rf"(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
 )
+_FORMULA_SIGN = re.compile(
+    r"[=×÷^√≤≥≠≈±∫∑π²³]|[\d)] ?[+*] ?[\d(]|\bx\b|\b(?:what(?:'s|’s| is)|calculate|solve|compute|subtract) ",
+    re.IGNORECASE,
+)
+_PROSE = re.compile(r"[^\W\d_]{3}")
+_PAUSES = frozenset("-–/")
+"""Signs between words or numbers that are a pause outside formulas: PO 88213 - 40 units."""
 _TIGHT = re.compile(
-    rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"
+    rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆])(?=[\d(−{MASK}-])"
+    rf"|(?<=[\d)])(?P<minus>[-+])(?= \d[^a-zA-Z]*=)"
     rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
+    r"|(?<=\b[a-z])(?P<equals>=)(?=[a-z]\b)"
 )
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
 _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
@@ -51,6 +60,8 @@ _PER = re.compile(
     rf"(?P<period>s|day|week|month|year|hour|minute|second|night|person|{'|'.join(_PERIODS)})\b(?!/)"
 )
 _SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
+_OVER = re.compile(rf"(?<=s)/(?={MASK})")
+_CHOICE = re.compile(r" / (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
@@ -75,9 +86,13 @@ def math(draft: Draft) -> None:
     if draft.has(">→⇒➜⟶"):
         draft.replace(_ARROW, lambda match: " to ")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
-        draft.replace(_SPACED, lambda match: f" {_OPERATIONS[match['sign']]}")
-    if draft.has("+*×÷=<>≤≥≠≈±−"):
-        draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match['sign'] or match['relation']]} ")
+        formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
+        draft.replace(
+            _SPACED,
+            lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ",",
+        )
+    if draft.has("+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆"):
+        draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ")
     if draft.has("~≈∼<>≤≥±+=√×"):
         draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]])
     if draft.has("+"):
@@ -89,6 +104,8 @@ def math(draft: Draft) -> None:
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
         draft.replace(_PER, lambda match: f" per {_PERIODS.get(match['period'], match['period'])}")
         draft.replace(_SLASH, lambda match: " ")
+        draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
+        draft.replace(_CHOICE, lambda match: ", ")
     if draft.has(_SIGNS):
         draft.replace(_SIGN, _sign)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from text.locales.english import day_name, month_name
 from text.locales.tables import table
@@ -99,8 +100,9 @@ def said(fields: object, british: bool) -> str:
             if fields.decimals:
                 seconds = two_digits(fields.last, british)
                 return f"{cardinal(fields.first, british)} {seconds} point {digits(fields.decimals)}"
-            joint = " " if fields.timed else " to "
-            return f"{cardinal(fields.first, british)}{joint}{cardinal(fields.last, british)}"
+            if fields.timed:
+                return f"{cardinal(fields.first, british)} {two_digits(fields.last, british)}"
+            return f"{cardinal(fields.first, british)} to {cardinal(fields.last, british)}"
         case Money():
             return _money(fields, british)
         case Measure():
@@ -217,8 +219,12 @@ def _measure(measure: Measure, british: bool) -> str:
     if measure.magnitude:
         words += f" {measure.magnitude}"
     if measure.last:
-        words += f" {'by' if measure.by else 'to'} {_quantity(measure.last, british)}"
+        joint = " by" if measure.by else f" {measure.joint}" if measure.joint else ","
+        words += f"{joint} {_quantity(measure.last, british)}"
     words += f" {powered(names[not singular], measure.power, british)}"
+    if measure.per_count:
+        several = measure.per_count != "1"
+        return words + f" per {number(measure.per_count, british)} {spelled(UNITS[measure.per][several], british)}"
     for per in filter(None, measure.per.split("/")):
         words += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], measure.per_power, british)}"
     return words
@@ -288,7 +294,10 @@ def _money(money: Money, british: bool) -> str:
         names = [f"{_DOLLARS_OF[money.country]} dollar", f"{_DOLLARS_OF[money.country]} dollars", "cent", "cents"]
     name = names[0 if money.singular else 1]
     first = number(money.first.number, british)
-    if money.last:
+    if money.last and "." in money.first.number + money.last.number and not (money.magnitude or money.first_magnitude):
+        ends = (replace(money, first=end) for end in (money.first, money.last))
+        words = " to ".join(_with_hundredths(end, names, british) for end in ends)
+    elif money.last:
         lower, upper = f"{first} {money.first_magnitude}".strip(), number(money.last.number, british)
         words = " ".join(filter(None, (lower, "to", upper, money.magnitude, name)))
     elif money.magnitude:
@@ -302,6 +311,8 @@ def _money(money: Money, british: bool) -> str:
 
 def _with_hundredths(money: Money, names: list[str], british: bool) -> str:
     whole, _, fraction = money.first.number.partition(".")
+    if len(fraction) > 2 and len(names) > 3:
+        fraction = fraction.rstrip("0").ljust(2, "0")  # $2.500
     if fraction and (len(fraction) != 2 or len(names) < 4):
         return f"{number(money.first.number, british)} {names[1]}"
     units, hundredths = int(whole or 0), int(fraction or 0)

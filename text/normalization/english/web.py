@@ -41,7 +41,10 @@ _HIDDEN = re.compile(r"(?<![\w/])~/(?P<path>\.?[\w-]{1,30}(?:/[\w.-]{1,30}){0,5}
 _PATH = re.compile(
     rf"(?<![\w{re.escape('.~/:)')}])~?(?:/[\w.-]{{1,64}}){{2,12}}(?<!\.)/?|(?<![^\s(\"'])~?/[a-zA-Z][\w-]{{1,30}}(?![\w/])"
 )
-_TAG = re.compile(r"(?<![\w&/#])#(?P<name>(?:\d{1,6}(?=[^\W\d_]{3}))?[^\W\d_]\w{0,80})", re.UNICODE)
+_TAG = re.compile(
+    r"(?<![\w&/#])#(?![A-Z]{1,5}-?\d{4}|[A-Z]{1,5}-\d)(?P<name>(?:\d{1,6}(?=[^\W\d_]{3}))?[^\W\d_]\w{0,80})",
+    re.UNICODE,
+)
 _HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
 _CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[A-Z])|_+")
@@ -69,7 +72,7 @@ def web_addresses(draft: Draft) -> None:
         draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
         draft.replace(_PATH, lambda match: _path(match[0]))
     if draft.has("#"):
-        draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
+        draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}")
     if draft.has("@"):
         draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
 
