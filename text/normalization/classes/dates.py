@@ -234,12 +234,12 @@ class Dates:
             cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, self._cues["of_date"]))
             cued = cued or line[place - 1 - line.has(place - 1, (".", ","))].fold in self._days
             cued = cued or not line.folds.isdisjoint(self._cues["date_lines"])
-            named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not (cued or the)
             spanned = line.dash(place + 3) and line.has(place + 5, "/", glued=True)
             spanned = spanned or (line.dash(place - 1) and line[place - 3].text == "/" and line[place - 5].kind != "d")
             no_part = one >= two > 0 or (gcd(one, two) > 1 and two not in _RULER)
             the = line.has(place - 1, ("the", "our", "your")) and no_part and line[place + 3].kind == "w"
             spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
+            named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not (cued or the)
             likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
             if date and not named and (zero or (padded and alone) or cued or likely):
                 yield Classed(place, place + 3, replace(date, year=0, day_first=british), _COST - 0.1 * cued)
