@@ -118,6 +118,20 @@ BREAKS = (
         ("tests/text/markup/test_inflections.py", "tests/frontend/scheduling/test_inflected_segments.py"),
     ),
     Mutation(
+        "stresses-of-plain-text",
+        "text/units/stresses.py",
+        "mark[1] == begun[1]:",
+        "mark[1] != begun[1]:",
+        ("tests/text/markup/test_inflections.py",),
+    ),
+    Mutation(
+        "a-change-in-hertz",
+        "text/markup/inflections.py",
+        '(100 if unit == "%" else USUAL_HERTZ)',
+        "100",
+        ("tests/text/markup/test_documents_of_vendors.py",),
+    ),
+    Mutation(
         "a-word-s-inflection",
         "text/units/segmentation.py",
         "inflection=word.inflection",

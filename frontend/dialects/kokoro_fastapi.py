@@ -169,23 +169,6 @@ async def combine(request: web.Request) -> web.Response:
     return json_response(Blend(name, name, language_of(voice, engine.voices), engine.name, dict(voice)))
 
 
-ELEMENTS = {
-    "speak": "encloses the whole text",
-    "p": "ends a paragraph",
-    "s": "ends a sentence",
-    "break": "a pause, by time or strength: [pause:0.5s]",
-    "voice": "another voice, by name: [voice:af_bella]",
-    "prosody": "the pace, by rate: [rate:0.8]",
-    "phoneme": "a pronunciation, in IPA: [word](/ipa/)",
-    "sub": "its alias, in place of its text",
-    "say-as": "its text in words, by interpret-as",
-    "mark": "a place whose time comes with the times of words; tags have none",
-}
-
-IGNORED = ("audio", "emphasis", "lang", "w")
-"""Elements of which only the text is read; `desc` and `metadata` are left out with their text."""
-
-
 class SsmlParts(msgspec.Struct):
     """The part of SSML that has an effect."""
 
@@ -200,7 +183,8 @@ class SsmlParts(msgspec.Struct):
 async def known_ssml(request: web.Request) -> web.Response:
     """The part of SSML that is known."""
     strengths = {"none": 0.0} | ssml.STRENGTHS
-    return json_response(SsmlParts(ELEMENTS, list(IGNORED), strengths, dict(ssml.RATES), [SLOWEST, FASTEST]))
+    rates = dict(ssml.RATES)
+    return json_response(SsmlParts(dict(ssml.ELEMENTS), list(ssml.IGNORED), strengths, rates, [SLOWEST, FASTEST]))
 
 
 class SsmlBody(msgspec.Struct):

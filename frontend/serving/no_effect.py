@@ -27,7 +27,7 @@ _LIMITED = web.RequestKey("LIMITED", list[str])
 """The places that `note_limited` has collected for a request."""
 
 _RULE = "no_effect_if"
-_NAME = re.compile(r"[\w.\[\]-]{1,64}", re.ASCII)
+_NAME = re.compile(r"[\w.:\[\]-]{1,64}", re.ASCII)
 _MOST = 12
 
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

@@ -29,7 +29,7 @@ from text.lexicon import Entry, read_entries
 from text.markup.delimiters import wrong_delimiters
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
-from text.markup.ssml import is_document
+from text.markup.ssml import is_document, without_effect_in
 from text.normalization.settings import RULES
 from text.phoneme_script import unknown_phonemes
 from text.words.performer import Cast, DialogueTurn, Performer
@@ -284,7 +284,8 @@ def speech_request(
     if fields.visemes and not visemes:
         note_no_effect(request, ["visemes"])
     manner, without_effect = followed_manner(fields.instructions, "instructions", engine)
-    note_no_effect(request, without_effect)
+    elements = without_effect_in(text) if markup_of(fields) is MarkupKind.SSML else []
+    note_no_effect(request, [*without_effect, *elements])
     own = Inflection(
         pitch=fields.pitch or 0.0,
         range=1.0 if fields.expression is None else fields.expression,

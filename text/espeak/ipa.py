@@ -79,6 +79,15 @@ def from_ipa(ipa: str, language: str) -> str:
     return _LATE_STRESS.sub(r"\2\1", found)
 
 
+def ipa_of_xsampa(written: str) -> str:
+    """IPA for X-SAMPA (https://www.phon.ucl.ac.uk/home/sampa/x-sampa.htm); other symbols stay, small letters too.
+
+    >>> ipa_of_xsampa('pI"kA:n')
+    'pɪˈkɑːn'
+    """
+    return _XSAMPA.sub(lambda symbol: _SAMPA[symbol[0]], written)
+
+
 def _table(listed: str) -> dict[str, str]:
     return dict(pair.split("=") for pair in listed.split())
 
@@ -93,6 +102,13 @@ NEAREST = {
 }
 """Replacements of single phonemes by language, used after misaki's own map from espeak-ng's alphabet."""
 
+
+_SAMPA = _table(
+    "A=ɑ {=æ 6=ɐ Q=ɒ E=ɛ @=ə 3=ɜ I=ɪ O=ɔ 2=ø 9=œ &=ɶ U=ʊ }=ʉ V=ʌ Y=ʏ 1=ɨ 7=ɤ 8=ɵ M=ɯ @`=ɚ 3`=ɝ B=β C=ç D=ð F=ɱ G=ɣ "
+    "H=ɥ J=ɲ K=ɬ L=ʎ N=ŋ P=ʋ R=ʁ S=ʃ T=θ W=ʍ X=χ Z=ʒ 4=ɾ 5=ɫ ?=ʔ r\\=ɹ r`=ɽ r\\`=ɻ h\\=ɦ s\\=ɕ z\\=ʑ j\\=ʝ J\\=ɟ p\\=ɸ "
+    'R\\=ʀ l`=ɭ n`=ɳ d`=ɖ t`=ʈ s`=ʂ z`=ʐ x\\=ɧ "=ˈ %=ˌ :=ː ~=\u0303 _~=\u0303 _h=ʰ'
+) | {"=": "\u0329", "_": "͡", "-": ""}
+_XSAMPA = re.compile("|".join(map(re.escape, sorted(_SAMPA, key=len, reverse=True))))
 
 _MARKS = frozenset("ˈˌ,.;:!?…—“”() ")
 SOUNDS = {

@@ -56,8 +56,12 @@ LOWEST, HIGHEST = 40.0, 600.0
 """Hz: limits of an absolute pitch."""
 
 
+USUAL_HERTZ = 170.0
+"""Pitch from which a change in Hz is counted: one between men's and women's voices."""
+
+
 def semitones_of(written: str) -> float | None:
-    """Semitones of a change such as `+2st` or `-10%`, or of a name; None if it is neither, or too large."""
+    """Semitones of a change such as `+2st`, `-10%` or `+20Hz`, or of a name, an octave at most; None if it is none."""
     if (named := PITCHES.get(written.strip().lower())) is not None:
         return named
     match = _VALUE.fullmatch(written.strip())
@@ -65,11 +69,12 @@ def semitones_of(written: str) -> float | None:
         return None
     number = float(f"{match['sign'] or ''}{match['number']}")
     unit = (match["unit"] or "st").lower()
-    if unit == "%" and match["sign"] and number > -100:
-        number = 12 * math.log2(1 + number / 100)
+    if unit in ("%", "hz") and match["sign"]:
+        change = number / (100 if unit == "%" else USUAL_HERTZ)
+        number = 12 * math.log2(1 + change) if change > -1 else -MOST_SEMITONES
     elif not unit.startswith("s"):
         return None
-    return number if abs(number) <= MOST_SEMITONES else None
+    return min(max(number, -MOST_SEMITONES), MOST_SEMITONES)
 
 
 def hertz_of(written: str) -> float | None:

@@ -17,6 +17,7 @@ from text.normalization.number_words import digits, number, ordinal, year
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _INTEGER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:st|nd|rd|th)?", re.IGNORECASE)
 _PART = re.compile(r"\d+|[^\W\d_]+")
+_DURATION = re.compile(r"\d{1,3}(?:[:'′]\d{1,2}){1,2}[\"″]?")
 _ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)", re.IGNORECASE)
 
 _NUM2WORDS = {"es": "es", "fr-fr": "fr", "it": "it", "ja": "ja", "pt-br": "pt_BR"}
@@ -37,7 +38,7 @@ def said_as(written: str, kind: str, form: str, language: str) -> str:
 
     Args:
         kind: `interpret-as`: characters, spell-out, verbatim, digits, cardinal, number, ordinal, date, time,
-            telephone; any other is ignored, as W3C's note on say-as requires.
+            telephone, expletive; any other is ignored, as W3C's note on say-as requires.
         form: `format` of a date: some of y, m and d, in the order of the text.
     """
     text = written.strip()
@@ -125,7 +126,21 @@ def _date_in_words(values: dict[str, int], british: bool) -> str:
     return f"{said}{separator}{year(values['y'], british)}".strip()
 
 
+def _lasting(text: str, _form: str, language: str) -> str | None:
+    """A duration such as 1'21" or 01:18:30."""
+    values = [int(part) for part in _PART.findall(text)] if _DURATION.fullmatch(text) else []
+    units = ("hour", "minute", "second")[3 - len(values) :]
+    said = [
+        f"{number(str(value), language == 'en-gb')} {unit}{'s' * (value != 1)}"
+        for value, unit in zip(values, units, strict=True)
+        if value
+    ]
+    return ", ".join(said) or None
+
+
 def _time(text: str, _form: str, language: str) -> str | None:
+    if "'" in text and (lasting := _lasting(text, "", language)):
+        return lasting
     # The full stops of "p.m." could end a sentence.
     return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule("times", text, language))
 
@@ -160,6 +175,11 @@ _ENGLISH: dict[str, Callable[[str, str, str], str | None]] = {
     "spell-out": _characters,
     "verbatim": _characters,
     "digits": _digits,
+    "number_digit": _digits,
+    "duration": _lasting,
+    "fraction": lambda text, *_: text.replace("+", " and "),
+    "expletive": lambda *_: "bleep",
+    "bleep": lambda *_: "bleep",
     "cardinal": _cardinal,
     "number": _cardinal,
     "ordinal": _ordinal,

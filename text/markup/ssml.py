@@ -9,7 +9,7 @@ through them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from xml.sax import SAXParseException
 from xml.sax.expatreader import ExpatLocator
@@ -19,9 +19,8 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
-from shm.audio import FASTEST, SLOWEST
 from shm.inflection import PLAIN, Inflection
-from text.espeak.ipa import UnknownSymbols
+from text.espeak.ipa import UnknownSymbols, ipa_of_xsampa
 from text.markup.builder import MarkedBuilder, TagWriter
 from text.markup.inflections import (
     EMPHASES,
@@ -35,7 +34,7 @@ from text.markup.inflections import (
     semitones_of,
 )
 from text.markup.marked import Marked
-from text.markup.meanings import MAX_DEPTH, MarkupError, Meanings, over_limit, seconds_of
+from text.markup.meanings import MAX_DEPTH, MarkupError, Meanings, clamped_rate, over_limit, seconds_of
 from text.words.language import UnknownLanguage
 from text.words.performer import Performer
 from text.words.voice_spec import UnknownVoice, VoiceError
@@ -50,13 +49,40 @@ STRENGTHS = {"x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.8, "x-strong
 
 RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}
 
+ELEMENTS = {
+    "speak": "encloses the whole text",
+    "p": "ends a paragraph",
+    "s": "ends a sentence",
+    "break": "a pause, by time or strength: [pause:0.5s]",
+    "voice": "another voice, by name: [voice:af_bella]",
+    "prosody": "pace, pitch, range, contour, volume and duration: [rate:0.8] [pitch:+2] [range:0.5] [volume:-6dB]",
+    "emphasis": "a stress, by level: [word](+2)",
+    "phoneme": "a pronunciation, in IPA or X-SAMPA: [word](/ipa/)",
+    "sub": "its alias, in place of its text",
+    "say-as": "its text in words, by interpret-as",
+    "mark": "a place whose time comes with the times of words, also as Azure's bookmark; tags have none",
+}
+"""Each element that has an effect, with tags that do the same."""
+
+IGNORED = ("audio", "lang", "token", "w")
+"""Elements of other documents of which only the text is read."""
+
+_UNNAMED = frozenset((*ELEMENTS, "paragraph", "sentence", "bookmark", "metadata", "meta", "desc"))
+_SKIPPED = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_NAME = re.compile(r"<([A-Za-z][\w:.-]{0,57})")
+
 _PARAGRAPHS = frozenset(("p", "paragraph"))
 _SENTENCES = frozenset(("s", "sentence"))
 _SILENT = frozenset(("metadata", "desc"))
+_BOOKMARKS = {"mark": "name", "bookmark": "mark"}
+"""The attribute with a bookmark's name; the second element is Azure's."""
 _REPLACED = frozenset(("phoneme", "sub", "say-as"))
 """Elements that hold text only: tags inside them are ignored."""
 
 _NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(?P<percent>%)?")
+
+_ALPHABETS: Mapping[str, Callable[[str], str]] = {"ipa": str, "x-sampa": ipa_of_xsampa}
+"""What makes IPA of a phoneme element's `ph`."""
 
 _LINE_END = re.compile(r"(?:(?<![ \t\r])[ \t\r]++)?\n[ \t\r\n]*")
 
@@ -64,6 +90,16 @@ _LINE_END = re.compile(r"(?:(?<![ \t\r])[ \t\r]++)?\n[ \t\r\n]*")
 def is_document(text: str) -> bool:
     """True if the text begins as an SSML document does."""
     return text.lstrip()[:9].lower().startswith(("<speak", "<?xml", "<!--", "<!doctype"))
+
+
+def without_effect_in(document: str) -> list[str]:
+    """Names of the document's elements of which only the text is read, each once, in order.
+
+    >>> without_effect_in('<speak><audio src="a">b</audio><amazon:effect name="whispered"><!--<x>--></speak>')
+    ['ssml.audio', 'ssml.amazon:effect']
+    """
+    named = dict.fromkeys(_NAME.findall(_SKIPPED.sub("", document)))
+    return [f"ssml.{name}" for name in named if name not in _UNNAMED]
 
 
 def parse_ssml(text: str, meanings: Meanings) -> Marked:
@@ -148,8 +184,8 @@ class _Reader(ContentHandler):
         if self._silent:
             return
         if self._replaced:
-            if name == "mark":
-                self._replaced_bookmarks.append(attrs.get("name", ""))
+            if name in _BOOKMARKS:
+                self._replaced_bookmarks.append(attrs.get(_BOOKMARKS[name], ""))
             return
         self._flush()
         if name in _REPLACED:
@@ -163,8 +199,8 @@ class _Reader(ContentHandler):
             self.builder.sentence()
         elif name == "break":
             self._break(attrs)
-        elif name == "mark":
-            self.builder.bookmark(attrs.get("name", ""))
+        elif name in _BOOKMARKS:
+            self.builder.bookmark(attrs.get(_BOOKMARKS[name], ""))
         elif name == "prosody":
             self._rates.append(self._rate(attrs.get("rate")))
             self.builder.inflect(self._inflection(attrs))
@@ -214,7 +250,7 @@ class _Reader(ContentHandler):
         needed = {"phoneme": "ph", "sub": "alias", "say-as": "interpret-as"}[name]
         if not attrs.get(needed, "").strip():
             raise self.error(f"<{name}> needs the attribute {needed}.")
-        if name == "phoneme" and attrs.get("alphabet", "ipa").lower() != "ipa":
+        if name == "phoneme" and attrs.get("alphabet", "ipa").lower() not in _ALPHABETS:
             raise self.error(f'the alphabet {attrs["alphabet"][:40]!r} isn\'t known: write IPA, with alphabet="ipa".')
 
     def _replace(self, name: str) -> None:
@@ -230,7 +266,8 @@ class _Reader(ContentHandler):
             raise self.error("<phoneme> needs the word that is pronounced so as its text.", place=self._replaced_place)
         else:
             try:
-                self._text(written, self._meanings.phonemes(attrs["ph"], self._performers[-1]))
+                ipa = _ALPHABETS[attrs.get("alphabet", "ipa").lower()](attrs["ph"])
+                self._text(written, self._meanings.phonemes(ipa, self._performers[-1]))
             except UnknownSymbols as error:
                 raise self.error(str(error), "unknown_phoneme", self._replaced_place) from error
 
@@ -315,9 +352,9 @@ class _Reader(ContentHandler):
         number = float(match["number"]) / (100 if match["percent"] else 1)
         if match["sign"]:
             number = self._rates[-1] * (1 + number if match["sign"] == "+" else 1 - number)
-        if not SLOWEST <= number <= FASTEST:
+        if number <= 0:
             raise self.error(f"prosody: the rate {written[:40]!r} comes to {number:.0%}; it must be 25% to 400%.")
-        return number
+        return clamped_rate(number)
 
 
 def _with_edges(written: str, said: str) -> str:

@@ -16,6 +16,7 @@ from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, Segment
 from text.units import prosody
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from text.units.segmentation import pronounceable, units_of
+from text.units.stresses import stressed
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit, Word
 
 _SOUND = re.compile(r"[^\W_]")
@@ -159,7 +160,8 @@ def _each_paced(
 ) -> Iterator[Sentence]:
     pacing, inflections = Pacing(reading.marked), Inflections(reading.marked)
     for sourced in sentences:
-        sourced.words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
+        words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
+        sourced.words = stressed(words, sourced.written, reading.language)
         if reading.language.startswith("en"):
             sourced.words = prosody.risen(sourced.words)
         ways = (

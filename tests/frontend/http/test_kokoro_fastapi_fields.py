@@ -102,6 +102,13 @@ async def test_normalization_options_turn_rules_off() -> None:
         ({"\r\nSet-Cookie": 1, "ok": 2}, "ok, 1 more"),
         ({"text": "Ho.", "format": "wav", "response_format": "pcm"}, "text, format"),
         ({"lang": "es", "lang_code": "fr"}, "lang_code"),
+        (
+            {
+                "markup": "ssml",
+                "input": "<speak><amazon:effect><emphasis>a</emphasis></amazon:effect></speak>",
+            },
+            "ssml.amazon:effect",
+        ),
         ({"allow_voice_tags": True, "ssml": True}, None),
         ({"allow_voice_tags": True, "markup": "tags"}, None),
         ({"return_timestamps": True}, "return_timestamps"),
@@ -118,7 +125,7 @@ async def test_normalization_options_turn_rules_off() -> None:
     ],
 )
 async def test_a_field_without_effect_is_named(fields: dict[str, Any], named: str | None) -> None:
-    answer = await asked("/v1/audio/speech", input="Hi.", **fields)
+    answer = await asked("/v1/audio/speech", **{"input": "Hi."} | fields)
     assert answer.status == 200
     assert answer.headers.get("X-Warning") == (named and f"no effect: {named}")
 

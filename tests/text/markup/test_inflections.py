@@ -44,6 +44,9 @@ def segment(text: str, kind: MarkupKind = MarkupKind.TAGS, notation: Notation = 
         ('pitch="+2st"', Inflection(pitch=2)),
         ('pitch="-1.5 semitones"', Inflection(pitch=-1.5)),
         ('pitch="+100%"', Inflection(pitch=12)),
+        ('pitch="+20st"', Inflection(pitch=12)),
+        ('pitch="-100%"', Inflection(pitch=-12)),
+        ('pitch="+170Hz"', Inflection(pitch=12)),
         ('pitch="180Hz"', Inflection(hertz=180)),
         ('pitch="x-low"', Inflection(pitch=-4)),
         ('range="+50%"', Inflection(range=1.5)),
@@ -73,7 +76,7 @@ def test_a_level_without_a_unit_is_a_share_of_the_voices_own() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        'pitch="2 octaves"', 'pitch="+20st"', 'pitch="20Hz"', 'pitch="50%"', 'range="400%"', 'range="+1"',
+        'pitch="2 octaves"', 'pitch="20Hz"', 'pitch="50%"', 'range="400%"', 'range="+1"',
         'volume="+30dB"', 'volume="loudest"', 'contour="(0%,+2st) up"', 'contour="(50%,+2st) (10%,+1st)"',
         'contour="(110%,+2st)"', 'contour=""', 'duration="long"',
     ],
@@ -130,6 +133,27 @@ def test_stress_is_marked_as_misaki_marks_it(kind: MarkupKind, stress: str) -> N
 def test_what_is_no_stress_stays(text: str) -> None:
     assert tags(text, MarkupKind.BASIC) == []
     assert marked(MarkupKind.BASIC, text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "stresses"),
+    [
+        ("This is *really* important.", {"*really*": "+0.5"}),
+        ("Now **do not** touch it.", {"**do": "+1", "not**": "+1"}),
+        ("**Note:** wait, it's *Peter*'s (*not* mine).", {"**Note:**": "+1", "*Peter*'s": "+0.5", "(*not*": "+0.5"}),
+        ("It costs **12 euros** today.", {"**12": "+1", "euros**": "+1"}),
+        ("I said NEVER do that, it is NOT, mind you, a joke.", {"NEVER": "+0.5", "NOT,": "+0.5"}),
+        ("You asked IT, WHO, NASA and the US.", {}),
+        ("STOP right THERE NOW!", {}),
+        ("*All of it is marked.*", {}),
+        ("He **said one two three four five six** then.", {}),
+        ("2 * 3 * 4 is _snake_ and **kwargs.", {}),
+    ],
+)
+def test_stresses_of_plain_text(text: str, stresses: dict[str, str]) -> None:
+    words = segment(text, MarkupKind.BASIC).words
+    found = {word.written: word.inflection for word in words if word.inflection}
+    assert found == {written: STRESSES[number] for written, number in stresses.items()}
 
 
 def test_words_keep_their_inflection_to_the_script() -> None:

@@ -150,7 +150,7 @@ def test_unknown_elements_are_their_text() -> None:
         ('<speak><prosody rate="-100%">a</prosody></speak>', (1, 8), "25% to 400%"),
         ('<speak><phoneme ph="k">a</phoneme><phoneme>b</phoneme></speak>', (1, 35), "needs the attribute ph"),
         ('<speak><phoneme ph="k"/></speak>', (1, 8), "needs the word"),
-        ('<speak><phoneme alphabet="x-sampa" ph="k">a</phoneme></speak>', (1, 8), 'alphabet="ipa"'),
+        ('<speak><phoneme alphabet="sapi" ph="k">a</phoneme></speak>', (1, 8), 'alphabet="ipa"'),
         ('<speak><sub alias=" ">a</sub></speak>', (1, 8), "attribute alias"),
         ("<speak><say-as>a</say-as></speak>", (1, 8), "attribute interpret-as"),
     ],

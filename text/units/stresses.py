@@ -1,0 +1,65 @@
+"""Stresses that a plain text writes: Markdown's `*emphasis*` and `**strong**`, and English words in capitals.
+
+They are gentle, and only what stands out in its sentence gets one: neither a sentence nor a long part of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shm.inflection import PLAIN, Inflection
+from text.locales.tables import table, word_list
+from text.markup.inflections import STRESSES
+from text.words.segment import Word
+
+EMPHASIS, STRONG = STRESSES["+0.5"], STRESSES["+1"]
+
+LONGEST = 6
+"""Most words that one pair of marks stresses."""
+
+_OPENS = re.compile(r"[\"'“‘«(\[]*(\*{1,3})(?=[\w\"'“‘«(])")
+_CLOSES = re.compile(r"[\w.,;:!?…\"'”’»)](\*{1,3})(?:[^\w*]*|['’]s)$")
+_CAPITALS = re.compile(r"\W*([A-Z]+(?:['’][A-Z]+)?)\W*")
+_SHOUTED = word_list(table("en", "word_classes")["shouted"])
+
+
+def stressed(words: list[Word], written: Sequence[str], language: str) -> list[Word]:
+    """The words of a sentence, some of them stressed.
+
+    Args:
+        written: the user's spelling of each word; "" if the word before has it already.
+    """
+    found = dict(_marked(written) if any("*" in each for each in written) else ())
+    if language.startswith("en") and any(map(str.isupper, written)):
+        found |= dict.fromkeys(_shouted(written), EMPHASIS)
+    if not found:
+        return words
+    return [
+        replace(word, inflection=found[at].within(word.inflection or PLAIN)) if at in found else word
+        for at, word in enumerate(words)
+    ]
+
+
+def _marked(written: Sequence[str]) -> Iterator[tuple[int, Inflection]]:
+    """Places of the words between two marks of Markdown, the last of which closes what the first one opens."""
+    begun: tuple[int, str] | None = None
+    for at, each in enumerate(written):
+        if begun is None and (mark := _OPENS.match(each)):
+            begun = at, mark[1]
+        if begun and (mark := _CLOSES.search(each)) and mark[1] == begun[1]:
+            # A number may be several words, of which the first has the spelling.
+            end = next((later for later in range(at + 1, len(written)) if written[later]), len(written))
+            around = any(re.search(r"\w", word) for word in (*written[: begun[0]], *written[end:]))
+            if around and end - begun[0] <= LONGEST:
+                yield from ((place, EMPHASIS if mark[1] == "*" else STRONG) for place in range(begun[0], end))
+            begun = None
+
+
+def _shouted(written: Sequence[str]) -> list[int]:
+    """Words in capitals that are no acronyms, in a sentence that has others."""
+    sounding = [at for at, each in enumerate(written) if re.search(r"[^\W\d_]", each)]
+    found = [at for at in sounding if (bare := _CAPITALS.fullmatch(written[at])) and bare[1].lower() in _SHOUTED]
+    small = sum(any(map(str.islower, written[at])) for at in sounding)
+    return found if small > len(found) else []
