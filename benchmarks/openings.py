@@ -101,27 +101,32 @@ def segments(text: str, pipeline: TextPipeline, notation: Notation, *, words: in
     ]
 
 
-def judged(texts: Sequence[str], words: int) -> list[Cell]:
-    """Mean DNSMOS P.808, percent of words that Whisper misunderstood, mean seconds."""
+def judged(texts: Sequence[str], begun: Sequence[int]) -> Iterator[list[Cell]]:
+    """For each number of words that were there at first (0: all), over the texts: mean DNSMOS P.808, percent of words
+    that Whisper misunderstood, mean seconds. Each text is judged in each way before the next one is."""
     settings = WorkerSettings()
     engine = KokoroEngine(*kokoro_files(settings), settings)
     notation, pipeline = Notation.of(engine.info), TextPipeline(G2P())
     scorer, recognizer = OpinionScorer(), Recognizer()
-    opinions, errors, seconds = [], 0, []
-    for text in texts:
-        joiner, pieces = Joiner(), list[Pcm]()
-        for segment in segments(text, pipeline, notation, words=words):
-            asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
-            for block in engine.begin(asked):
-                pieces += joiner.push(block.samples)
-            joiner.end(segment.cut, 1.0)
-            pieces += joiner.drain() if segment.cut is Cut.SEAM else []
-        samples = np.concatenate([*pieces, *joiner.finish()])
-        opinions.append(scorer.opinion(samples).p808)
-        errors += word_errors(text, recognizer.understood(samples))
-        seconds.append(len(samples) / SAMPLE_RATE)
+    found: dict[int, list[tuple[float, int, float]]] = {words: [] for words in begun}
+    for number, text in enumerate(texts):
+        for words, told in found.items():
+            pieces, joiner = list[Pcm](), Joiner()
+            for segment in segments(text, pipeline, notation, words=words):
+                asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
+                for block in engine.begin(asked):
+                    pieces += joiner.push(block.samples)
+                joiner.end(segment.cut, 1.0)
+                pieces += joiner.drain() if segment.cut is Cut.SEAM else []
+            samples = np.concatenate([*pieces, *joiner.finish()])
+            errors = word_errors(text, recognizer.understood(samples))
+            told.append((scorer.opinion(samples).p808, errors, len(samples) / SAMPLE_RATE))
+        print(f"  {number + 1} of {len(texts)}: {[told[-1] for told in found.values()]}", file=sys.stderr, flush=True)
     count = sum(len(spoken_words(text)) for text in texts)
-    return [float(np.mean(opinions)), 100 * errors / count, float(np.mean(seconds))]
+    for words, told in found.items():
+        opinions, wrong, seconds = zip(*told, strict=True)
+        name = f"after {words} words" if words else "whole"
+        yield [name, float(np.mean(opinions)), 100 * sum(wrong) / count, float(np.mean(seconds))]
 
 
 def pitches(prosody: Prosody) -> NDArray[np.float64]:
@@ -147,7 +152,7 @@ def prosody_rows(texts: Sequence[str]) -> Iterator[list[Cell]]:
             script += unit.lead + unit.script
             ends.append(len(script))
         whole = renderer.prosody(script, voice)
-        cases = [(f"{k} words, {k - h} spoken", k, k - h) for k in (5, 6, 7, 8) for h in (1, 2, 3)]
+        cases = [(f"{k} words, {k - h} spoken", k, k - h) for k in (4, 5, 6, 7, 8) for h in (1, 2, 3)]
         clause = next((at + 1 for at, unit in enumerate(units[:-1]) if unit.cut is Cut.CLAUSE), 0)
         cases += [("the first clause alone", clause, clause)] if clause else []
         for name, there, said in cases:
@@ -190,8 +195,7 @@ def main() -> int:
             Table("First words alone, alongside the whole sentence", columns, list(prosody_rows(texts))).as_markdown()
         )
     if arguments.sound:
-        begun = [(f"after {words} words" if words else "whole", words) for words in (0, 6, 8)]
-        heard = [[name, *judged(texts, words)] for name, words in begun]
+        heard = list(judged(texts, (0, 5, 7)))
         print(Table("Its sound", ("sentence begun", "P.808", "words wrong, %", "seconds"), heard).as_markdown())
     rows: list[list[Cell]] = []
     for way in arguments.ways:

@@ -224,7 +224,7 @@ BREAKS = (
         "text/sentences/opening.py",
         "settled = len(words) - HELD",
         "settled = len(words)",
-        ("tests/text/test_openings.py", "tests/frontend/contexts/test_context.py"),
+        ("tests/text/test_openings.py", "tests/frontend/contexts/test_ways.py"),
     ),
     Mutation(
         "heteronyms-wait",

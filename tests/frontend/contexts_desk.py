@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from frontend.audio.formats import OutputFormat
@@ -18,11 +19,17 @@ from frontend.planning.reader import Reader
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from tests.frontend.desk import Desk
-from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
+from tests.frontend.scripted_worker import DEADLINE, ENGINE, ScriptedWorker
 from text.pipeline import TextPipeline
 from text.words.segment import Word
 
 ASKED = SpeechRequest("request", "", (("af_heart", 1.0),), "en-us", 1.0, client="client")
+
+
+PARTS = msgspec.structs.replace(ENGINE, parts=True)
+"""An engine that speaks a part of a script."""
+
+ANSWER = "I can help you with that, but first I need to know which account you mean. Then we begin at once."
 
 
 class NoG2P:
@@ -106,6 +113,11 @@ class Heard:
             while self.flushes < count:
                 self._news.clear()
                 await self._news.wait()
+
+
+def said(worker: ScriptedWorker) -> list[str]:
+    """What each order has spoken."""
+    return [order.script[slice(*(order.part or (0, None)))].strip() for order in worker.orders]
 
 
 async def scripts(worker: ScriptedWorker, count: int) -> Sequence[str]:

@@ -16,11 +16,12 @@ from frontend.serving.acceptor import Acceptor
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
+from shm.engine_info import EngineInfo
 from shm.handover import Port
 from shm.listeners import Listeners
 from tests.frontend.contexts_desk import ContextDesk, speak_all
 from tests.frontend.handing_over import handed_over
-from tests.frontend.scripted_worker import DEADLINE
+from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 
 class Client(AsyncTcpClient):
@@ -86,6 +87,7 @@ async def house(
     speaks: bool = True,
     rings: int = 24,
     limit: int = 1000,
+    engine: EngineInfo = ENGINE,
 ) -> AsyncIterator[House]:
     """
     Args:
@@ -94,7 +96,7 @@ async def house(
         limit: connections that the front has room for.
     """
     desk = House(settings or FrontSettings(max_streams=8))
-    worker = desk.worker(1, rings=rings) if connected else None
+    worker = desk.worker(1, rings=rings, engine=engine) if connected else None
     speaking = asyncio.create_task(speak_all(worker)) if worker and speaks else None
     listener = socket.create_server(("127.0.0.1", 0))
     desk.port = listener.getsockname()[1]

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import AsyncIterator
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -18,11 +17,11 @@ from frontend.contexts import pending
 from frontend.contexts.context import Context
 from frontend.contexts.events import Flushed, Spoken
 from frontend.contract.errors import ApiError, Overloaded
-from frontend.settings.front import Begins, FrontSettings
+from frontend.settings.front import FrontSettings
 from shm.in_flight import BOARD_BYTES, Board
 from shm.memory import reserve
-from tests.frontend.contexts_desk import ASKED, ContextDesk, Heard, scripts, speak_all
-from tests.frontend.scripted_worker import ENGINE, ScriptedWorker, samples_of
+from tests.frontend.contexts_desk import ANSWER, ASKED, PARTS, ContextDesk, Heard, said, scripts, speak_all
+from tests.frontend.scripted_worker import samples_of
 
 TEXT = (
     "The first sentence is about Dr. Smith and his horse. It weighs 3.5 stone in all of the shops. "
@@ -319,39 +318,6 @@ async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: Conte
             context.close()
     assert len(events) == 1
     speaking.cancel()
-
-
-PARTS = msgspec.structs.replace(ENGINE, parts=True)
-ANSWER = "I can help you with that, but first I need to know which account you mean. Then we begin at once."
-
-
-def said(worker: ScriptedWorker) -> list[str]:
-    """What each order has spoken."""
-    return [order.script[slice(*(order.part or (0, None)))].strip() for order in worker.orders]
-
-
-@pytest.mark.parametrize(
-    ("begins", "first"), [("now", "I can help"), ("clause", "I can help you with that,"), ("sentence", None)]
-)
-async def test_a_sentence_is_begun_as_early_as_the_setting_says(begins: Begins, first: str | None) -> None:
-    desk = ContextDesk(FrontSettings(growing_text=begins))
-    worker = desk.worker(1, engine=PARTS)
-    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
-    pieces = iter(tokens(ANSWER))
-    for token in pieces:
-        heard.context.write(token)
-        if heard.context._pending.said:
-            break
-    if first:
-        await worker.has(1)
-        assert said(worker) == [first]
-    for token in pieces:
-        heard.context.write(token)
-    heard.context.finish()
-    await heard.whole()
-    assert " ".join(said(worker)) == ANSWER
-    speaking.cancel()
-    desk.close()
 
 
 async def test_a_text_that_stops_in_a_sentence_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

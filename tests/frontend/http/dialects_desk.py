@@ -15,8 +15,9 @@ from aiohttp import web
 from frontend.http.app import make_app
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
+from shm.engine_info import EngineInfo
 from tests.frontend.contexts_desk import ContextDesk, speak_all
-from tests.frontend.scripted_worker import DEADLINE
+from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 Message = dict[str, Any]
 
@@ -40,12 +41,12 @@ class Office(ContextDesk):
 
 @asynccontextmanager
 async def office(
-    settings: FrontSettings | None = None, *, speaks: bool = True, rings: int = 24
+    settings: FrontSettings | None = None, *, speaks: bool = True, rings: int = 24, engine: EngineInfo = ENGINE
 ) -> AsyncIterator[Office]:
     """`speaks`: the worker speaks each order as it comes; else the test has it do so."""
     chosen = settings or FrontSettings(max_streams=8)
     desk = Office(chosen)
-    worker = desk.worker(1, rings=rings)
+    worker = desk.worker(1, rings=rings, engine=engine)
     speaking = asyncio.create_task(speak_all(worker)) if speaks else None
     app = make_app(desk.services)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=5.0)
