@@ -28,13 +28,18 @@ def replacing(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.part")
     try:
         yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(path)
+        _replace(path, draft)
     except BaseException:
         with suppress(OSError):  # the first error is the one to be told
             draft.unlink(missing_ok=True)
         raise
+
+
+def _replace(path: Path, draft: Path) -> None:
+    """Give a draft the place of the file, which no power cut takes from it."""
+    with draft.open("rb+") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
     sync_folder(path.parent)
 
 
@@ -63,8 +68,10 @@ def write_shared(path: Path, data: bytes) -> None:
 
 
 def write_users_file(path: Path, content: str, *, executable: bool = False) -> None:
-    """Replace a text file of another program, or of the user's own, whole. A link stays a link, a file that was there
-    keeps its mode, and bytes that were read with `surrogateescape` stay as they were.
+    """Replace a text file of another program, or of the user's own, whole. After the call no power cut loses it.
+
+    A link stays a link, a file that was there keeps its mode, and bytes that were read with `surrogateescape` stay as
+    they were.
 
     Raises:
         OSError: the file can't be written; its former content stays.
@@ -76,6 +83,6 @@ def write_users_file(path: Path, content: str, *, executable: bool = False) -> N
     try:
         draft.write_text(content, "utf-8", "surrogateescape")
         draft.chmod(mode)
-        draft.replace(path)
+        _replace(path, draft)
     finally:
         draft.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from shm.atomic import write_users_file
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.words.language import DEFAULT, UnknownLanguage, language_code
 from text.words.punctuation import APOSTROPHES, MARKS, speakable
@@ -210,14 +211,13 @@ def keep(path: Path, word: str, said: str, language: str) -> None:
         NotKept: the word is no single word, or its sounds are unknown.
         OSError: the file can't be written.
     """
-    line = f"{word}\t{said}\t{language}\n".encode()
-    entries, problems = read_entries(line)
-    if len(entries) != 1 or line.count(b"\n") != 1:
+    line = f"{word}\t{said}\t{language}\n"
+    entries, problems = read_entries(line.encode())
+    if len(entries) != 1 or line.count("\n") != 1:
         raise NotKept(problems[0].reason if problems else "it is no line of a lexicon")
-    content = path.read_bytes()
-    joint = b"" if not content or content.endswith(b"\n") else b"\n"
-    with path.open("ab") as file:
-        file.write(joint + line)
+    content = path.read_text("utf-8", "surrogateescape")
+    joint = "" if not content or content.endswith("\n") else "\n"
+    write_users_file(path, content + joint + line)
 
 
 class LexiconFile:

@@ -3,8 +3,9 @@
     python -m benchmarks.faults [--scenario NAME]... [--kind NAME]... [--short SECONDS] [--json FILE]
 
 The calls of an undisturbed run of each scenario are counted. Then each call fails in turn, in a process of its own,
-once in each way (`shim.KINDS`), and the same is tried again without a failure. Exits 1 if an outcome is bad.
-Linux only; needs a C compiler (`cc`).
+once in each way (`shim.KINDS`), and the same is tried again without a failure. A *power cut* leaves one of the states
+of the disk that are legal at any point of the run (`power.py`): it is tried again on that, and what the run had
+promised when it ended must be there. Exits 1 if an outcome is bad. Linux only; needs a C compiler (`cc`).
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
             (name, kind, nth)
             for name, trials in series.items()
             for kind in kinds
-            for nth in range(1, trials.counts[kind.group] + 1)
+            for nth in range(1, trials.times(kind) + 1)
             if options.nth in (0, nth)
         ]
         if options.short:
@@ -108,7 +109,7 @@ def _show(
             outcomes = Counter(trial.outcome for trial in found if (trial.scenario, trial.kind) == (name, kind.name))
             if outcomes:
                 counted = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-                print(f"| {name} | {kind.name} | {trials.counts[kind.group]} | {counted} |")
+                print(f"| {name} | {kind.name} | {trials.times(kind)} | {counted} |")
 
 
 @contextmanager

@@ -11,6 +11,9 @@ import hashlib
 import http.client
 import json
 import os
+import sys
+import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ import numpy as np
 
 import supervisor.commands.book
 import supervisor.commands.models
-from benchmarks.faults.shim import Shim
+from benchmarks.faults.shim import ACTIVE, CONTROL, Shim
 from books.jobs.making import JobDelayed, JobMaking
 from books.making.passages import PassageSpeaker
 from frontend.jobs.desk import JobDesk
@@ -32,14 +35,21 @@ from shm.book_jobs import JobOptions, JobOrder, JobState
 from shm.job_folder import JobFolder
 from supervisor.cli import kokoro_live
 from supervisor.commands.serve import Program
+from supervisor.connect.files import JSON, FileEdit, Unreadable
 from supervisor.settings.composition import Settings, parse_settings
 from tests.books.jobs.test_making import MadeFront
 from tests.books.making.made_speaker import MadeSpeaker
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.system.book_jobs import multipart
-from text.lexicon import LexiconFile
+from tests.system.oracle import miniature_arguments
+from tests.system.server import server
+from text.lexicon import LexiconFile, keep
 
 BOOK = b"# One\n\nA first chapter, of two sentences. It is short.\n\n# Two\n\nAnd a second one.\n"
+
+
+START_LIMIT = 40.0
+"""Seconds in which a server must speak, or say why it doesn't."""
 
 
 class Refused(Exception):
@@ -62,6 +72,8 @@ class Scenario:
     """Names the fault on the disk after a refused attempt; empty if there is none."""
     prepare: Callable[[Path], None] = lambda folder: None
     """Put there what is there before the first attempt."""
+    holds: Callable[[Path], str] | None = None
+    """Names what no power cut may take once an attempt has given its result. None: no power cuts are tried."""
 
 
 def digest(*files: Path) -> str:
@@ -101,7 +113,11 @@ def _make_book(folder: Path, shim: Shim) -> str:
     supervisor.commands.book._speaker = speaker  # type: ignore[assignment]
     command("book", str(folder / "source.md"), "-o", str(folder / "book.flac"), "--captions", "srt")
     with shim.exempt():
-        return digest(*_book_files(folder))
+        return _book(folder)
+
+
+def _book(folder: Path) -> str:
+    return digest(*_book_files(folder))
 
 
 def _book_trouble(folder: Path) -> str:
@@ -135,10 +151,15 @@ def _make_job(folder: Path, shim: Shim) -> str:
         except JobDelayed as delayed:
             raise Refused(delayed.reason) from delayed
     with shim.exempt():
-        (job,) = jobs.jobs()
-        if job.journal.state is not JobState.DONE:
-            raise AssertionError(f"the job is {job.journal.state}: {job.journal.error}")
-        return digest(jobs.of(job.order.id) / job.journal.result)
+        return _made_job(folder)
+
+
+def _made_job(folder: Path) -> str:
+    jobs = JobFolder(folder / "jobs")
+    (job,) = jobs.jobs()
+    if job.journal.state is not JobState.DONE:
+        raise AssertionError(f"the job is {job.journal.state}: {job.journal.error}")
+    return digest(jobs.of(job.order.id) / job.journal.result)
 
 
 # ---- an upload, over HTTP
@@ -166,6 +187,11 @@ def _upload(folder: Path, shim: Shim) -> str:
         job = desk.folder.get(str(answer["id"]))
         assert job is not None and not job.unreadable
         return digest(desk.folder.of(job.order.id) / "source") + f" {job.order.file_name}"
+
+
+def _uploaded(folder: Path) -> str:
+    jobs = JobFolder(folder / "jobs")
+    return " ".join(digest(jobs.of(job.order.id) / "source") for job in jobs.jobs() if not job.unreadable)
 
 
 async def _beside(work: Callable[[], tuple[int, dict[str, Any]]], shim: Shim) -> tuple[int, dict[str, Any]]:
@@ -246,7 +272,11 @@ def _download(folder: Path, shim: Shim) -> str:
     manifest = Path(os.environ["KOKORO_LIVE_FAULTS_MANIFEST"])
     command("models", "fetch", "--manifest", str(manifest), "--model-dir", str(models))
     with shim.exempt():
-        return digest(*sorted(each for each in models.iterdir() if each.suffix in (".onnx", ".bin")))
+        return _downloaded(folder)
+
+
+def _downloaded(folder: Path) -> str:
+    return digest(*sorted(each for each in (folder / "models").glob("*") if each.suffix in (".onnx", ".bin")))
 
 
 def _download_trouble(folder: Path) -> str:
@@ -285,11 +315,70 @@ def _reload(folder: Path, _: Shim) -> str:
     return f"{entries} words, {spawner.settings.front}".replace(str(folder), "")
 
 
+# ---- files of the user's own, which the product changes
+
+
+def _put_words(folder: Path) -> None:
+    (folder / "words.txt").write_text("Kokoro\t/kˈoʊkəɹoʊ/\n")
+    (folder / "claude.json").write_text('{"mcpServers": {"other": {"command": "other"}}}\n')
+
+
+def _keep_word(folder: Path, _: Shim) -> str:
+    try:
+        if "Nguyen" not in _words(folder):
+            keep(folder / "words.txt", "Nguyen", "win", "en")
+    except OSError as error:
+        raise Refused(str(error)) from error
+    return _words(folder)
+
+
+def _words(folder: Path) -> str:
+    lexicon = LexiconFile(folder / "words.txt").current()
+    return " ".join(word for word in ("Kokoro", "Nguyen") if lexicon.find(word, "en-us"))
+
+
+def _connect(folder: Path, _: Shim) -> str:
+    ours = ("mcpServers", "kokoro-live")
+    try:
+        FileEdit(folder / "claude.json", JSON, {ours: {"command": "kokoro-live"}}).write()
+    except (OSError, Unreadable) as error:
+        raise Refused(str(error)) from error
+    return _connected(folder)
+
+
+def _connected(folder: Path) -> str:
+    return (folder / "claude.json").read_text()
+
+
+# ---- a whole server
+
+
+def _start(folder: Path, shim: Shim) -> str:
+    """Start a server, each of whose processes is meant, and hear it."""
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
+    shim.control.prefix = os.fsencode(folder)
+    meant = {CONTROL: os.environ[CONTROL], ACTIVE: "1"}
+    began = time.monotonic()
+    with shim.exempt():
+        try:
+            with server(*miniature_arguments(folder), environment=meant, patience=START_LIMIT) as started:
+                heard = hashlib.sha256(started.hear(input="Hello.", response_format="pcm")).hexdigest()
+                print(*(line for line in started.log if ": INFO:" not in line), sep="\n", file=sys.stderr)
+        except AssertionError as error:
+            if time.monotonic() - began > START_LIMIT:
+                raise
+            raise Refused(str(error).strip().rpartition("\n")[2]) from error
+    return heard[:16]
+
+
 SCENARIOS = (
-    Scenario("book", _make_book, _book_trouble, _put_book),
-    Scenario("job", _make_job, prepare=_put_job),
-    Scenario("upload", _upload, _upload_trouble),
-    Scenario("cache", _fill_cache),
-    Scenario("download", _download, _download_trouble),
+    Scenario("start", _start),
+    Scenario("book", _make_book, _book_trouble, _put_book, _book),
+    Scenario("job", _make_job, prepare=_put_job, holds=_made_job),
+    Scenario("upload", _upload, _upload_trouble, holds=_uploaded),
+    Scenario("cache", _fill_cache, holds=lambda folder: ""),
+    Scenario("download", _download, _download_trouble, holds=_downloaded),
+    Scenario("lexicon", _keep_word, prepare=_put_words, holds=_words),
+    Scenario("connect", _connect, prepare=_put_words, holds=_connected),
     Scenario("settings", _reload, prepare=_put_settings),
 )

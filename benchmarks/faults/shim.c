@@ -6,6 +6,9 @@
  * CONTROL is a file that holds a `struct control` (`benchmarks/faults/shim.py` has the same layout). All processes that map
  * it count their calls together, so "the nth" is one call of the whole program. Linux with glibc only.
  *
+ * In the mode RECORD nothing fails: each change of our files is appended to CONTROL.log, in the order of the calls, as
+ * `benchmarks/faults/power.py` reads it. Changes by a mapping, or from within the C library, aren't seen.
+ *
  * A file is ours if its path begins with the control's prefix. Descriptors 0 to 2 are never meant: a log that can't be
  * written tells nobody anything.
  */
@@ -33,7 +36,7 @@
 #include <unistd.h>
 
 enum group { WRITE, OPEN, RENAME, SYNC, READ, DESCRIPTOR, TRANSFER_IN, TRANSFER_OUT, MEMORY, PROCESS, THREAD, CLOCK, GROUPS };
-enum mode { FAIL, SHORT, JUMP };
+enum mode { FAIL, SHORT, JUMP, RECORD };
 
 struct control {
     int32_t armed, group, mode, error;
@@ -99,6 +102,40 @@ static int hit(enum group group, const char *call, const char *path) {
     return 1;
 }
 
+/* Append a change to the log: its letter, the path, a rename's new path, an offset or length, and `size` bytes that were
+ * just written there. */
+struct change { char letter; uint16_t path, other; int64_t at, size; } __attribute__((packed));
+static void changed(char letter, const char *path, const char *other, int64_t at, int fd, ssize_t size) {
+    if (!meant() || control->mode != RECORD || !ours(other ? other : path)) return;
+    int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat");
+    ssize_t (*get)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pread64");
+    ssize_t (*put)(int, const struct iovec *, int) = dlsym(RTLD_NEXT, "writev");
+    char name[512], link[64], *data = NULL;
+    int before = errno;
+    snprintf(name, sizeof name, "%s.log", getenv("KOKORO_LIVE_FAULTS"));
+    if (size > 0) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        int again = real(AT_FDCWD, link, O_RDONLY | O_CLOEXEC);
+        data = malloc(size);
+        size = get(again, data, size, at);
+        close(again);
+    }
+    struct change head = {letter, strlen(path), other ? strlen(other) : 0, at, size > 0 ? size : 0};
+    struct iovec parts[] = {{&head, sizeof head}, {(void *)path, head.path}, {(void *)other, head.other}, {data, head.size}};
+    int log = real(AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    put(log, parts, 4);
+    close(log);
+    free(data);
+    errno = before;
+}
+
+/* After a call that wrote `size` bytes at an offset, or if that is negative before the descriptor's own. */
+static void wrote(int fd, off64_t at, ssize_t size) {
+    char path[1024];
+    if (!meant() || control->mode != RECORD || size <= 0 || !our_file(fd, path, sizeof path)) return;
+    changed('w', path, NULL, at < 0 ? lseek64(fd, 0, SEEK_CUR) - size : at, fd, size);
+}
+
 #define REAL(type, name, ...) \
     static type (*real)(__VA_ARGS__); \
     if (!real) real = dlsym(RTLD_NEXT, name)
@@ -109,7 +146,11 @@ static int opened(int (*real)(int, const char *, int, ...), const char *call, in
     int mine = control && active && ours(path);
     if (mine && hit(DESCRIPTOR, call, path)) { errno = control->error; return -1; }
     if (mine && hit(OPEN, call, path)) { errno = control->error; return -1; }
-    return real(dir, path, flags, mode);
+    int was = !mine || faccessat(dir, path, F_OK, 0) == 0;
+    int fd = real(dir, path, flags, mode);
+    if (mine && fd >= 0 && !was) changed('c', path, NULL, 0, fd, 0);
+    else if (mine && fd >= 0 && flags & O_TRUNC) changed('t', path, NULL, 0, fd, 0);
+    return fd;
 }
 
 #define MODE mode_t mode = 0; if (flags & (O_CREAT | __O_TMPFILE)) { va_list more; va_start(more, flags); mode = va_arg(more, mode_t); va_end(more); }
@@ -142,12 +183,16 @@ DIR *opendir(const char *path) {
 int mkdir(const char *path, mode_t mode) {
     REAL(int, "mkdir", const char *, mode_t);
     if (control && ours(path) && hit(OPEN, "mkdir", path)) { errno = control->error; return -1; }
-    return real(path, mode);
+    int result = real(path, mode);
+    if (control && result == 0) changed('d', path, NULL, 0, -1, 0);
+    return result;
 }
 
 #define RENAMED(call, expression) \
     if (control && ours(to) && hit(RENAME, call, to)) { errno = control->error; return -1; } \
-    return expression;
+    int result = expression; \
+    if (control && result == 0) changed('r', from, to, 0, -1, 0); \
+    return result;
 int rename(const char *from, const char *to) { REAL(int, "rename", const char *, const char *); RENAMED("rename", real(from, to)) }
 int renameat(int a, const char *from, int b, const char *to) {
     REAL(int, "renameat", int, const char *, int, const char *);
@@ -158,7 +203,9 @@ int renameat(int a, const char *from, int b, const char *to) {
     int name(const char *path) { \
         REAL(int, #name, const char *); \
         if (control && ours(path) && hit(RENAME, #name, path)) { errno = control->error; return -1; } \
-        return real(path); \
+        int result = real(path); \
+        if (control && result == 0) changed('u', path, NULL, 0, -1, 0); \
+        return result; \
     }
 REMOVED(unlink) REMOVED(rmdir)
 /* shutil.rmtree removes by folder descriptor. */
@@ -172,7 +219,9 @@ int unlinkat(int dir, const char *name, int flags) {
         strncpy(path, name, sizeof path - 1);
     }
     if (control && ours(path) && hit(RENAME, "unlinkat", path)) { errno = control->error; return -1; }
-    return real(dir, name, flags);
+    int result = real(dir, name, flags);
+    if (control && result == 0) changed('u', path, NULL, 0, -1, 0);
+    return result;
 }
 
 #define SYNCED(name) \
@@ -181,6 +230,7 @@ int unlinkat(int dir, const char *name, int flags) {
         char path[1024]; \
         int mine = control && active && our_file(fd, path, sizeof path); \
         if (mine && hit(SYNC, #name, path)) { errno = control->error; return -1; } \
+        if (mine) changed('s', path, NULL, 0, fd, 0); \
         return real(fd); \
     }
 SYNCED(fsync) SYNCED(fdatasync)
@@ -191,6 +241,7 @@ SYNCED(fsync) SYNCED(fdatasync)
         char path[1024]; \
         int mine = control && active && our_file(fd, path, sizeof path); \
         if (mine && hit(WRITE, #name, path)) { errno = control->error; return -1; } \
+        if (mine) changed('t', path, NULL, length, fd, 0); \
         return real(fd, length); \
     }
 TRUNCATED(ftruncate) TRUNCATED(ftruncate64)
@@ -199,7 +250,7 @@ TRUNCATED(ftruncate) TRUNCATED(ftruncate64)
     int name(int fd, off64_t from, off64_t length) { \
         REAL(int, #name, int, off64_t, off64_t); \
         char path[1024]; \
-        if (control && active && our_file(fd, path, sizeof path)) { if (hit(WRITE, #name, path)) return control->error; } \
+        if (control && active && our_file(fd, path, sizeof path)) { if (hit(WRITE, #name, path)) return control->error; changed('a', path, NULL, from + length, fd, 0); } \
         else if (hit(MEMORY, #name, "")) return control->error; \
         return real(fd, from, length); \
     }
@@ -243,20 +294,22 @@ READS(pread64, (int fd, void *data, size_t size, off64_t at), (fd, data, size, a
 READS(recv, (int fd, void *data, size_t size, int flags), (fd, data, size, flags))
 READS(recvfrom, (int fd, void *data, size_t size, int flags, struct sockaddr *from, socklen_t *length), (fd, data, size, flags, from, length))
 
-#define WRITES(name, parameters, arguments) \
+#define WRITES(name, where, parameters, arguments) \
     ssize_t name parameters { \
         static ssize_t (*real) parameters; \
         if (!real) real = dlsym(RTLD_NEXT, #name); \
         ssize_t may = allowed(1, #name, fd, size); \
         if (may < 0) return -1; \
         size = may; \
-        return real arguments; \
+        ssize_t done = real arguments; \
+        wrote(fd, where, done); \
+        return done; \
     }
-WRITES(write, (int fd, const void *data, size_t size), (fd, data, size))
-WRITES(pwrite, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at))
-WRITES(pwrite64, (int fd, const void *data, size_t size, off64_t at), (fd, data, size, at))
-WRITES(send, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags))
-WRITES(sendto, (int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length), (fd, data, size, flags, to, length))
+WRITES(write, -1, (int fd, const void *data, size_t size), (fd, data, size))
+WRITES(pwrite, at, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at))
+WRITES(pwrite64, at, (int fd, const void *data, size_t size, off64_t at), (fd, data, size, at))
+WRITES(send, -1, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags))
+WRITES(sendto, -1, (int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length), (fd, data, size, flags, to, length))
 
 /* Messages and vectors fail, and are never short. */
 static int vector_fails(int out, const char *call, int fd) {
@@ -265,7 +318,10 @@ static int vector_fails(int out, const char *call, int fd) {
 }
 ssize_t writev(int fd, const struct iovec *parts, int count) {
     REAL(ssize_t, "writev", int, const struct iovec *, int);
-    return vector_fails(1, "writev", fd) ? -1 : real(fd, parts, count);
+    if (vector_fails(1, "writev", fd)) return -1;
+    ssize_t done = real(fd, parts, count);
+    wrote(fd, -1, done);
+    return done;
 }
 ssize_t readv(int fd, const struct iovec *parts, int count) {
     REAL(ssize_t, "readv", int, const struct iovec *, int);
@@ -286,7 +342,9 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
         REAL(ssize_t, #name, int, int, off64_t *, size_t); \
         ssize_t may = allowed(1, #name, out, size); \
         if (may < 0) return -1; \
-        return real(out, in, from, may); \
+        ssize_t done = real(out, in, from, may); \
+        wrote(out, -1, done); \
+        return done; \
     }
 SENDS(sendfile) SENDS(sendfile64)
 

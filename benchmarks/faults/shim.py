@@ -18,7 +18,7 @@ from typing import NoReturn
 
 SOURCE = Path(__file__).with_name("shim.c")
 _LINUX = sys.platform == "linux"
-CONTROL = "KOKORO_LIVE_FAULTS"
+CONTROL, ACTIVE = "KOKORO_LIVE_FAULTS", "KOKORO_LIVE_FAULTS_ACTIVE"
 
 
 class Group(IntEnum):
@@ -42,6 +42,7 @@ class Mode(IntEnum):
     FAIL = 0
     SHORT = 1
     JUMP = 2
+    RECORD = 3
 
 
 _DAY = 86_400
@@ -58,6 +59,9 @@ class Kind:
     jump: int = 0
     """Seconds by which the wall clock is off from the nth reading on."""
 
+
+POWER = Kind("power cut", Group.SYNC, mode=Mode.RECORD)
+"""No call fails: the disk is left as a power cut may leave it."""
 
 KINDS = (
     Kind("write ENOSPC", Group.WRITE, errno.ENOSPC),
@@ -78,6 +82,7 @@ KINDS = (
     Kind("fork EAGAIN", Group.PROCESS, errno.EAGAIN),
     Kind("clock ahead", Group.CLOCK, mode=Mode.JUMP, jump=400 * _DAY),
     Kind("clock back", Group.CLOCK, mode=Mode.JUMP, jump=-3 * _DAY),
+    POWER,
 )
 
 
@@ -111,6 +116,8 @@ class Shim:
 
     def __init__(self, folder: Path) -> None:
         """`folder` holds what `preloaded` has put there."""
+        self.log = folder / "control.log"
+        """Where changes are recorded."""
         self._file = (folder / "control").open("r+b")
         self._memory = mmap.mmap(self._file.fileno(), ctypes.sizeof(_Control))
         self.control = _Control.from_buffer(self._memory)

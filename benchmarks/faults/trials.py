@@ -10,12 +10,13 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.faults.power import Cut, Recording, on_disk, put, read_log
 from benchmarks.faults.scenarios import Refused, Scenario
-from benchmarks.faults.shim import Group, Kind, Shim
+from benchmarks.faults.shim import POWER, Group, Kind, Shim
 
 PATIENCE = 60.0
 """Seconds after which an attempt hangs."""
@@ -73,11 +74,42 @@ class Trials:
         first = self._attempt(self._folder(), None, 0)
         assert first.result is not None, (scenario.name, first)
         self.result = first.result
-        self.counts = first.counts
+        self._counts = first.counts
+        self._cuts = self._record(scenario.holds) if scenario.holds else []
+
+    def times(self, kind: Kind) -> int:
+        """Calls that may fail in that way, or power cuts that leave different states."""
+        return len(self._cuts) if kind is POWER else self._counts[kind.group]
+
+    def _record(self, holds: Callable[[Path], str]) -> list[Cut]:
+        """Learn what power cuts may leave of an undisturbed run."""
+        self._cut_folder = folder = self._folder()
+        before = on_disk(folder)
+        self._attempt(folder, POWER, 0)
+        changes = [each for each in read_log(self._shim.log) if Path(each.path).is_relative_to(folder)]
+        self._recording = Recording(before, changes)
+        assert self._recording.left(Cut(len(changes), len(changes), "all")) == on_disk(folder), self._scenario.name
+        self._holds, self._promised = holds, holds(folder)
+        return self._recording.cuts()
+
+    def _after_power_cut(self, nth: int) -> tuple[Path, str]:
+        """Leave the disk as the nth cut does; the folder, and what was promised and isn't there."""
+        folder, cut = self._cut_folder, self._cuts[nth - 1]
+        shutil.rmtree(folder, ignore_errors=True)
+        put(self._recording.left(cut))
+        found = self._holds(folder) if self._recording.is_last(cut) else self._promised
+        return folder, "" if found == self._promised else f"after {cut}: {found} instead of {self._promised}"
 
     def trial(self, kind: Kind, nth: int) -> Trial:
-        folder = self._folder()
-        first = self._attempt(folder, kind, nth)
+        if kind is POWER:
+            folder, lost = self._after_power_cut(nth)
+            if lost:
+                return Trial(self._scenario.name, kind.name, nth, "lost", "", lost)
+            first = self._attempt(folder, None, 0)
+            first.failed = str(self._cuts[nth - 1])
+        else:
+            folder = self._folder()
+            first = self._attempt(folder, kind, nth)
         outcome, told = self._judged(first, folder)
         if outcome in GOOD:
             again = self._attempt(folder, None, 0)
