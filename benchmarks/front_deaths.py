@@ -1,16 +1,15 @@
 """Ends fronts while answers of every kind are being sent, and compares each answer with an undisturbed one.
 
     python -m benchmarks.front_deaths [--ends 300] [--with-worker 50] [--twice 50] [--by SIGKILL SIGSEGV SIGSTOP]
-        [--seed 1] [--may-cut] [--json F]
+        [--every 2] [--seed 1] [--may-pause] [--json F]
 
 Listeners ask again and again, each in its own way: six formats, server-sent events, a whole clip, the sockets of three
-services, and Wyoming. Fronts end by the signals of `--by` at random moments (SIGSEGV looks as if the front had caused
-it); `--with-worker` times the worker
-is killed too, `--twice` times the successor as well, as soon as there is one. The server has a spare front and the
-miniature model, and caches nothing. A *gap* is a moment at which a listener who began to play half a second after the
-first sound has nothing left to play. Exits 1 if an answer isn't that of the undisturbed run, is cut (unless
-`--may-cut`) or has a gap that the undisturbed answer hasn't. Answers that the server declines because it is busy are
-counted apart; with `--may-cut`, so are those that it refuses because fronts died at work on their text.
+services, and Wyoming. Fronts end by the signals of `--by` at random moments, one in `--every` seconds (SIGSEGV looks
+as if the front had caused it); `--with-worker` times the worker is killed too, `--twice` times the successor as well,
+as soon as there is one. The server has the miniature model, and caches nothing. A *gap* is a moment at which a listener
+who began to play half a second after the first sound has nothing left to play. Exits 1 if an answer isn't that of the
+undisturbed run, is cut or refused, or (unless `--may-pause`) if a larger share of them has a gap than while the same
+listeners were undisturbed. Answers that the server declines because it is busy are counted apart.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import argparse
 import asyncio
 import base64
 import contextlib
+import itertools
 import json
 import random
 import re
@@ -28,6 +28,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ BYTES_PER_SECOND = 48_000
 """Of PCM at the model's rate."""
 BUFFER = 0.5
 """Seconds after the first sound at which a listener begins to play."""
+UNDISTURBED = 20
+"""Pauses between ends for which the listeners are heard undisturbed, at most."""
 ENDS = ("SIGKILL", "SIGSEGV", "SIGSTOP")
 
 
@@ -178,12 +181,12 @@ class Heard:
     sound: bytearray = field(default_factory=bytearray)
     fate: str = "complete"
     detail: str = ""
-    gaps: int = 0
+    has_gap: bool = False
 
     def take(self, sound: bytes, since: float) -> None:
         """`since`: when the first sound came, in monotonic seconds."""
         dry = since + BUFFER + len(self.sound) / BYTES_PER_SECOND
-        self.gaps += self.kind in PLAYED and time.monotonic() > dry
+        self.has_gap |= self.kind in PLAYED and time.monotonic() > dry
         self.sound += sound
 
 
@@ -212,7 +215,8 @@ async def hear(asked: Asked, kind: str, text: str) -> Heard:
                 first = first or time.monotonic()
                 heard.take(sound, first)
     except Refused as error:
-        heard.fate, heard.detail = "declined" if "overloaded" in str(error) else "refused", str(error)
+        heard.detail = str(error)
+        heard.fate = "declined" if re.search("overloaded|leave no room", heard.detail) else "refused"
     except TimeoutError:
         heard.fate = "unfinished"
     except (Cut, aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
@@ -224,12 +228,12 @@ class Crowd:
     """One listener of each kind, with a few texts, whose undisturbed answers are known."""
 
     def __init__(self, asked: Asked, seed: int) -> None:
-        self._asked = asked
+        self._asked, self._seed = asked, seed
         rng = random.Random(seed)
         self._texts = {kind: [some_text(rng, 8, 4) for _ in range(4)] for kind in KINDS}
         self._expected: dict[tuple[str, str], Heard] = {}
-        self.heard: list[Heard] = []
-        self.going = True
+        self._heard: list[Heard] = []
+        self._going = False
 
     async def listen_undisturbed(self) -> None:
         """Note what all must hear."""
@@ -238,19 +242,27 @@ class Crowd:
                 self._expected[kind, text] = heard = await hear(self._asked, kind, text)
                 assert heard.fate == "complete" and heard.sound, (kind, heard.fate, heard.detail)
 
-    async def listen(self, kind: str, seed: int) -> None:
-        rng = random.Random(f"{seed} {kind}")
-        while self.going:
+    @asynccontextmanager
+    async def listening(self, listeners: int = len(KINDS)) -> AsyncIterator[list[Heard]]:
+        """So many listen at once within the block; its value is what they hear, whole when the block has ended."""
+        self._going, self._heard = True, []
+        async with asyncio.TaskGroup() as group:
+            for number, kind in zip(range(listeners), itertools.cycle(KINDS), strict=False):
+                group.create_task(self._listen(kind, random.Random(f"{self._seed} {number}")))
+            yield self._heard
+            self._going = False
+
+    async def _listen(self, kind: str, rng: random.Random) -> None:
+        while self._going:
             text = rng.choice(self._texts[kind])
             heard, due = await hear(self._asked, kind, text), self._expected[kind, text]
-            heard.gaps = max(heard.gaps - due.gaps, 0)
             found, wanted = comparable(kind, heard.sound), comparable(kind, due.sound)
             right = found == wanted if heard.fate == "complete" else wanted.startswith(found)
             if heard.fate in ("complete", "cut") and not right:
                 heard.detail = f"{heard.fate}, {len(found)} bytes of {len(wanted)}"
                 heard.fate = "wrong"
             heard.sound.clear()
-            self.heard.append(heard)
+            self._heard.append(heard)
 
 
 async def end_front(to: Server, rng: random.Random, ends: Sequence[str]) -> int:
@@ -275,7 +287,8 @@ async def strike(to: Server, rng: random.Random, ends: Sequence[str], *, worker:
             ended, twice = await end_front(to, rng, ends), False
 
 
-async def run(options: argparse.Namespace, target: Server, wyoming: int) -> list[Heard]:
+async def run(options: argparse.Namespace, target: Server, wyoming: int) -> tuple[list[Heard], list[Heard]]:
+    """What was heard undisturbed, and while fronts ended."""
     rng = random.Random(options.seed)
     strikes = [(True, False)] * options.with_worker + [(False, True)] * options.twice
     strikes += [(False, False)] * (options.ends - len(strikes))
@@ -284,20 +297,23 @@ async def run(options: argparse.Namespace, target: Server, wyoming: int) -> list
     async with aiohttp.ClientSession(connector=connector, read_bufsize=1 << 16) as session:
         crowd = Crowd(Asked(session, f"127.0.0.1:{target.port}", wyoming), options.seed)
         await crowd.listen_undisturbed()
-        async with asyncio.TaskGroup() as group:
-            for kind in KINDS:
-                group.create_task(crowd.listen(kind, options.seed))
+        async with crowd.listening() as undisturbed:
+            await asyncio.sleep(min(len(strikes), UNDISTURBED) * options.every)
+        async with crowd.listening() as heard:
             for number, (worker, twice) in enumerate(strikes):
-                await asyncio.sleep(rng.uniform(0.1, 1.0))
+                await asyncio.sleep(rng.uniform(0.05, 1.95) * options.every)
                 await strike(target, rng, options.by, worker=worker, twice=twice)
                 if number % max(len(strikes) // 10, 1) == 0:
-                    print(f"{number} ends: {fates(crowd.heard)}", file=sys.stderr, flush=True)
-            crowd.going = False
-    return crowd.heard
+                    print(f"{number} ends: {fates(heard)}", file=sys.stderr, flush=True)
+    return undisturbed, heard
 
 
 def fates(heard: list[Heard]) -> dict[str, int]:
-    return dict(Counter(each.fate for each in heard)) | {"gaps": sum(each.gaps for each in heard)}
+    return dict(Counter(each.fate for each in heard)) | {"with gaps": gaps(heard)}
+
+
+def gaps(heard: list[Heard]) -> int:
+    return sum(each.has_gap for each in heard)
 
 
 def main() -> int:
@@ -306,26 +322,29 @@ def main() -> int:
     parser.add_argument("--with-worker", type=int, default=50)
     parser.add_argument("--twice", type=int, default=50)
     parser.add_argument("--by", nargs="+", choices=ENDS, default=ENDS)
+    parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS", help="mean pause between two ends")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--may-cut", action="store_true", help="a cut or refused answer and a gap break no promise")
+    parser.add_argument("--may-pause", action="store_true", help="a gap breaks no promise: the machine is busy")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         flags = (*miniature_arguments(Path(folder), cost=1), *UNLIMITED, "--standby", "imported", "--standby-front")
         with server(*flags, "--wyoming-port", "0") as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
-            heard = asyncio.run(run(options, target, wyoming))
-            print(*(line for line in target.log if re.search(r" is (cut|refused)", line)), sep="\n", file=sys.stderr)
-    by_kind = {kind: fates([each for each in heard if each.kind == kind]) for kind in KINDS}
-    for kind, found in (by_kind | {"all": fates(heard)}).items():
-        print(f"{kind:12}" + "  ".join(f"{name} {count}" for name, count in found.items()))
+            undisturbed, heard = asyncio.run(run(options, target, wyoming))
+            told = [line for line in target.log if re.search(r" is (cut|refused)", line)]
+            print(*told, sep="\n", file=sys.stderr)
+    parts = {kind: fates([each for each in heard if each.kind == kind]) for kind in KINDS}
+    parts |= {"undisturbed": fates(undisturbed), "all": fates(heard)}
+    for part, found in parts.items():
+        print(f"{part:12}" + "  ".join(f"{name} {count}" for name, count in found.items()))
     if options.json:
-        options.json.write_text(json.dumps(by_kind, indent=2))
-    for each in heard:
-        if each.fate not in ("complete", "declined"):
-            print(f"{each.kind}: {each.fate} {each.detail}", file=sys.stderr)
-    allowed = {"complete", "declined"} | ({"cut", "refused", "gaps"} if options.may_cut else set())
-    return int(any(count and name not in allowed for name, count in fates(heard).items()))
+        options.json.write_text(json.dumps(parts, indent=2))
+    failed = [each for each in undisturbed + heard if each.fate not in ("complete", "declined")]
+    for each in failed:
+        print(f"{each.kind}: {each.fate} {each.detail}", file=sys.stderr)
+    paused = gaps(heard) * len(undisturbed) > gaps(undisturbed) * len(heard)
+    return int(bool(failed) or (paused and not options.may_pause))
 
 
 if __name__ == "__main__":

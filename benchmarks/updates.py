@@ -26,7 +26,7 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks.front_deaths import KINDS, Asked, Crowd, Heard, comparable, fates
+from benchmarks.front_deaths import Asked, Crowd, Heard, comparable, fates
 from tests.chaos.loops import UNLIMITED
 from tests.system.installed import Installation
 from tests.system.oracle import miniature_arguments, sentences
@@ -125,9 +125,7 @@ async def run(options: argparse.Namespace, target: Server, installed: Installati
         crowd, slow_crowd = Crowd(asked, options.seed), SlowCrowd(asked)
         await crowd.listen_undisturbed()
         await slow_crowd.listen_undisturbed()
-        async with asyncio.TaskGroup() as group:
-            for number, kind in zip(range(options.streams - slow), itertools.cycle(KINDS), strict=False):
-                group.create_task(crowd.listen(kind, options.seed + number))
+        async with crowd.listening(options.streams - slow) as quick, asyncio.TaskGroup() as group:
             for _, kind in zip(range(slow), itertools.cycle(SLOW_KINDS), strict=False):
                 group.create_task(slow_crowd.listen(kind))
             for broken in plan(options):
@@ -135,11 +133,11 @@ async def run(options: argparse.Namespace, target: Server, installed: Installati
                 if found := await update(target, installed, broken):
                     wrong.append(found)
                 seconds.append(time.monotonic() - began)
-                heard = crowd.heard + slow_crowd.heard
+                heard = quick + slow_crowd.heard
                 print(f"{broken or 'good'}: {fates(heard)}", *bad_ones(heard), sep="\n", file=sys.stderr, flush=True)
-            crowd.going = slow_crowd.going = False
+            slow_crowd.going = False
     awaited(lambda: target.children("predecessor"), lambda living: not living)
-    return {"heard": crowd.heard + slow_crowd.heard, "wrong": wrong, "seconds": seconds}
+    return {"heard": quick + slow_crowd.heard, "wrong": wrong, "seconds": seconds}
 
 
 def main() -> int:
@@ -152,7 +150,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         installed = Installation(Path(folder, "installed"))
-        flags = (*miniature_arguments(Path(folder)), *UNLIMITED, "--wyoming-port", "0")
+        flags = (*miniature_arguments(Path(folder)), *UNLIMITED, "--wyoming-port", "0", "--standby-front")
         with server(*flags, root=installed.root) as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
             found = asyncio.run(run(options, target, installed, wyoming))

@@ -189,7 +189,7 @@ class Front:
         await self._oriented.wait()
         acceptor = Acceptor(
             *(self._handover, connections, protocols, self._records, self._scheduler.speaks),
-            lambda: self._in_flight.blameless,
+            lambda: self._in_flight.cause,
         )
         acceptor.start()
         if wyoming:

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 SLOTS = 256
@@ -36,6 +36,17 @@ BOARD_BYTES = SLOTS * _PLACE
 
 _FREE, _UNDER_WAY, _WORKING = 0, 1, 2
 _BEGUN = 4
+
+
+class DeathCause(StrEnum):
+    """What a front may have died of, as far as its answers are concerned."""
+
+    UNKNOWN = "unknown"
+    """Any of its answers: no thread was at work on a text."""
+    TEXT = "text"
+    """A text on which a thread was at work. Such deaths are counted by the text."""
+    OUTSIDE = "outside"
+    """None of them: it was killed from outside."""
 
 
 class WorkKind(IntEnum):

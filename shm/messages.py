@@ -20,6 +20,7 @@ import msgspec
 
 from shm.decoding import one_error
 from shm.engine_info import EngineInfo, Priority
+from shm.in_flight import DeathCause
 from shm.inflection import InflectedSpan
 from shm.score import Score
 from shm.situation import Situation
@@ -327,8 +328,8 @@ class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     """Suspected texts: the front sends `Cleared` when one of them is answered."""
     refused: dict[bytes, float] = {}
     """Texts to reject: for each, the monotonic time until which it isn't tried again."""
-    blameless: bool = False
-    """True if the last front that died was killed from outside, so that none of its answers is to blame."""
+    cause: DeathCause = DeathCause.UNKNOWN
+    """Of the last front's death."""
 
 
 class Cleared(msgspec.Struct, frozen=True, tag="cleared"):

@@ -80,7 +80,9 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     lost: bool = False
     """True if the answer can't be continued: it or its request had no room, or its place isn't known."""
     deaths: int = 0
-    """Fronts that died in a row without progress."""
+    """Fronts that died in a row without progress, not of a kill from outside."""
+    unexplained: int = 0
+    """Those of them of which any answer may be the cause (`DeathCause.UNKNOWN`)."""
     progressed: bool = False
     """True once the present front has sent a part of the answer, or a worker has made more of its sound."""
     place: bytes = b""

@@ -120,6 +120,20 @@ BREAKS = (
         ("tests/supervisor/processes/test_suspect_texts.py",),
     ),
     Mutation(
+        "waiting-texts-share-a-death",
+        "supervisor/processes/fronts.py",
+        "share = 1.0 if texts.working else 1 / max(len(blamed), 1)",
+        "share = 1.0",
+        ("tests/supervisor/processes/test_suspect_texts.py",),
+    ),
+    Mutation(
+        "fewer-deaths-go-on-first",
+        "frontend/serving/acceptor.py",
+        "LATER * (counted.deaths - 1)",
+        "0",
+        ("tests/frontend/test_suspect_answers.py",),
+    ),
+    Mutation(
         "kills-from-outside",
         "supervisor/processes/spawning.py",
         "self.killed_from_outside = killed and",

@@ -129,7 +129,7 @@ BREAKS = (
     Mutation(
         "what-fronts-die-of-is-ended",
         "frontend/serving/acceptor.py",
-        "if deaths >= DEATHS:",
+        "if entry.unexplained >= DEATHS:",
         "if False:",
         ("tests/frontend/test_continued_answers.py::test_a_request_that_fronts_die_of_is_ended_and_no_other",),
     ),

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from frontend.contract.errors import ApiError
-from shm.in_flight import Board, TextInFlight, digest_of
+from shm.in_flight import Board, DeathCause, TextInFlight, digest_of
 from shm.messages import Cleared, ControlMessage, Suspects
 
 current: ContextVar[TextInFlight] = ContextVar("text_in_flight", default=TextInFlight())  # noqa: B039 - records nothing
@@ -38,9 +38,9 @@ class InFlight:
         self._suspects = suspects
 
     @property
-    def blameless(self) -> bool:
-        """True if no answer can have ended the last front."""
-        return self._suspects.blameless
+    def cause(self) -> DeathCause:
+        """What the last front may have died of."""
+        return self._suspects.cause
 
     def enter(self, text: str) -> TextInFlight:
         """Record the text until `TextInFlight.leave`.

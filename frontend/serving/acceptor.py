@@ -29,8 +29,9 @@ from frontend.serving.connections import Connection, Connections, end
 from frontend.serving.record import DEATHS, Record
 from shm.frames import BrokenChannel
 from shm.handover import Accepted, Handover, Port, Report, Said
+from shm.in_flight import DeathCause
 from shm.open_files import allowed_files
-from shm.records import Records, Slot
+from shm.records import ConnectionEntry, Records, Slot
 
 _TCP_INFO = 11
 """Linux's option; Python's `socket` names it on Linux only."""
@@ -84,6 +85,10 @@ def is_untouched(connection: socket.socket) -> bool:
 ALONE = 2.0
 """Most seconds for which an answer that fronts may have died of is continued alone."""
 
+LATER = 0.1
+"""Seconds by which each further death puts that off: those that fewer fronts died at are cleared first, and an innocent
+answer isn't the first to meet the next death again."""
+
 
 async def take_over(
     connections: Connections,
@@ -91,7 +96,7 @@ async def take_over(
     client: socket.socket,
     make_protocol: Callable[[], asyncio.Protocol] | None = None,
     *,
-    blameless: bool = False,
+    cause: DeathCause = DeathCause.UNKNOWN,
 ) -> Connection | None:
     """Continue a connection; returns None if it can't be: the caller then closes it.
 
@@ -100,15 +105,22 @@ async def take_over(
     Args:
         slot: what the killed front has left.
         make_protocol: the protocol behind the connection, if the client doesn't speak HTTP.
-        blameless: the front was killed from outside, so its death isn't counted.
+        cause: of that front's death.
     """
     entry = slot.entry
-    # Fronts that died in a row without progress of the request in hand, the last one included.
-    deaths = 0 if entry.progressed or not entry.serial or entry.rests else entry.deaths + (not blameless)
-    if not deaths or entry.done:
-        return await _continued(connections, slot, client, make_protocol, deaths)
+    if entry.progressed or not entry.serial or entry.rests:
+        counted = replace(entry, deaths=0, unexplained=0)
+    else:
+        counted = replace(
+            entry,
+            deaths=entry.deaths + (cause is not DeathCause.OUTSIDE),
+            unexplained=entry.unexplained + (cause is DeathCause.UNKNOWN),
+        )
+    if not counted.deaths or entry.done:
+        return await _continued(connections, slot, client, make_protocol, counted)
+    await asyncio.sleep(LATER * (counted.deaths - 1))
     async with connections.suspects:
-        connection = await _continued(connections, slot, client, make_protocol, deaths)
+        connection = await _continued(connections, slot, client, make_protocol, counted)
         if connection is not None and connection.record is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ALONE):
@@ -121,14 +133,14 @@ async def _continued(
     slot: Slot,
     client: socket.socket,
     make_protocol: Callable[[], asyncio.Protocol] | None,
-    deaths: int,
+    entry: ConnectionEntry,
 ) -> Connection | None:
+    """`entry`: the slot's, with the last death counted."""
     unsent = _unsent(slot, client)
-    entry = slot.entry
     ends = entry.done and entry.closes
     connection = None
-    if unsent is not None and _can_go_on(slot, deaths) and not (ends and not unsent):
-        slot.commit(replace(entry, deaths=deaths, progressed=False))
+    if unsent is not None and _can_go_on(entry) and not (ends and not unsent):
+        slot.commit(replace(entry, progressed=False))
         connection = connections.admit(make_protocol, Record(slot, unsent))
     if connection is None:
         if (entry.begun or entry.serial) and not entry.done:
@@ -156,12 +168,11 @@ def _unsent(slot: Slot, client: socket.socket) -> bytes | None:
         return None
 
 
-def _can_go_on(slot: Slot, deaths: int) -> bool:
-    entry = slot.entry
+def _can_go_on(entry: ConnectionEntry) -> bool:
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
-    if deaths >= DEATHS:
-        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, deaths)
+    if entry.unexplained >= DEATHS:
+        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, entry.unexplained)
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)
 
@@ -195,16 +206,16 @@ class Acceptor:
         protocols: Mapping[Port, ProtocolFactory | None],
         records: Records | None = None,
         speaks: Callable[[], Awaitable[object]] | None = None,
-        blameless: Callable[[], bool] = lambda: False,
+        cause: Callable[[], DeathCause] = lambda: DeathCause.UNKNOWN,
     ) -> None:
         """
         Args:
             protocols: the protocol of each port's connections; None is HTTP.
             records: those of all connections; None: no answer of a front that dies is continued.
             speaks: waits until an engine speaks.
-            blameless: True if no answer can have ended the last front.
+            cause: of the last front's death.
         """
-        self._blameless = blameless
+        self._cause = cause
         self._records = records
         self._speaks = speaks
         self._handover = handover
@@ -293,7 +304,7 @@ class Acceptor:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ENGINE_PATIENCE):
                     await self._speaks()
-        if await take_over(self._connections, slot, client, protocol, blameless=self._blameless()) is None:
+        if await take_over(self._connections, slot, client, protocol, cause=self._cause()) is None:
             self._close(number, client)
 
     async def _join(self, client: socket.socket, connection: Connection) -> None:

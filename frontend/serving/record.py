@@ -70,9 +70,10 @@ CONTINUES = web.ResponseKey("CONTINUES", bool)
 """Set on a response that continues the one of a killed front: its head isn't sent again."""
 
 DEATHS = 5
-"""Fronts that die in a row without progress of an answer, until it is ended, whatever they did. A death after progress
-is none of its, nor is a kill from outside. A text that fronts die of is refused before that
-(`frontend/contract/in_flight.py`)."""
+"""Fronts that die in a row without progress of an answer, until it is ended. A death after progress is none of its, nor
+is a kill from outside, nor one at work on a text: that one is refused (`frontend/contract/in_flight.py`)."""
+
+_PROGRESS = {"deaths": 0, "unexplained": 0, "progressed": True}
 
 
 class Record:
@@ -137,7 +138,7 @@ class Record:
     def moved(self) -> None:
         """Note that a worker has made more of the answer's sound."""
         if not (self._slot.entry.progressed or self._closed):
-            self._slot.commit(replace(self._slot.entry, deaths=0, progressed=True))
+            self._slot.commit(replace(self._slot.entry, **_PROGRESS))
             self.progressed.set()
 
     # -- called by the connection
@@ -311,7 +312,7 @@ class Record:
         """Send bytes, and note what they mean. `goes_on`: they are more of an answer."""
         assert self._transport is not None
         if goes_on:
-            changes |= {"deaths": 0, "progressed": True}
+            changes |= _PROGRESS
             self.progressed.set()
         if self._ends:
             changes |= {"done": True, "closes": True}

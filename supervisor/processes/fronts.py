@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shm.audio import SAMPLE_BYTES
-from shm.in_flight import TextsInFlight, WorkSteps
+from shm.in_flight import DeathCause, TextsInFlight, WorkSteps
 from shm.memory import reserve
 from shm.messages import Connect, ControlMessage, Disconnect, Suspects
 from shm.situation import Situation
@@ -24,7 +24,9 @@ log = logging.getLogger(__name__)
 
 MANY = 3
 """Deaths of fronts, all at work on the same place of a text, after which it is rejected: a front and its successor may
-be killed from outside while they begin to read."""
+be killed from outside while they begin to read. Texts that only waited share a death among them."""
+
+_ROUNDING = 1e-6
 
 REFUSED_FOR = 600.0
 """Seconds for which a text is rejected. A suspected text is cleared after the same time."""
@@ -35,7 +37,7 @@ KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class _Suspicion:
-    deaths: int
+    deaths: float
     steps: WorkSteps
     """Steps at which all of those fronts died; empty if none of them was at work."""
     until: float
@@ -48,29 +50,37 @@ class SuspectTexts:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._suspicions: OrderedDict[bytes, _Suspicion] = OrderedDict()
-        self._blameless = False
+        self._cause = DeathCause.UNKNOWN
 
     def front_died(self, texts: TextsInFlight, status: int, *, from_outside: bool) -> None:
         """Note that a front has ended unasked. One that was killed from outside says nothing about its texts.
 
         The texts on which its threads worked are suspected. If there are none, and the front caused its own end (a
-        signal that it raised, an exit status), all texts that waited in it are. A text that kills does so at the same
-        place each time: deaths at different ones aren't counted together.
+        signal that it raised, an exit status), all texts that waited in it are, each with its share of the death. A
+        text that kills does so at the same place each time: deaths at different ones aren't counted together.
         """
-        self._blameless = from_outside
+        self._cause = DeathCause.TEXT if texts.working else DeathCause.UNKNOWN
         if from_outside:
+            self._cause = DeathCause.OUTSIDE
             return
         by_itself = status > 0 or -status in OWN_FAULT
-        for digest, steps in (texts.working or dict.fromkeys(texts.waiting if by_itself else (), WorkSteps())).items():
-            deaths, until = 1, self._clock() + REFUSED_FOR
+        blamed = texts.working or dict.fromkeys(texts.waiting if by_itself else (), WorkSteps())
+        share = 1.0 if texts.working else 1 / max(len(blamed), 1)
+        for digest, steps in blamed.items():
+            deaths, until = share, self._clock() + REFUSED_FOR
             before = self._suspicions.pop(digest, None)
             if before and before.until > self._clock():
                 shared = WorkSteps(filter(None, (one.shared(other) for one in before.steps for other in steps)))
                 if shared or not (before.steps and steps):
-                    deaths, steps = before.deaths + 1, shared or before.steps or steps
+                    deaths, steps = before.deaths + share, shared or before.steps or steps
             self._suspicions[digest] = _Suspicion(deaths, steps, until)
-            if deaths == MANY:
-                log.error("a text has ended %d fronts: it is refused for %g minutes", deaths, REFUSED_FOR / 60)
+            if deaths - share < MANY - _ROUNDING <= deaths:
+                at = ", ".join(f"{step.work.name.lower()} {step.start} to {step.end}" for step in sorted(steps))
+                log.error(
+                    "a text has ended fronts (%s): it is refused for %g minutes",
+                    at or "while it waited",
+                    REFUSED_FOR / 60,
+                )
         while len(self._suspicions) > KEPT:
             self._suspicions.popitem(last=False)
 
@@ -83,9 +93,9 @@ class SuspectTexts:
         now = self._clock()
         current = {digest: found for digest, found in self._suspicions.items() if found.until > now}
         return Suspects(
-            tuple(digest for digest, found in current.items() if found.deaths < MANY),
-            {digest: found.until for digest, found in current.items() if found.deaths >= MANY},
-            self._blameless,
+            tuple(digest for digest, found in current.items() if found.deaths < MANY - _ROUNDING),
+            {digest: found.until for digest, found in current.items() if found.deaths >= MANY - _ROUNDING},
+            self._cause,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -50,8 +51,9 @@ class SupervisorSettings:
     )
     standby_front: bool = setting(
         Group.MACHINE,
-        "A spare front, of some 45 MB, that takes a dead one's place at once; without one, a new front starts.",
-        False,
+        "A spare front, of some 45 MB, that takes a dead one's place at once; without one, a new front starts. On by "
+        "default on Linux.",
+        sys.platform == "linux",
     )
     workers: int = setting(
         Group.MACHINE,

@@ -95,6 +95,8 @@ class Server:
             "SSL_CERT_FILE": os.devnull,
             # A spare worker's imports take a third of a second of a core; a test that wants one says --standby.
             "KOKORO_LIVE_STANDBY": "off",
+            # Nor does a test wait for the template that fronts are forked from, unless it says --standby-front.
+            "KOKORO_LIVE_STANDBY_FRONT": "0",
         }
         command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments]
         if open_files is not None:

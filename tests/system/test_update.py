@@ -34,8 +34,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 @pytest.fixture
 def target(installed: Installation, tmp_path: Path) -> Iterator[Server]:
-    wyoming = "--wyoming-port", str(lasting_port())
-    with server(*miniature_arguments(tmp_path), *UNLIMITED, *wyoming, root=installed.root) as started:
+    flags = *miniature_arguments(tmp_path), *UNLIMITED, "--standby-front", "--wyoming-port", str(lasting_port())
+    with server(*flags, root=installed.root) as started:
         yield started
 
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from shm.in_flight import WHOLE_READING, TextsInFlight, WorkKind, WorkStep, WorkSteps, digest_of
+from shm.in_flight import WHOLE_READING, DeathCause, TextsInFlight, WorkKind, WorkStep, WorkSteps, digest_of
 from shm.messages import Cleared, Started, Suspects
 from supervisor.processes.fronts import KEPT, MANY, REFUSED_FOR
 from tests.supervisor.fakes import FakeChild, House
@@ -37,13 +37,13 @@ def test_a_text_that_many_fronts_died_of_is_refused_for_a_while_and_its_company_
     texts = TextsInFlight({POISON: READ}, frozenset({INNOCENT}))
     for _ in range(MANY - 1):
         front = dies_at(house, texts, -signal.SIGKILL)
-        assert told(front) == Suspects((POISON,), {})
+        assert told(front) == Suspects((POISON,), {}, DeathCause.TEXT)
     front = dies_at(house, texts, -signal.SIGSEGV)
     assert told(front).suspected == () and set(told(front).refused) == {POISON}
     assert REFUSED_FOR - 10 < told(front).refused[POISON] - house.now <= REFUSED_FOR
     house.passes(REFUSED_FOR)
     house.lifecycle.tick()  # whatever happens next; a front compares the time by itself
-    assert told(front) == Suspects()
+    assert told(front) == Suspects(cause=DeathCause.TEXT)
 
 
 def test_a_front_hears_whom_to_suspect_before_it_accepts() -> None:
@@ -67,6 +67,18 @@ def test_a_front_that_ends_itself_has_all_its_texts_suspected_if_none_was_worked
     house.up()
     for status in (1, -signal.SIGABRT, -signal.SIGSEGV):
         front = dies_at(house, TextsInFlight(waiting=frozenset({POISON})), status)
+    assert set(told(front).refused) == {POISON} and told(front).cause is DeathCause.UNKNOWN
+
+
+def test_texts_that_waited_together_share_a_death() -> None:
+    house = House()
+    house.up()
+    front = house.newest("front")
+    for _ in range(2 * MANY):
+        assert not (front.heard_of(Suspects) and told(front).refused)
+        front = dies_at(house, TextsInFlight(waiting=frozenset({POISON, INNOCENT})), -signal.SIGSEGV)
+        house.lifecycle.message(front, Cleared(INNOCENT))
+        house.passes(REFUSED_FOR / (3 * MANY))
     assert set(told(front).refused) == {POISON}
 
 
@@ -75,9 +87,9 @@ def test_a_text_that_was_answered_in_between_is_cleared() -> None:
     house.up()
     for _ in range(2 * MANY):
         front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGKILL)
-        assert told(front) == Suspects((INNOCENT,), {})
+        assert told(front) == Suspects((INNOCENT,), {}, DeathCause.TEXT)
         house.lifecycle.message(front, Cleared(INNOCENT))
-        assert told(front) == Suspects()
+        assert told(front) == Suspects(cause=DeathCause.TEXT)
 
 
 def test_kills_from_outside_are_held_against_no_text() -> None:
@@ -86,9 +98,9 @@ def test_kills_from_outside_are_held_against_no_text() -> None:
     for _ in range(MANY):
         house.newest("front").killed_from_outside = True
         front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGKILL)
-    assert told(front) == Suspects(blameless=True)
+    assert told(front) == Suspects(cause=DeathCause.OUTSIDE)
     front = dies_at(house, TextsInFlight({INNOCENT: READ}), -signal.SIGSEGV)
-    assert told(front) == Suspects((INNOCENT,), {})
+    assert told(front) == Suspects((INNOCENT,), {}, DeathCause.TEXT)
 
 
 def encoding(start: int, end: int) -> WorkStep:

@@ -1,0 +1,44 @@
+"""Answers that fronts may have died of: those at which fewer have died go on first."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from frontend.monitoring.metrics import Metrics
+from frontend.serving.acceptor import take_over
+from frontend.serving.connections import Connections
+from frontend.settings.front import FrontSettings
+from shm.records import ConnectionEntry, Records, reserve_records
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT
+
+
+async def test_fewer_deaths_go_on_first() -> None:
+    records = Records(reserve_records())
+    connections = Connections(asyncio.Protocol, FrontSettings(), 10, Metrics())
+    order: list[int] = []
+    clients: list[socket.socket] = []
+
+    async def go_on(number: int, deaths: int, listener: socket.socket) -> None:
+        class Protocol(asyncio.Protocol):
+            def data_received(self, _data: bytes) -> None:
+                order.append(number)
+                connection.transport.close()
+
+        connection = Protocol()
+        connection.connection_made = lambda transport: setattr(connection, "transport", transport)  # type: ignore[method-assign]
+        clients.append(socket.create_connection(listener.getsockname()))
+        slot = records.begin(number, number)
+        assert slot
+        slot.receive(b"GET / HTTP/1.1\r\n\r\n")
+        slot.commit(ConnectionEntry(number, serial=1, received=slot.entry.received, deaths=deaths))
+        assert await take_over(connections, slot, listener.accept()[0], lambda: connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        async with asyncio.timeout(DEFAULT_TIMEOUT), asyncio.TaskGroup() as group:
+            for number, deaths in enumerate((2, 1, 0)):
+                group.create_task(go_on(number, deaths, listener))
+    assert order == [2, 1, 0]
+    for client in clients:
+        client.close()
+    records.close()
