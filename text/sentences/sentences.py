@@ -31,6 +31,7 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = frozenset(("NW", "NE", "SW", "SE"))
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
+_OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
@@ -139,9 +140,9 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
         return True
     word = following[1]
     goes_on = _is_lower(word)
+    if stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " ":
+        return False
     if "!" in stops or "?" in stops:
-        if stretch[position + 1 : position + 2] in tuple("=+<>*/"):
-            return False
         return not goes_on or (casual and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"

@@ -11,6 +11,7 @@ from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.5
+ROMAN = frozenset("IVXLC")
 _VOWELS = frozenset("aeiouy")
 _JOINED = frozenset("._/\\-:@=('’")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
@@ -157,7 +158,8 @@ class Abbreviations:
         if line[place - 1].text in (".", "'", "’") and not token.gap:
             return ""
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
-        if not (number.kind == "d" or mixed or (stop and (number.kind == "m" or number.text == "#"))):
+        roman = stop and number.gap and number.text.isupper() and ROMAN.issuperset(number.text)
+        if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
             return "channel"

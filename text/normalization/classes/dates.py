@@ -232,7 +232,8 @@ class Dates:
             zero = padded and "0" in (first[0], second[0])
             date = _ordered(2000, one, two, british)
             cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, self._cues["of_date"]))
-            cued = cued or line[place - 1 - line.has(place - 1, (".", ","))].fold in self._days
+            before = place - 1 - line.has(place - 1, (".", ","))
+            cued = cued or line[before - line.has(before, (".",))].fold in self._days
             cued = cued or not line.folds.isdisjoint(self._cues["date_lines"])
             spanned = line.dash(place + 3) and line.has(place + 5, "/", glued=True)
             spanned = spanned or (line.dash(place - 1) and line[place - 3].text == "/" and line[place - 5].kind != "d")
@@ -382,7 +383,7 @@ class Dates:
 
 def _full_year(written: str) -> int:
     year = int(written)
-    return year if len(written) == 4 else year + (2000 if year < 70 else 1900)
+    return year if len(written) == 4 else year + (2000 if year < 40 else 1900)
 
 
 def _valid(year: int, month: int, day: int) -> Date | None:

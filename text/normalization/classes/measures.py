@@ -26,7 +26,7 @@ _MOST_SIDES = 4
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "ft"))
 _VOWELS = frozenset("aeiou")
 _CURRENCY = frozenset("$£€")
-_PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "s"))
+_PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "hrs", "s"))
 """Units of which a measure has several in its denominator: 250 mg/5 mL."""
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
@@ -156,7 +156,7 @@ class Measures:
         following = line[after]
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
-        sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′"
+        sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′" or line[place + 1].text == ","
         if not sure and following.fold not in self._cues["after_feet"]:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"
@@ -204,8 +204,9 @@ class Measures:
         if symbol in ("F", "C"):
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
             hot = float(first.number) > 31 if symbol == "F" else "." in first.number
-            warm = warm or (line[after].text == symbol and hot and line.folds.isdisjoint(self._cues["farads"]))
-            symbol = f"°{symbol}" if warm else "" if symbol == "C" else symbol
+            farads = symbol == "F" and not line.folds.isdisjoint(self._cues["farads"])
+            warm = warm or (line[after].text == symbol and hot and not farads)
+            symbol = f"°{symbol}" if warm else symbol if farads else ""
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
             return
         if line.has(end, "/", glued=True) and line[end + 1].gap and line[after].fold == "w":

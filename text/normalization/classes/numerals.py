@@ -234,7 +234,13 @@ class NumberForms:
             return
         minus_last, second = signed(line, after + 1)
         last, end = written_number(line, second)
-        if not last or not line.ends(end) or last[0] == "." or (line[end].kind == "w" and not line[end].gap):
+        if (
+            not last
+            or not line.ends(end)
+            or last[0] == "."
+            or line[end].text == "'"
+            or (line[end].kind == "w" and not line[end].gap)
+        ):
             return
         value, other = float(first), float(last)
         if line[end].text == "=":
@@ -358,6 +364,8 @@ class NumberForms:
         counted = line.has(after + 1 + (following.text == "+"), self._many)
         if token.fold in ("m", "b") and counted:
             magnitude = "million" if token.fold == "m" else "billion"
+        if token.text == "B" and len(line[place - 1].text) > 3 and line[place - 1].text.istitle() and len(number) < 3:
+            return  # Session 2B
         if not magnitude or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
         named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()

@@ -312,7 +312,7 @@ class Codes:
             return
         if groups[-1] and digits and (signs or mixed or (len(groups) > 2 and len(written) > 7)):
             named = line[place].text == "#"
-            start = first - (line[first - 1].text == "#")
+            start = place if named else first - (line[first - 1].text == "#")
             yield Classed(start, end, Identifier("number" * named, tuple(groups)), _COST - 0.2 + 0.05 * named)
 
     def _ends_so(self, line: Tokens, place: int) -> bool:

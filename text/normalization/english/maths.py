@@ -186,7 +186,7 @@ _QUALITIES = {"maj": "major", "M": "major", "min": "minor", "m": "minor", "dim":
     "sus": "suspended",
     "add": "add",
 }
-_QUALITY = rf"(?:{'|'.join(_QUALITIES)})"
+_QUALITY = rf"(?:(?:{'|'.join(_QUALITIES)})(?!(?<=M)[245]))"
 _NUMBER = r"(?:1[13]|[245679])"
 _CHORD = re.compile(
     rf"{START}(?P<note>[A-G])(?P<sign>[#♯♭♮b])?(?P<quality>{_QUALITY})?(?P<number>{_NUMBER})?(?![\w{MASK}#♯♭♮+]|-\w|'\w|’\w)"

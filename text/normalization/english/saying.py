@@ -306,6 +306,8 @@ def _money(money: Money, british: bool) -> str:
         words = _with_hundredths(money, names, british)
     words = f"minus {words}" if money.first.minus else words
     words += " plus" * money.plus + f" {money.tail}" * bool(money.tail)
+    if money.per == "ea":
+        return f"{words} each"
     return f"{words} per {_PERIODS.get(money.per, money.per)}" if money.per else words
 
 
@@ -313,7 +315,8 @@ def _with_hundredths(money: Money, names: list[str], british: bool) -> str:
     whole, _, fraction = money.first.number.partition(".")
     if len(fraction) > 2 and len(names) > 3:
         fraction = fraction.rstrip("0").ljust(2, "0")  # $2.500
-    if fraction and (len(fraction) != 2 or len(names) < 4):
+    part = not int(whole or 0) and money.currency.isalpha() and money.currency != "p"  # 0.92 EUR
+    if fraction and (len(fraction) != 2 or len(names) < 4 or part):
         return f"{number(money.first.number, british)} {names[1]}"
     units, hundredths = int(whole or 0), int(fraction or 0)
     words = []
