@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
+from threading import Thread
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -35,17 +36,24 @@ class PlayClient:
 
     def play(self, body: dict[str, Any]) -> str:
         """Have a text played; its id. An interruption while the server answers ends the text."""
-        pool = ThreadPoolExecutor(1)
-        answer = pool.submit(self.ask_to_play, body)
-        pool.shutdown(wait=False)
+        answer: Future[dict[str, Any]] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(self.ask_to_play(body))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        asking = Thread(target=ask, daemon=True)
         try:
-            name: str = answer.result()["id"]
+            asking.start()
+            return str(answer.result()["id"])
         except KeyboardInterrupt:
             # The server may have taken the text, whose name comes with the answer alone.
-            with contextlib.suppress(CannotSpeak, TimeoutError):
-                self.end(answer.result(ANSWER_SECONDS)["id"])
+            if asking.ident is not None:
+                with contextlib.suppress(CannotSpeak, TimeoutError):
+                    self.end(answer.result(ANSWER_SECONDS)["id"])
             raise
-        return name
 
     def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have a text played; its `id` and its `position_in_queue`, where 0 is played now."""

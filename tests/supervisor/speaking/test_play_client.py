@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import signal
 import sys
+import threading
+from types import FrameType
+from typing import Any
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+
+from client.play import PlayClient
 
 
 @pytest.mark.parametrize("command", ["play", "say"])
@@ -39,3 +45,37 @@ async def test_an_interruption_while_the_server_answers_ends_the_text(command: s
         interrupted.set()
         assert await process.wait() == -signal.SIGINT
     assert ended == ["play-1"]
+
+
+def test_an_interruption_at_any_line_ends_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late this thread goes on after the server was asked."""
+    ended: list[str] = []
+    asked = threading.Event()
+
+    def ask(*_: object) -> dict[str, str]:
+        asked.set()
+        return {"id": "play-1"}
+
+    monkeypatch.setattr(PlayClient, "ask_to_play", ask)
+    monkeypatch.setattr(PlayClient, "end", lambda _, name: ended.append(name))
+    for line in itertools.count(1):
+        asked.clear()
+        lines = itertools.count(1)
+
+        def interrupt(frame: FrameType, event: str, _: object, lines=lines, line=line) -> Any:  # type: ignore[no-untyped-def]
+            if frame.f_code is PlayClient.play.__code__ and event == "line" and next(lines) == line:
+                raise KeyboardInterrupt
+            return interrupt
+
+        sys.settrace(interrupt)
+        try:
+            PlayClient("http://127.0.0.1:1").play({})
+        except KeyboardInterrupt:
+            sys.settrace(None)
+            assert ended == ["play-1"] * asked.is_set(), line
+            ended.clear()
+        else:
+            break
+        finally:
+            sys.settrace(None)
+    assert line > 4
