@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import functools
 import io
@@ -51,7 +52,15 @@ SAMPLES: Pcm = np.arange(-50, 50, dtype=np.int16)
 @functools.cache
 def _scratch_of(process: int) -> Path:
     memory = Path("/dev/shm")
-    return Path(tempfile.mkdtemp(prefix=f"kokoro-live-fuzzing-{process}-", dir=memory if memory.is_dir() else None))
+    made = Path(tempfile.mkdtemp(prefix=f"kokoro-live-fuzzing-{process}-", dir=memory if memory.is_dir() else None))
+    atexit.register(_remove, made, process)
+    return made
+
+
+def _remove(made: Path, process: int) -> None:
+    """At the end of the process that made it: a fork of it inherits the call."""
+    if os.getpid() == process:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def scratch() -> Path:

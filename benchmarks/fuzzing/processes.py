@@ -8,8 +8,7 @@ import os
 import socket
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import Any
 from unittest.mock import patch
 
@@ -100,44 +99,48 @@ def messages(data: bytes) -> None:
     encode(message)
 
 
+@contextmanager
+def _lent() -> Iterator[int]:
+    """A descriptor to send: none of its duplicates may be open in the end. Others of this process come and go."""
+    kept, lent = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with kept, lent:
+        yield lent.fileno()
+        lent.close()
+        kept.settimeout(1)  # a process that another thread has just forked may hold one until it executes
+        assert kept.recv(1) == b""
+
+
 def control(data: bytes) -> None:
     """The control socket with a message and up to three descriptors: none leaks, however wrong the message is."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     count, payload = (data[:1] or b"\0")[0] % 4, data[1:]
     ours.setblocking(False)
     end = ControlSocket(ours)
-    before = _descriptors()
-    try:
-        socket.send_fds(theirs, [payload or b"\0"], [theirs.fileno()] * count)
-        with suppress(BrokenChannel):
-            for _, fds in end.receive():
-                for fd in fds:
-                    os.close(fd)
-    finally:
-        end.close()
-        theirs.close()
-    assert _descriptors() == before - 2 or not before
-
-
-def _descriptors() -> int:
-    """Open descriptors of this process; 0 if the system doesn't list them."""
-    listed = Path("/proc/self/fd")
-    return sum(1 for _ in listed.iterdir()) if listed.is_dir() else 0
+    with _lent() as lent:
+        try:
+            socket.send_fds(theirs, [payload or b"\0"], [lent] * count)
+            with suppress(BrokenChannel):
+                for _, fds in end.receive():
+                    for fd in fds:
+                        os.close(fd)
+        finally:
+            end.close()
+            theirs.close()
 
 
 def handover(data: bytes) -> None:
     """Records of the channel for connections, with up to three descriptors, read by both ends: none leaks."""
-    before, count = _descriptors(), (data[:1] or b"\0")[0] % 4
+    count = (data[:1] or b"\0")[0] % 4
     for read in (Handover.take, Handover.hear):
-        ours, theirs = handover_pair()
-        with suppress(BrokenChannel):
-            socket.send_fds(theirs, [data[1:] or b"\0"], [theirs.fileno()] * count)
-            while (found := read(ours)) is not None:
-                if isinstance(found[1], socket.socket):
-                    found[1].close()
-        ours.close()
-        theirs.close()
-    assert _descriptors() == before
+        with _lent() as lent:
+            ours, theirs = handover_pair()
+            with suppress(BrokenChannel):
+                socket.send_fds(theirs, [data[1:] or b"\0"], [lent] * count)
+                while (found := read(ours)) is not None:
+                    if isinstance(found[1], socket.socket):
+                        found[1].close()
+            ours.close()
+            theirs.close()
 
 
 def commits(data: bytes) -> None:

@@ -77,9 +77,9 @@ def _with_unstarted_threads(now: Residue, before: Residue) -> Residue:
     return {**now, **alike}
 
 
-OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-", "sem.loky-")
-"""Beginnings of names in shared memory that belong to a browser or a sound server of another test, or to an import of
-joblib, which tries a semaphore."""
+OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-", "sem.loky-", "kokoro-live-fuzzing-")
+"""Beginnings of names in shared memory that belong to a browser, a sound server or the fuzzer of another test, or to an
+import of joblib, which tries a semaphore."""
 
 
 def shared_memory() -> list[str]:
