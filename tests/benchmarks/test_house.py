@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from benchmarks.house import comments, figures, head, imported, is_made_once
 
 SOURCE = '''"""A file."""
@@ -48,6 +50,7 @@ class Part:
     assert not is_made_once(asked, (asked, made, made))
 
 
+@pytest.mark.slow
 def test_the_product_is_found() -> None:
     found = figures()
     assert int(found["files"]) > int(found["files with one importer"]) > 0

@@ -128,6 +128,7 @@ def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.Mon
     assert FakeEars.listened == ["Yes."] * 6, "and so is that of another form of its graph"
 
 
+@pytest.mark.slow
 def test_the_samples_are_those_of_the_served_engine_and_plan(folder: Path) -> None:
     way = Way("planned", folder / "small.onnx", "windowed", plan="windowed engine's plan")
     made = Renderings(folder / "out", folder / "voices.bin", 1, folder / "cache").of(way, PASSAGES)

@@ -17,6 +17,7 @@ def test_an_answer_goes_on_where_its_killed_writers_stopped() -> None:
     assert not wrong and kinds.total() == 3 * WRITERS_PER_ANSWER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [-1, 1])
 def test_a_count_that_is_off_by_one_is_noticed(error: int, monkeypatch: pytest.MonkeyPatch) -> None:
     count = taken_by_kernel.taken

@@ -49,7 +49,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def run(of: Server | int, *arguments: object) -> Result:
     port = of if isinstance(of, int) else of.port
     words = ["--url", f"http://127.0.0.1:{port}", *map(str, arguments)]
-    if not AGENTS & {*arguments}:
+    if not (AGENTS & {*arguments} and "--yes" in arguments):
         return CliRunner().invoke(connect, words)
     # The started tools write to the standard error, which must be a file.
     command = [sys.executable, "-m", "supervisor", "connect", *words]

@@ -58,10 +58,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return wheel, sdist
 
 
+@pytest.mark.slow
 def test_twine_finds_nothing(built: tuple[Path, Path]) -> None:
     assert done(sys.executable, "-m", "twine", "check", "--strict", *built, cwd=ROOT).count("PASSED") == 2
 
 
+@pytest.mark.slow
 def test_both_have_every_file_of_the_packages_and_what_licences_want(built: tuple[Path, Path]) -> None:
     expected = {
         str(path.relative_to(ROOT))
@@ -110,6 +112,7 @@ def heard(folder: Path) -> None:
     assert 1.0 < len(audio) / 24_000 < 3.5 and np.abs(audio.astype(int)).max() > 3_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--version"], ["-m", "supervisor", "--version"]])
 def test_the_wheels_folders_come_before_other_modules_of_their_names(
     built: tuple[Path, Path], tmp_path: Path, arguments: list[str]

@@ -45,19 +45,6 @@ def test_a_worker_killed_in_mid_stream_is_not_heard(started: Server) -> None:
     assert worker_restarts(started) == before + 1
 
 
-@pytest.mark.slow
-def test_an_idle_worker_that_is_killed_is_replaced(started: Server) -> None:
-    """`tests.chaos.test_idle_and_stopped_workers` is the quick form."""
-    first = started.child("worker")
-    start = len(started.log)
-    first.kill()
-    started.logs(r"worker\[\d+\] is ready", start)
-    assert np.array_equal(
-        np.frombuffer(started.hear(input="Again.", response_format="pcm"), "<i2"), samples_of("Again.")
-    )
-    assert not first.is_running(), "reaped"
-
-
 def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(started: Server) -> None:
     worker = started.child("worker")
     started.child("front").kill()

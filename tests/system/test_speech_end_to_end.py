@@ -131,6 +131,7 @@ def test_a_stream_that_broke_continues_at_its_last_event(miniature: Server) -> N
     assert np.array_equal(samples(b"".join(heard)), samples_of(text))
 
 
+@pytest.mark.slow
 def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:
     text = sentences(150)
     assert len(text) > 9_000

@@ -56,6 +56,7 @@ class Listener(threading.Thread):
             self.hurry.wait(0.3)
 
 
+@pytest.mark.slow
 def test_answers_go_on_through_two_updates(target: Server) -> None:
     expected = {form: target.hear(input=TEXT, response_format=form) for form in ("pcm", "wav", "mp3", "flac")}
     restarts = _count(target, "kokoro_live_requests_total")
@@ -82,7 +83,7 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("kind", BREAKS)
+@pytest.mark.parametrize("kind", ["front-ends", pytest.param("quiet", marks=pytest.mark.slow)])
 def test_a_broken_version_changes_nothing(installed: Installation, target: Server, kind: str) -> None:
     file, old, new, reason = BREAKS[kind]
     before = target.hear(input="One sentence.", response_format="pcm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 import tomllib
@@ -23,10 +24,13 @@ def language_extras() -> Iterator[None]:
     wanted = [requirement for extra in EXTRAS for requirement in named[extra]]
     folder = Path(sys.prefix, "languages", sha256("\n".join(wanted).encode()).hexdigest()[:16])
     installed = folder / "installed"
-    if not installed.exists():
-        pip = [sys.executable, "-m", "pip", "install", "-q", "--upgrade", "--target", folder]
-        subprocess.run([*pip, "-c", ROOT / "constraints.txt", *wanted], check=True, timeout=600)
-        installed.touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not installed.exists():
+            pip = [sys.executable, "-m", "pip", "install", "-q", "--upgrade", "--target", folder]
+            subprocess.run([*pip, "-c", ROOT / "constraints.txt", *wanted], check=True, timeout=600)
+            installed.touch()
     sys.path.append(str(folder))
     yield
     sys.path.remove(str(folder))

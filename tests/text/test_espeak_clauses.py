@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 import pytest
 
 from shm.espeak.messages import LANGUAGE_FILES
+from tests.share import share
 from text.espeak import espeak, misaki
 from text.espeak.espeak_g2p import EspeakG2P, groups
 from text.g2p import G2P
@@ -86,7 +87,7 @@ def test_no_word_is_said_twice_beside_a_number(language: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SHORT_WORDS)
 def test_no_word_is_said_twice_beside_numbers(language: str) -> None:
-    check_clauses(language, 1000)
+    check_clauses(language, share(1000))
 
 
 def clauses(sentence: str) -> list[str]:

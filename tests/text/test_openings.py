@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from itertools import accumulate
 import pytest
 
 from benchmarks.measuring.evaluation.sentences import answers, evaluation_texts
+from tests.share import share
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.sentences.opening import opening_of
@@ -131,8 +131,7 @@ def test_words_of_openings_are_those_of_the_whole_text(language: str) -> None:
 
 @pytest.mark.slow
 def test_words_of_openings_are_those_of_the_whole_text_in_many_sentences() -> None:
-    count = int(os.environ.get("SENTENCES", "2000"))
-    assert not [each for text in openings(count) for each in wrong(text, "en-us")]
+    assert not [each for text in openings(share(2000)) for each in wrong(text, "en-us")]
 
 
 def test_enough_of_most_answers_is_spoken_before_their_end() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.share import share
 from text.english.english import English, english_lexicon
 from text.english.pronouncing import Pronouncer
 from text.english.tagger import LightTagger
@@ -112,7 +113,7 @@ def test_sentences_sound_as_in_misakis_loop(english: English) -> None:
 
 @pytest.mark.slow
 def test_ten_thousand_sentences_sound_as_in_misakis_loop(english: English) -> None:
-    assert _differences(english, list(_drawn(10_000))) == []
+    assert _differences(english, list(_drawn(share(10_000)))) == []
 
 
 def test_a_common_word_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:

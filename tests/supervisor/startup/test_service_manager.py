@@ -63,6 +63,7 @@ def test_it_is_ready_when_it_can_speak_reloads_and_stops_when_its_streams_have_f
         assert not any("READY" in fields for fields in told + manager.all_heard())
 
 
+@pytest.mark.slow
 def test_an_update_keeps_the_process_that_the_manager_knows(
     manager: Manager, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import text.normalization as rules
+from tests.share import share
 from tests.text.normalization.samples import sample
 from text.locales.tables import languages
 from text.normalization import normalize as normalization
@@ -71,4 +72,4 @@ def test_rules_say_the_same_if_each_is_applied_to_all(language: str, monkeypatch
 @pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_say_the_same_of_more_samples(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(monkeypatch, cases(25), language)
+    check(monkeypatch, cases(share(25)), language)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.share import share
 from tests.text.normalization.generated_markdown import HIDDEN, VOCABULARY, Writer
 from tests.text.normalization.test_normalized_segments import TEXT, LetterG2P
 from text.normalization.normalize import normalized_sentences
@@ -48,5 +49,5 @@ def test_every_word_of_markdown_is_heard_once_and_in_its_place(language: str) ->
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("language", VOCABULARY)
 def test_thousands_of_generated_documents(language: str) -> None:
-    problems = [found for seed in range(60, 2300) if (found := problem(seed, language))]
+    problems = [found for seed in range(60, 60 + share(2240)) if (found := problem(seed, language))]
     assert problems[:20] == []

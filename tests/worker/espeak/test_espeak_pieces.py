@@ -131,6 +131,7 @@ def test_crashing_texts_are_spoken():
     assert survived(cases) == len(cases)
 
 
+@pytest.mark.slow
 def test_random_texts_are_spoken():
     chance = random.Random(20_26)
     cases = [(chance.choice(LANGUAGES), random_text(chance)) for _ in range(40)]

@@ -111,6 +111,7 @@ def test_a_stale_verdict_is_made_again_and_a_change_is_told(settings: WorkerSett
     assert trial(aged, AZURE, PLENTY, actors.crashes, changed) == [] and len(changed) == 1
 
 
+@pytest.mark.slow
 def test_one_that_wants_static_windows_is_tried_with_them(
     settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_one_that_wants_static_windows_is_tried_with_them(
     assert verdict.nodes_of("generator", choice.window_frames(wanted)), verdict.nodes_run
 
 
+@pytest.mark.slow
 def test_coreml_is_tried_in_half_precision(settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The windows that CoreML would compile are made in the trial's process, and say what they say in float32."""
     monkeypatch.setitem(PROVIDERS, "coreml", actors.named("coreml", AZURE))
@@ -149,6 +151,7 @@ def test_what_lost_its_trial_and_was_asked_for_by_name_is_refused_with_the_reaso
     assert decide_providers(settings.model, asked(settings), without=(AZURE,)).choice.assignment.provider == CPU
 
 
+@pytest.mark.slow
 def test_what_won_its_trial_is_used_and_shows_where_its_nodes_ran(settings: WorkerSettings) -> None:
     verdict = tried(asked(settings), AZURE, PLENTY, actors.is_placed)
     assert verdict.right, verdict
@@ -176,7 +179,10 @@ def test_a_segment_on_an_accelerator_has_the_windows_of_the_cpu(settings: Worker
     assert len(made) > 3
 
 
-@pytest.mark.parametrize(("crash", "status"), [(actors.crashes, "SIGABRT"), (actors.crashes_late, "SIGSEGV")])
+@pytest.mark.parametrize(
+    ("crash", "status"),
+    [(actors.crashes, "SIGABRT"), pytest.param(actors.crashes_late, "SIGSEGV", marks=pytest.mark.slow)],
+)
 def test_a_crash_costs_one_trial(settings: WorkerSettings, crash: Any, status: str) -> None:
     verdict = tried(settings, AZURE, PLENTY, crash)
     assert (verdict.right, verdict.reason) == (False, f"its trial crashed ({status})")
@@ -238,6 +244,7 @@ def test_one_that_took_too_long_may_be_tried_again_by_this_server_and_not_by_eac
     lifeline.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux ties processes to processors")
 def test_it_is_compared_on_the_workers_processors(settings: WorkerSettings) -> None:
     last = max(os.sched_getaffinity(0))

@@ -163,6 +163,7 @@ def _feeds(session, arrays):
     return {given.name: array for given, array in zip(session.get_inputs(), arrays, strict=True)}
 
 
+@pytest.mark.slow
 def test_all_convolutions_of_the_published_file_are_packed(real_model, real_stages):
     """All convolutions are packed but one of the windowed generator's, whose input is cropped after it was
     quantised."""

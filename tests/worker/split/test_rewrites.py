@@ -17,7 +17,10 @@ from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATO
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
 
 
-@pytest.mark.parametrize("rewrites", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize(
+    "rewrites",
+    [pytest.param(each, id=name, marks=[pytest.mark.slow] * (name != "all")) for name, each in VARIANTS.items()],
+)
 def test_the_sound_stays_the_same(tmp_path, rewrites):
     parts, plain = Parts(tmp_path, rewrites), Parts(tmp_path, ())
     prosody = plain.prosody()
