@@ -6,8 +6,10 @@ An entry point's code is imported only in the child: the supervisor stays small.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from frontend.process import Configuration
     from shm.listeners import Listeners
     from supervisor.settings.composition import Settings
+
+log = logging.getLogger(__name__)
 
 RETRIES = (60.0, 120.0, 300.0, 600.0)
 """Seconds from a crash loop to the first try, and from each failed try to the next; the last ones for ever."""
@@ -175,6 +179,17 @@ ROLES: dict[str, RoleRow] = {
     "trial": RoleRow(trial, ("subject",), errand=True),
 }
 """All roles, by name. A standby is a worker that waits for another one's death (`workers.py`)."""
+
+
+def run_role(role: str, *arguments: Any) -> None:
+    """Run a role's entry point. What the machine refuses it (descriptors, files, memory) ends it with one line, and the
+    supervisor starts it again."""
+    try:
+        ROLES[role].run(*arguments)
+    except (OSError, MemoryError) as error:
+        log.critical("this process ends: %s", error or type(error).__name__)
+        log.debug("where it ends", exc_info=True)
+        sys.exit(1)
 
 
 def start_arguments(role: str, **values: Any) -> tuple[Any, ...]:

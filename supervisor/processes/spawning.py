@@ -29,7 +29,7 @@ from shm.messages import ConnectionRecords, ControlMessage, KeptSounds, TextBoar
 from shm.records import reserve_records
 from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.forking import forked
-from supervisor.processes.roles import ROLES, start_arguments
+from supervisor.processes.roles import run_role, start_arguments
 from supervisor.settings.composition import Settings
 
 log = logging.getLogger(__name__)
@@ -183,8 +183,8 @@ class ProcessSpawner:
                 self._template.kill()
         if process is None:
             process = self._context.Process(
-                target=ROLES[role].run,
-                args=(control_end, lifeline_end, self.settings, *given),
+                target=run_role,
+                args=(role, control_end, lifeline_end, self.settings, *given),
                 name=f"{role}[{generation}]",
             )
             process.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import signal
 import time
@@ -11,7 +13,7 @@ import multiprocess
 import pytest
 
 from shm.control import control_pair
-from supervisor.processes import spawning
+from supervisor.processes import roles, spawning
 from supervisor.processes.spawning import ChildProcess
 
 
@@ -38,3 +40,18 @@ def test_a_kill_from_outside_is_told_from_others(
     assert child.reap() == -number
     assert child.killed_from_outside == from_outside
     theirs.close()
+
+
+@pytest.mark.parametrize("refusal", [OSError(errno.EMFILE, "Too many open files"), MemoryError()])
+@pytest.mark.parametrize("role", roles.ROLES)
+def test_what_the_machine_refuses_a_process_is_one_line(
+    role: str, refusal: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused() -> None:
+        raise refusal
+
+    monkeypatch.setitem(roles.ROLES, role, roles.RoleRow(refused))
+    with pytest.raises(SystemExit, match="1"):
+        roles.run_role(role)
+    assert [record.levelname for record in caplog.records if record.levelno > logging.DEBUG] == ["CRITICAL"]
+    assert caplog.records[0].message and not caplog.records[0].exc_info
