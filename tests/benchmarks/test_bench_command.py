@@ -64,6 +64,7 @@ def test_a_quick_run_measures_and_writes_everything(name: str, competitors: set[
         assert verdict["target"] in (out / "bench.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_quick_look_is_one_sentence(tmp_path: Path) -> None:
     found = CliRunner().invoke(kokoro_live, ["bench", "--quick", "--engine", "espeak", "--out", str(tmp_path / "out")])
     assert found.exit_code == 0, found.output

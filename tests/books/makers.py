@@ -152,10 +152,6 @@ def _manifest(more: str) -> Edit:
     return replaced(OPF, "</manifest>", f"{more}</manifest>")
 
 
-def _spine(more: str) -> Edit:
-    return replaced(OPF, "<spine", f"{more}<spine")
-
-
 def _declared(encoding: str, codec: str = "", mark: bytes = b"") -> Callable[[str], bytes]:
     return lambda text: (
         mark + text.replace('"utf-8"', f'"{encoding}"', 1).encode(codec or encoding, "xmlcharrefreplace")

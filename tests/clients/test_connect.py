@@ -82,7 +82,9 @@ def placed(home: Path, name: str) -> tuple[Path, str] | None:
     return file, content
 
 
-@pytest.mark.parametrize("name", ESPEAK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "claude-code")) for name in ESPEAK]
+)
 def test_each_client_is_connected_heard_and_given_back(name: str, keyed: Server, home: Path) -> None:
     there = placed(home, name)
     named = ["--file", there[0]] if there and name in ("open-webui", "openai", "librechat") else []

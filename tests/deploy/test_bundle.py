@@ -49,6 +49,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], s
     return add
 
 
+@pytest.mark.slow
 def test_packages_come_whole_from_uvs_index_and_only_when_the_list_changes(
     build_step: ModuleType, listed: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_packages_come_whole_from_uvs_index_and_only_when_the_list_changes(
         assert module.read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_another_file_by_that_name_stops_the_build_and_the_present_packages_stay(
     build_step: ModuleType, listed: Callable[[str], str], tmp_path: Path
 ) -> None:

@@ -90,7 +90,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("kind", UNFIT)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "no network")) for kind in UNFIT]
+)
 def test_an_unfit_machine_gets_one_line_with_the_remedy_and_downloads_nothing(machine: Machine, kind: str) -> None:
     prelude, line = UNFIT[kind]
     if kind == "no network":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.split_model import make_split_model, make_split_voices
 from tests.system.server import Server, server
 
@@ -14,6 +16,7 @@ def blocks_made(of: Server) -> float:
     return float(line.split()[-1])
 
 
+@pytest.mark.slow
 def test_its_first_sentence_comes_in_windows(tmp_path: Path) -> None:
     arguments = (
         *("--model", str(make_split_model(tmp_path / "small.onnx"))),

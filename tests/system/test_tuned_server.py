@@ -40,6 +40,7 @@ def asked(running: Server) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 def test_a_real_engine_is_measured_and_the_server_goes_by_the_result(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import aiohttp
 import msgspec
@@ -14,10 +13,6 @@ from frontend.dialects.kokoro_fastapi import Blend, SsmlParts
 from shm.timing import WordTiming
 from tests.frontend.http.kokoro_fastapi import BELLA, SOUND, Answer, asked, refusal, request_of
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving
-
-
-def marking(*steps: Any) -> FakeSpeaker:
-    return FakeSpeaker(*steps, engine=msgspec.structs.replace(ENGINE, marks=True))
 
 
 class TalkingSpeaker(FakeSpeaker):

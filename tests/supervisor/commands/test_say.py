@@ -329,7 +329,7 @@ async def test_a_signal_ends_the_player_too(tmp_path, monkeypatch):
 # -- alongside the audio
 
 
-@pytest.mark.parametrize("times", [1, 30])
+@pytest.mark.parametrize("times", [1, pytest.param(30, marks=pytest.mark.slow)])
 def test_on_a_terminal_a_long_text_has_a_progress_bar_on_standard_error(times):
     terminal, stderr = pty.openpty()
     shown = bytearray()
