@@ -278,8 +278,8 @@ async def strike(to: Server, rng: random.Random, ends: Sequence[str], *, worker:
     """End the front, and whatever else is to end with it; return when another one serves."""
     ended = await end_front(to, rng, ends)
     if worker:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            to.children("worker[")[0].kill()
+        for dying in to.children("worker[")[:1]:  # none, if the last one has just died
+            dying.kill()
     for _ in range(1 + twice):
         while all(front.pid == ended for front in to.children("front")):  # noqa: ASYNC110 - the same
             await asyncio.sleep(0.02)
