@@ -9,7 +9,6 @@ import gc
 import logging
 import os
 import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -189,7 +188,8 @@ def run_role(role: str, *arguments: Any) -> None:
     except (OSError, MemoryError) as error:
         log.critical("this process ends: %s", error or type(error).__name__)
         log.debug("where it ends", exc_info=True)
-        sys.exit(1)
+        logging.shutdown()
+        os._exit(1)  # what is half made complains of its own end
 
 
 def start_arguments(role: str, **values: Any) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import signal
+import sys
 import time
 from unittest.mock import Mock
 
@@ -51,6 +52,7 @@ def test_what_the_machine_refuses_a_process_is_one_line(
         raise refusal
 
     monkeypatch.setitem(roles.ROLES, role, roles.RoleRow(refused))
+    monkeypatch.setattr(os, "_exit", sys.exit)
     with pytest.raises(SystemExit, match="1"):
         roles.run_role(role)
     assert [record.levelname for record in caplog.records if record.levelno > logging.DEBUG] == ["CRITICAL"]
