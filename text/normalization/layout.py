@@ -1,10 +1,11 @@
-"""Layout around a pasted text's words: subtitle times, stack frames, BBCode, wiki marks, page numbers, notes, faces.
+"""Layout around a pasted text's words: subtitle times, stack frames, JSON, patches, BBCode, wiki marks, page numbers.
 
 These become spaces, so that each word keeps its place in the text. Patterns are bounded or possessive: linear time.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 
@@ -74,6 +75,15 @@ _FRAMES = re.compile(
 """Frame of a stack trace in Python, Java or JavaScript; the error itself stands before or after all of them."""
 _FEWEST_FRAMES = 2
 
+_JSON = re.compile(r'(?:(?<=\s)|^)[{\[](?=\s*["\[{])', re.MULTILINE)
+_IN_JSON = re.compile(r'"((?>(?:[^"\\]|\\.)*))"|[{}\[\]]')
+_MOST_JSON = 8
+"""Values of JSON in a text that are looked at, so that the time stays linear."""
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+_PATCH = re.compile(r"^(?:@@ [^@\n]{1,60} @@|diff --git |index [0-9a-f]{6}|(?:---|\+\+\+) \S)[^\n]*+", re.MULTILINE)
+_REMOVED = re.compile(r"^-(?=[ \t]*\S)", re.MULTILINE)
+
 _WESTERN_MARK = re.compile(
     r"[,:;!?](?:(?<=[\u3040-\u30ff\u4e00-\u9fff].)|(?<=[）].))(?=\S)|,(?<=\d,)(?=[\u3040-\u30ff\u4e00-\u9fff])"
 )
@@ -88,6 +98,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊ�
 
 _NEEDED = re.compile(
     r'^[ \t]*File "|^[ \t]*at [\w.$<>/ ]{1,200}\('
+    r"|[{\[]\s*[\"\[{]|^@@ -\d"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
     r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
     re.MULTILINE | re.IGNORECASE,
@@ -107,6 +118,10 @@ def cleared(text: str) -> str:
         text = _FRAMES.sub(_blank, text)
     if "-->" in text:
         text = _without_times(text)
+    if '"' in text and ("{" in text or "[" in text):
+        text = _without_braces(text)
+    if _HUNK.search(text):
+        text = _REMOVED.sub("−", _PATCH.sub(_blank, text))
     if _CLOSED.search(text):
         text = _BBCODE.sub(_gone, text)
     text = _WIKI.sub(_unmarked, text)
@@ -141,6 +156,28 @@ def _without_times(text: str) -> str:
         return text
     text = _SPEAKER.sub(_gone, _CUE.sub(_blank, _CAPTIONS.sub(_blank, text)))
     return _BREAK.sub(lambda match: " " * len(match[0]), text)
+
+
+def _without_braces(text: str) -> str:
+    """JSON as names and values; its strings keep what they hold."""
+    place = 0
+    for _ in range(_MOST_JSON):
+        found = _JSON.search(text, place)
+        if found is None:
+            break
+        place = found.end()
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if value and (isinstance(value, dict) or "{" in text[found.start() : end]):
+            bare = _IN_JSON.sub(_unquoted, text[found.start() : end])
+            text, place = text[: found.start()] + bare + text[end:], end
+    return text
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    return FILLER if match[1] is None else f"{FILLER}{match[1]}{FILLER}"
 
 
 def _named(match: re.Match[str]) -> str:

@@ -67,7 +67,7 @@ RULES = (
     Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
-    Rule("code", web.code, re.compile(r"[-_(+{]")),
+    Rule("code", web.code, re.compile(r"[-_(+]")),
     Rule("classes", classes.classes, _ANY),
     Rule("references", references, re.compile(r"\d")),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),

@@ -58,7 +58,7 @@ class DateParser:
 
     def _numeric(self, line: Tokens, place: int) -> Iterator[Classed]:
         parts, after, sign = [line[place].text], place + 1, line[place + 1].text
-        if not sign or sign not in _JOINTS:
+        if line[place].kind != "d" or not sign or sign not in _JOINTS:
             return
         while len(parts) < 4 and line.has(after, sign, glued=True) and glued(line, after + 1):
             parts.append(line[after + 1].text)
