@@ -56,6 +56,8 @@ class Sides:
     numbers: tuple[str, ...]
     unit: str = ""
     singular: bool = False
+    once: bool = False
+    """The unit is said after the last number only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,9 @@ class Measures:
         spaced = line[place + 1].gap and line[place + 1].text == "×"
         if 1 < len(numbers) < 4 and all(len(number) < 6 for number in numbers) and not spaced:
             yield Classed(place, after, Sides(tuple(numbers)), _COST)
+            unit, end = self._unit(line, after, self._units)
+            if unit and len(numbers) == 3 and line.ends(end):
+                yield Classed(place, end, Sides(tuple(numbers), unit, once=True), 0.3)
 
     def _measure(
         self, line: Tokens, place: int, after: int, first: Quantity, last: Quantity | None, by: bool

@@ -131,7 +131,8 @@ def said(fields: object, british: bool) -> str:
             sides = (
                 year(int(n), british) if len(n) == 4 and n.isdecimal() else number(n, british) for n in fields.numbers
             )
-            return " by ".join(f"{side}{unit}" for side in sides)
+            unit = spelled(unit, british)
+            return " by ".join(sides) + unit if fields.once else " by ".join(f"{side}{unit}" for side in sides)
         case Ordinal():
             last = f" to {ordinal(fields.last, british)}" if fields.last else ""
             return ordinal(fields.first, british) + last
