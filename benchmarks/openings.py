@@ -1,10 +1,12 @@
 """Sentences that are begun before they are whole: first token to sound, and how far they are from the whole sentence.
 
-    python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--prosody] [--sound]
+    python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--others 0]
+                                  [--prosody] [--sound]
 
 Answers of voice agents are written to a server over a socket as a language model writes them, at so many tokens per
-second, with each value of `--growing-text`. Without a server, `--prosody` compares durations and pitch of a sentence's
-first words with those in the whole sentence, and `--sound` compares the sound of both (it needs the extra `quality`).
+second, with each value of `--growing-text`, while so many others listen to long texts. Without a server, `--prosody`
+compares durations and pitch of a sentence's first words with those in the whole sentence, and `--sound` compares the
+sound of both (it needs the extra `quality`).
 """
 
 from __future__ import annotations
@@ -13,19 +15,22 @@ import argparse
 import asyncio
 import itertools
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import aiohttp
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.growing_text import Client, listen, tokens, write
+from benchmarks.growing_text import FRESH, Client, listen, tokens, write
 from benchmarks.measuring.evaluation.sentences import answers
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.hearing.opinion import OpinionScorer
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.listening import listen as listen_over_http
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.playback import play
 from benchmarks.measuring.renderer import Renderer
@@ -83,6 +88,27 @@ async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> 
                 [rate, median([each[1] for each in found]), median(sound), float(np.quantile(sound, 0.9)), gaps]
             )
     return iter(rows)
+
+
+@contextmanager
+def others(port: int, count: int, text: str) -> Iterator[None]:
+    """So many listeners, each of whom hears the text again and again, as fast as it plays."""
+    over = threading.Event()
+
+    def hear() -> None:
+        while not over.is_set():
+            listen_over_http(port, text, VOICES[1], headers=FRESH, paced=True, going=lambda: not over.is_set())
+            over.wait(0.1)
+
+    threads = [threading.Thread(target=hear) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 def segments(text: str, pipeline: TextPipeline, notation: Notation, *, words: int) -> list[Segment]:
@@ -183,6 +209,7 @@ def main() -> int:
     parser.add_argument("--answers", type=int, default=50)
     parser.add_argument("--rates", type=float, nargs="*", default=[62.0, 20.0])
     parser.add_argument("--ways", nargs="*", default=["sentence", "clause", "now"])
+    parser.add_argument("--others", type=int, default=0, help="listeners to long texts meanwhile")
     parser.add_argument("--prosody", action="store_true")
     parser.add_argument("--sound", action="store_true")
     parser.add_argument("--model", type=Path)
@@ -199,12 +226,15 @@ def main() -> int:
         print(Table("Its sound", ("sentence begun", "P.808", "words wrong, %", "seconds"), heard).as_markdown())
     rows: list[list[Cell]] = []
     for way in arguments.ways:
-        with kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way) as subject:
+        with (
+            kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way) as subject,
+            others(subject.port, arguments.others, " ".join(answers())),
+        ):
             rows += [[way, *row] for row in asyncio.run(latencies(subject.port, arguments.rates, texts))]
         print(f"  {way}: {rows[-1]}", file=sys.stderr)
     if rows:
         names = ("growing-text", "tokens/s", "sentence's end, s", "first sound, s", "of ten, the ninth, s", "gaps")
-        print(Table("From the first token", names, rows).as_markdown())
+        print(Table(f"From the first token, {arguments.others} others listening", names, rows).as_markdown())
     return 0
 
 

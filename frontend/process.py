@@ -20,7 +20,7 @@ from frontend.audio.formats import FORMATS, output_of
 from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
-from frontend.http.app import make_app, routes
+from frontend.http.app import make_app, prepare_bodies
 from frontend.http.texts import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
@@ -31,14 +31,13 @@ from frontend.monitoring.report import Jobs
 from frontend.monitoring.selfcheck import History, SelfChecker
 from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
+from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
 from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
-from frontend.serving.json_body import prepare
-from frontend.serving.route import JSON
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.speech.voices import asked_speech, usual_format
@@ -85,6 +84,9 @@ log = logging.getLogger(__name__)
 _SPARE = "kokoro-live: spare front"
 """The process's title until it is to serve."""
 
+
+FIRST_TEXT = "It's ready, and has been since 9:30."
+"""Read before anybody asks, so that rules and dictionaries are loaded."""
 
 LAST_REQUESTS = 2.0
 """Seconds after an update in which clients may still send what they were about to send on an open connection."""
@@ -153,6 +155,8 @@ class Front:
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(), text.max_pause_seconds, self._metrics.segment_read, text.delimiters)
+        self._first_reader: Reader | None = Reader(self._pipeline, Limits(), text.max_pause_seconds)
+        """Reads a first text, which counts in no metric; None once it has."""
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, self._cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
@@ -186,6 +190,7 @@ class Front:
         wyoming = self._make_wyoming(services)
         protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
         self._tell(Started())
+        prepare_bodies(self._settings)
         await self._oriented.wait()
         acceptor = Acceptor(
             *(self._handover, connections, protocols, self._records, self._scheduler.speaks),
@@ -295,8 +300,20 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if message.engine and message.engine.speaks == "phonemes":
-            self._load_english()
+        if message.engine:
+            if message.engine.speaks == "phonemes":
+                self._load_english()
+            self._read_first(message.engine)
+
+    def _read_first(self, engine: EngineInfo) -> None:
+        """Have the threads that read texts read one, before a listener waits for their start and for what they load."""
+        if reader := self._first_reader:
+            self._first_reader = None
+
+            def read() -> None:
+                next(reader.segments(self._ahead(engine, FIRST_TEXT), engine, GUESS), None)
+
+            self._scheduler.prepare(read)
 
     def _read_ahead(self, text: str) -> None:
         """Read a text, so that its rules are loaded: here, or in the helper if it is one for it."""
@@ -305,7 +322,7 @@ class Front:
     def _load_english(self) -> None:
         if self._loading is None and self._text.g2p == "misaki":
             # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
-            read = partial(self._read_ahead, "It's ready, and has been since 9:30.")
+            read = partial(self._read_ahead, FIRST_TEXT)
             self._loading = asyncio.get_running_loop().run_in_executor(None, read)
 
     def _tell(self, message: ControlMessage) -> None:
@@ -355,7 +372,6 @@ class Front:
                 self._in_flight.record_on(Board(memory))
                 os.close(memory)  # the mapping stays
             case StandBy(english):
-                prepare_to_continue(self._settings)
                 if english:
                     self._load_english()
                     self._scheduler.prepare(partial(self._read_ahead, f"Ready. {'-' * 160}"))
@@ -370,13 +386,6 @@ class Front:
                     self._drain_seconds = message.seconds
                 self._oriented.set()
                 self._end.set()
-
-
-def prepare_to_continue(settings: FrontSettings) -> None:
-    """Load what the answers of a front that dies will need at once."""
-    for route in routes(settings):
-        if route.repeatable and route.body_type == JSON:
-            prepare(route.body)
 
 
 def _disk_cache(settings: FrontSettings) -> DiskCache | None:

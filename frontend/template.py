@@ -20,7 +20,8 @@ from setproctitle import setproctitle
 
 from frontend.audio.encoding import load_codec
 from frontend.audio.formats import FORMATS, output_of
-from frontend.process import Configuration, prepare_to_continue
+from frontend.http.app import prepare_bodies
+from frontend.process import FIRST_TEXT, Configuration
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import ORPHANED, become_child
@@ -71,12 +72,12 @@ class FrontTemplate:
             os._exit(ORPHANED)
 
     def _load(self) -> None:
-        prepare_to_continue(self._settings.front)
+        prepare_bodies(self._settings.front)
         for kind in FORMATS.values():
             load_codec(output_of(kind))
         if self._english:
             pipeline = configured_pipeline(self._g2p, self._settings.text, None, lambda *_: None)
-            for text in ("It's ready, and has been since 9:30.", f"Ready. {'-' * 160}"):
+            for text in (FIRST_TEXT, f"Ready. {'-' * 160}"):
                 deque(pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
             espeak.stop()
         # Of the objects that are there, a front's collections look through none: their pages stay shared.

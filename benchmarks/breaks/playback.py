@@ -41,6 +41,13 @@ BREAKS = (
         ("tests/player/test_process.py", "-k", "desktop"),
     ),
     Mutation(
+        "nothing-is-read-before-the-first-listener",
+        "frontend/process.py",
+        "            self._scheduler.prepare(read)\n",
+        "",
+        ("tests/frontend/test_front_process.py", "-k", "usual_voice"),
+    ),
+    Mutation(
         "word-times-without-the-lead",
         "frontend/streams/stream.py",
         "max(sample - own, 0)",

@@ -30,9 +30,10 @@ from frontend.playing.desk import PlayDesk
 from frontend.serving.access.gate import Gate
 from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
+from frontend.serving.json_body import prepare
 from frontend.serving.no_effect import warn
 from frontend.serving.record import CONTINUES
-from frontend.serving.route import Route, is_repeatable, mount, route_of
+from frontend.serving.route import JSON, Route, is_repeatable, mount, route_of
 from frontend.serving.sending import RING_SECONDS
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import vary
@@ -199,6 +200,13 @@ def routes(settings: FrontSettings) -> list[Route]:
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),
     ]
+
+
+def prepare_bodies(settings: FrontSettings) -> None:
+    """Make what reads the bodies of requests for speech, before one comes."""
+    for route in routes(settings):
+        if route.repeatable and route.body_type == JSON:
+            prepare(route.body)
 
 
 async def _end_events(app: web.Application) -> None:

@@ -1,15 +1,21 @@
 """The front process: what it does on the supervisor's messages."""
 
 import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
+from frontend.contract.request import SpeechRequest
 from frontend.monitoring.metrics import Metrics
-from frontend.process import Front, _disk_cache
+from frontend.planning.profile import CostProfile
+from frontend.process import FIRST_TEXT, Front, _disk_cache
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
+from shm.engine_info import EngineInfo
+from shm.messages import Connect
 from shm.situation import ProcessReport, Situation
+from tests.frontend.scripted_worker import ENGINE
 from text.settings import TextSettings
 from text.words.segment import Notation
 
@@ -19,10 +25,21 @@ class Reader:
 
     def __init__(self) -> None:
         self.read: list[str] = []
+        self.segmented: list[tuple[str, str]] = []
 
     def situation(self, _message: Situation) -> None: ...
 
     def given_up(self, _reason: str) -> None: ...
+
+    def connect(self, _message: Connect, _fds: list[int]) -> None: ...
+
+    def prepare(self, work: Callable[[], None]) -> None:
+        work()
+        work()
+
+    def segments(self, request: SpeechRequest, _engine: EngineInfo, _profile: CostProfile) -> Iterator[object]:
+        self.segmented.append((request.text, request.language))
+        yield object()
 
     def words(self, _text: str, language: str, _notation: Notation) -> list[object]:
         self.read.append(language)
@@ -31,7 +48,8 @@ class Reader:
 
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
-    made._scheduler = made._pipeline = made._player = made._jobs = reader
+    made._scheduler = made._pipeline = made._player = made._jobs = made._first_reader = reader
+    made._settings = FrontSettings()
     made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
     made._oriented, made._cache = asyncio.Event(), SegmentCache(0)
     return made
@@ -51,6 +69,14 @@ async def test_english_is_read_once_while_a_worker_loads_kokoro():
     assert made._loading is not None
     await made._loading
     assert reader.read == ["en-us"]
+
+
+def test_the_threads_that_read_texts_have_read_one_of_the_usual_voice_before_anybody_asks() -> None:
+    reader = Reader()
+    made = front(reader)
+    for generation in (1, 2):
+        made._connect(Connect(generation, 0, 0, engine=ENGINE), [])
+    assert reader.segmented == 2 * [(FIRST_TEXT, "en-us")], "once in each kind of thread"
 
 
 def test_the_disk_cache_has_the_bounds_of_the_settings(tmp_path: Path) -> None:
