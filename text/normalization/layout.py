@@ -98,7 +98,6 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊ�
 
 _NEEDED = re.compile(
     r'^[ \t]*File "|^[ \t]*at [\w.$<>/ ]{1,200}\('
-    r"|[{\[]\s*[\"\[{]|^@@ -\d"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
     r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
     re.MULTILINE | re.IGNORECASE,
@@ -111,7 +110,7 @@ _PLAIN_NICKS = frozenset(
 def cleared(text: str) -> str:
     """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
     text = _WESTERN_MARK.sub(lambda mark: mark[0].translate(_WIDE_MARKS), text)
-    if not _NEEDED.search(text):
+    if not ("{" in text or "@@ -" in text or _NEEDED.search(text)):
         return text
     text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
     if len(_FRAMES.findall(text)) >= _FEWEST_FRAMES:
