@@ -40,9 +40,23 @@ def held_out() -> tuple[str, ...]:
 
 
 @cache
+def middling() -> tuple[str, ...]:
+    """English texts of 6 to 20 words, for evaluation."""
+    found = (*_texts("evaluation.txt"), *_texts("held_out.txt"))
+    return tuple(text for text, _ in found if 6 <= len(text.split()) <= 20)
+
+
+@cache
 def questions() -> tuple[tuple[str, bool], ...]:
     """English sentences, most of them questions, and whether each should rise at its end."""
     return tuple((text, bool(kind)) for kind, text in _lines("questions.txt"))
+
+
+@cache
+def hard_texts() -> tuple[tuple[str, str], ...]:
+    """Kind and text of 200 English texts at which listeners of this model hear faults: single words, two words,
+    repeated imperatives, letters in lists, long sentences."""
+    return tuple((kind, text) for kind, text in _lines("hard_texts.txt"))
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Inflections, measured in the sound of the real model."""
