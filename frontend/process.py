@@ -53,17 +53,15 @@ from shm.listeners import Listeners
 from shm.messages import (
     ChildProgress,
     Connect,
-    ConnectionRecords,
     ControlMessage,
     Disconnect,
     Drain,
     Heartbeat,
-    KeptSounds,
     PlayerLink,
+    SharedMemory,
     StandBy,
     Started,
     Suspects,
-    TextBoard,
 )
 from shm.metric_files import MetricFiles
 from shm.records import Records
@@ -154,8 +152,8 @@ class Front:
         self._text = text
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
-        reader = Reader(self._pipeline, Limits(), text.max_pause_seconds, self._metrics.segment_read, text.delimiters)
-        self._first_reader: Reader | None = Reader(self._pipeline, Limits(), text.max_pause_seconds)
+        reader = Reader(self._pipeline, Limits(), self._metrics.segment_read, text.delimiters)
+        self._first_reader: Reader | None = Reader(self._pipeline, Limits())
         """Reads a first text, which counts in no metric; None once it has."""
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, self._cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
@@ -249,7 +247,7 @@ class Front:
             player=desk.report,
             jobs=self._report_jobs,
         )
-        phonemizer = Phonemizer(self._pipeline, self._text.max_pause_seconds, self._g2p, self._text.lexicon)
+        phonemizer = Phonemizer(self._pipeline, self._g2p, self._text.lexicon)
         app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(
@@ -359,17 +357,15 @@ class Front:
                     setproctitle("kokoro-live: front")
                     self._cache.take_over()
                 self._oriented.set()
-            case ConnectionRecords():
+            case SharedMemory(holds):
                 (memory,) = fds
-                self._records = Records(memory)
-                os.close(memory)  # the mapping stays
-            case KeptSounds():
-                (memory,) = fds
-                self._cache.share(memory)
-                os.close(memory)  # the mapping stays
-            case TextBoard():
-                (memory,) = fds
-                self._in_flight.record_on(Board(memory))
+                match holds:
+                    case "records":
+                        self._records = Records(memory)
+                    case "sounds":
+                        self._cache.share(memory)
+                    case "texts":
+                        self._in_flight.record_on(Board(memory))
                 os.close(memory)  # the mapping stays
             case StandBy(english):
                 if english:

@@ -15,6 +15,7 @@ machine share.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -287,9 +288,12 @@ class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
     """Supervisor -> front, player or maker of books, whose event loop sends it back at once."""
 
 
-class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
-    """Supervisor -> front, as the first message, with one file descriptor: the board on which the front records its
-    texts (`shm.in_flight`)."""
+class SharedMemory(msgspec.Struct, frozen=True, tag="shared_memory"):
+    """Supervisor -> front, before its first connection, with one file descriptor: memory that outlives the front."""
+
+    holds: Literal["texts", "records", "sounds"]
+    """The texts in hand, on a board of this front's own (`shm.in_flight`); what the fronts note of each connection
+    (`shm.records`); the sounds that they keep (`shm.sounds`)."""
 
 
 class StandBy(msgspec.Struct, frozen=True, tag="stand_by"):
@@ -309,16 +313,6 @@ class Forked(msgspec.Struct, frozen=True, tag="forked"):
 
     pid: int
     """Process id of the front; 0 if the system has no room for one."""
-
-
-class ConnectionRecords(msgspec.Struct, frozen=True, tag="connection_records"):
-    """Supervisor -> front, before its first connection, with one file descriptor: what the fronts note of each
-    connection (`shm.records`)."""
-
-
-class KeptSounds(msgspec.Struct, frozen=True, tag="kept_sounds"):
-    """Supervisor -> front, before its first connection, with one file descriptor: the sounds that fronts keep
-    (`shm.sounds`)."""
 
 
 class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
@@ -376,37 +370,12 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Seconds that a front's answers have; None: `--drain-timeout`."""
 
 
-ControlMessage = (
-    Load
-    | Loading
-    | ChildReady
-    | Placed
-    | ChildProgress
-    | ProviderFailure
-    | Recycle
-    | BootFailure
-    | Connect
-    | Disconnect
-    | Distrust
-    | Idle
-    | WorkersNeeded
-    | Started
-    | Heartbeat
-    | Situation
-    | TextBoard
-    | StandBy
-    | Fork
-    | Forked
-    | ConnectionRecords
-    | KeptSounds
-    | Suspects
-    | Cleared
-    | PlayerWanted
-    | PlayerLink
-    | BooksNews
-    | BooksIdle
-    | Drain
-)
+_OfChildren = Started | Heartbeat | ChildProgress | BootFailure | Drain
+_OfWorkers = Load | Loading | ChildReady | Placed | ProviderFailure | Recycle
+_OfChannels = Connect | Disconnect | Distrust | Idle | WorkersNeeded
+_OfFronts = Situation | SharedMemory | StandBy | Fork | Forked | Suspects | Cleared
+_OfClients = PlayerWanted | PlayerLink | BooksNews | BooksIdle
+ControlMessage = _OfChildren | _OfWorkers | _OfChannels | _OfFronts | _OfClients
 
 encode = msgspec.msgpack.Encoder().encode
 decode_order: Callable[[bytes], OrderMessage] = one_error(msgspec.msgpack.Decoder(OrderMessage).decode)

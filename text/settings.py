@@ -1,4 +1,4 @@
-"""User settings of reading: the lexicon, pauses, the rules of normalisation and the limits of markup."""
+"""User settings of reading: the lexicon, pauses and the rules of normalisation."""
 
 from __future__ import annotations
 
@@ -50,9 +50,6 @@ class TextSettings:
         "What pronounces words: misaki (its lexicons, then espeak-ng's rules, then letters), espeak (espeak-ng's rules "
         "alone, as phonemizer reads) or letters (spelled out). Pronunciations of --lexicon and of markup win over all.",
         "misaki",
-    )
-    max_pause_seconds: float = setting(
-        Group.TEXT, "The most silence that the markup of one request may ask for, in seconds.", 60.0, low=0
     )
     delimiters: str = setting(
         Group.TEXT,

@@ -22,7 +22,7 @@ _NORMALIZATION = Normalization()
 
 
 def markup(kind: MarkupKind, data: bytes) -> Marked:
-    return parse_markup(kind, sanitized(data), "en-us", Notation.of(ENGINE), 60.0, Cast(ENGINE.voices))
+    return parse_markup(kind, sanitized(data), "en-us", Notation.of(ENGINE), Cast(ENGINE.voices))
 
 
 def sanitized(data: bytes) -> str:

@@ -248,8 +248,10 @@ def _with_tags(text: str, voice: str) -> str:
 class _NamedMeanings(Meanings):
     """Meanings that stay as they are written: the speech request will look them up."""
 
+    max_pause_seconds = math.inf
+
     def __init__(self) -> None:
-        self.max_pause_seconds = math.inf
+        """It knows no voices."""
 
     def phonemes(self, ipa: str, performer: Performer | None) -> str:
         return ipa

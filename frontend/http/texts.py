@@ -97,7 +97,6 @@ class Phonemizer:
     """The front's own way from a text to phonemes."""
 
     pipeline: TextPipeline
-    max_pause_seconds: float
     g2p: G2P
     lexicon: Path | None = None
     """File of the user's pronunciations."""
@@ -142,8 +141,7 @@ def _phonemized(
     notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
     cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
     with current.get().working():
-        limit = phonemizer.max_pause_seconds
-        marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
+        marked = apart.result(text, parse_markup, fields.markup, text, language, notation, cast)
         words: list[Word] = []
         pipeline = phonemizer.pipeline.by(fields.g2p) if fields.g2p else phonemizer.pipeline
         for performer, part in marked.parts():

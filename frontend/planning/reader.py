@@ -15,7 +15,7 @@ from frontend.planning.sentences import WrittenText
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.markup.marked import Marked, Pause
-from text.markup.meanings import MarkupError
+from text.markup.meanings import MAX_PAUSE_SECONDS, MarkupError
 from text.markup.parse import parse_markup
 from text.phoneme_script import phoneme_sentences
 from text.pipeline import PerformedText, TextPipeline, performed_parts
@@ -31,13 +31,11 @@ class Reader:
         self,
         pipeline: TextPipeline,
         limits: Limits,
-        max_pause_seconds: float,
         spent: Callable[[float, float], None] = lambda _reading, _planning: None,
         delimiters: str = "",
     ) -> None:
         """
         Args:
-            max_pause_seconds: longest pause that a request's markup may ask for.
             spent: told the seconds of reading and those of planning, after each segment.
             delimiters: cut marks (`text/markup/delimiters.py`), unless the request names its own.
         """
@@ -45,7 +43,6 @@ class Reader:
         self._delimiters = delimiters
         self._pipeline = pipeline
         self._limits = limits
-        self._max_pause_seconds = max_pause_seconds
 
     def segments(
         self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile
@@ -125,8 +122,7 @@ class Reader:
                 raise error.within(f"turns[{place}].text") from error
             parts += performed_parts(replace(marked, text=marked.text + end), turn.performer, turn.pause)
             pauses += sum(each.seconds for each in marked.annotations if isinstance(each, Pause))
-        if request.turns and pauses > self._max_pause_seconds:
-            limit = self._max_pause_seconds
+        if request.turns and pauses > (limit := MAX_PAUSE_SECONDS):
             message = f"`turns`: the pauses in the texts last {pauses:g} seconds together; {limit:g} are allowed."
             raise ApiError(400, message, param="turns", code="invalid_markup")
         pipeline = self._pipeline.without(request.rules_off).saying(request.pronunciations)
@@ -135,8 +131,7 @@ class Reader:
     def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
         cast = Cast(engine.voices, dict(request.aliases), request.language if request.one_language else None)
         notation = Notation.of(engine)
-        language, limit = performer.language, self._max_pause_seconds
-        marked = apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)
+        marked = apart.result(text, parse_markup, request.markup, text, performer.language, notation, cast)
         return marked.ended_after(self._delimiters if request.delimiters is None else request.delimiters)
 
 

@@ -159,12 +159,6 @@ class FrontSettings:
         10.0,
         above=0,
     )
-    body_timeout: float = setting(
-        Group.LIMITS,
-        "Seconds in which a request's body must arrive; then it is answered with 408.",
-        30.0,
-        above=0,
-    )
     keepalive_timeout: float = setting(
         Group.LIMITS,
         "Seconds after which a connection without a request is closed; more than a proxy's own.",
@@ -203,6 +197,8 @@ class FrontSettings:
         30.0,
         low=0,
     )
+    body_timeout: float = 30.0
+    """Seconds in which a request's body must arrive; then it is answered with 408."""
     max_bodies_bytes: int = 32 * 1024 * 1024
     """Bytes of all bodies and Wyoming events being read, or `max_body_bytes` if that is more; one more is answered with
     503."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ENGINE = {field.name for field in settings_of(WorkerSettings)} - {"mirror", "manifest"}
 """The settings that an engine in this process reads; the other settings concern fetching files."""
 
-_READING = {field.name for field in settings_of(TextSettings)} - {"max_pause_seconds", "delimiters"}
+_READING = {field.name for field in settings_of(TextSettings)} - {"delimiters"}
 """The settings of a text's pronunciation and pauses that speech in this process reads: it has neither markup nor cut
 marks."""
 

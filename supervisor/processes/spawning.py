@@ -25,7 +25,7 @@ from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve, sparse
-from shm.messages import ConnectionRecords, ControlMessage, KeptSounds, TextBoard
+from shm.messages import ControlMessage, SharedMemory
 from shm.records import reserve_records
 from supervisor.processes.children import Activity, Incarnation
 from supervisor.processes.forking import forked
@@ -78,7 +78,7 @@ class ChildProcess(Incarnation):
         except NoMemory:
             return None  # a front without the memory is served all the same
         try:
-            self.send(TextBoard(), (memory,))
+            self.send(SharedMemory("texts"), (memory,))
             return Board(memory)
         finally:
             os.close(memory)
@@ -203,8 +203,8 @@ class ProcessSpawner:
             self._memories = []
             try:
                 if sys.platform == "linux":
-                    self._memories.append((ConnectionRecords(), reserve_records()))
-                    self._memories.append((KeptSounds(), sparse("sounds")))
+                    self._memories.append((SharedMemory("records"), reserve_records()))
+                    self._memories.append((SharedMemory("sounds"), sparse("sounds")))
             except OSError as error:
                 log.error("the answers of a front that dies will be cut: %s", error.strerror)
         return self._memories

@@ -46,7 +46,7 @@ class ContextDesk(Desk):
     """A desk that opens contexts."""
 
     def __init__(self, settings: FrontSettings | None = None) -> None:
-        super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits(), 10.0))
+        super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits()))
         if settings:
             self.scheduler._shared.settings = settings
         self.services = Services(self.scheduler, settings or FrontSettings(), self.metrics)

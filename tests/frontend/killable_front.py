@@ -98,7 +98,7 @@ class Front:
     def __init__(self, control: socket.socket, records: Records, settings: FrontSettings, sounds: int) -> None:
         self._control, self._records, self._settings = control, records, settings
         self._metrics = Metrics()
-        reader = Reader(configured_pipeline(G2P(), TextSettings(), None), Limits(), 10.0)
+        reader = Reader(configured_pipeline(G2P(), TextSettings(), None), Limits())
         self._cache = SegmentCache(settings.cache_bytes)
         self._cache.share(sounds)
         self._serves = False

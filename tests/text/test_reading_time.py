@@ -57,7 +57,7 @@ def grown(text: str, language: str) -> None:
 
 def marked(kind: MarkupKind, text: str, language: str) -> None:
     try:
-        parse_markup(kind, f"<speak>{text}</speak>" if kind is MarkupKind.SSML else text, language, KOKORO, 10.0)
+        parse_markup(kind, f"<speak>{text}</speak>" if kind is MarkupKind.SSML else text, language, KOKORO)
     except MarkupError:
         pass
 

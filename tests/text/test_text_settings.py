@@ -17,11 +17,6 @@ def test_a_lexicon_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert TextSettings(lexicon=tmp_path / "mine.tsv").lexicon
 
 
-def test_pauses_are_not_shorter_than_none() -> None:
-    with pytest.raises(ValueError, match="max_pause_seconds must be at least 0, not -1"):
-        TextSettings(max_pause_seconds=-1)
-
-
 @pytest.mark.parametrize(
     ("pauses", "says"),
     [

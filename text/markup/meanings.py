@@ -38,6 +38,10 @@ def clamped_rate(rate: float) -> float:
     return min(max(rate, SLOWEST), FASTEST)
 
 
+MAX_PAUSE_SECONDS = 60.0
+"""The most silence that the markup of one request may ask for."""
+
+
 def over_limit(seconds: float, limit: float) -> str | None:
     """Error message if the pauses so far, in seconds, exceed the limit; None if they don't."""
     if seconds <= limit:
@@ -83,12 +87,13 @@ class Meanings:
     IPA.
     """
 
-    def __init__(self, cast: Cast, language: str, notation: Notation, max_pause_seconds: float) -> None:
+    max_pause_seconds = MAX_PAUSE_SECONDS
+
+    def __init__(self, cast: Cast, language: str, notation: Notation) -> None:
         """Args:
         language: the language of all text that names no voice.
         notation: the input that the engine accepts.
         """
-        self.max_pause_seconds = max_pause_seconds
         self._cast = cast
         self._language = language
         self._notation = notation

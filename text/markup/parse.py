@@ -184,9 +184,7 @@ class _TagReader:
 _NOBODY = Cast()
 
 
-def parse_markup(
-    kind: MarkupKind, text: str, language: str, notation: Notation, max_pause_seconds: float, cast: Cast = _NOBODY
-) -> Marked:
+def parse_markup(kind: MarkupKind, text: str, language: str, notation: Notation, cast: Cast = _NOBODY) -> Marked:
     """Text of a request with its markup's annotations. Takes linear time; run it in a thread.
 
     Args:
@@ -199,7 +197,7 @@ def parse_markup(
     """
     if kind is MarkupKind.NONE:
         return Marked.plain(text)
-    meanings = Meanings(cast, language, notation, max_pause_seconds)
+    meanings = Meanings(cast, language, notation)
     match kind:
         case MarkupKind.BASIC:
             return parse_basic(text, meanings)

@@ -42,7 +42,7 @@ PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\teng
 @asynccontextmanager
 async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
     services = Services(FakeSpeaker(engine=engine), FrontSettings(max_input_characters=300), Metrics())
-    app = make_app(services, Phonemizer(PIPELINE, 60, G2P()))
+    app = make_app(services, Phonemizer(PIPELINE, G2P()))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

@@ -28,7 +28,7 @@ async def asked(lexicon: Path | None, *bodies: dict[str, object]) -> list[tuple[
     g2p = G2P()
     pipeline = TextPipeline(g2p, lexicon=LexiconFile(lexicon).current) if lexicon else TextPipeline(g2p)
     services = Services(FakeSpeaker(engine=ENGINE), FrontSettings(), Metrics())
-    runner = web.AppRunner(make_app(services, Phonemizer(pipeline, 60, g2p, lexicon)), access_log=None)
+    runner = web.AppRunner(make_app(services, Phonemizer(pipeline, g2p, lexicon)), access_log=None)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()

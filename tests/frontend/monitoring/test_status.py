@@ -122,7 +122,7 @@ async def test_the_cache_is_shown() -> None:
 
 
 async def test_the_scheduler_says_how_things_stand() -> None:
-    reader = Reader(TextPipeline(G2P()), Limits(), 10.0)
+    reader = Reader(TextPipeline(G2P()), Limits())
     scheduler = Scheduler(reader, Metrics(), lambda _: None, FrontSettings(), SegmentCache(0))
     situation = Situation("running", "", {"front": 1, "worker": 0}, {"CoreMLExecutionProvider": "it raised"})
     scheduler.situation(situation)

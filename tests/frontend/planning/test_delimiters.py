@@ -32,7 +32,7 @@ TEXT = "The first part of it is here; the second one comes, and then | a third o
 
 def planned(text: str, signs: str | None, own: str = "", pipeline: TextPipeline = PIPELINE) -> list[Segment]:
     asked = SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0, MarkupKind.BASIC, delimiters=signs)
-    found = Reader(pipeline, Limits(), 10.0, delimiters=own).segments(asked, ENGINE, GUESS)
+    found = Reader(pipeline, Limits(), delimiters=own).segments(asked, ENGINE, GUESS)
     return [each for each in found if isinstance(each, Segment)]
 
 

@@ -181,7 +181,7 @@ PIPELINE = TextPipeline(G2P())
 
 def read(**fields: object) -> list[Segment]:
     request = SpeechRequest("r", TEXT, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
-    return list(Reader(PIPELINE, Limits(), 5.0).segments(request, ENGINE, GUESS))
+    return list(Reader(PIPELINE, Limits()).segments(request, ENGINE, GUESS))
 
 
 def test_short_sentences_share_a_segment_unless_they_are_numbered() -> None:

@@ -28,7 +28,7 @@ def test_each_segments_reading_and_planning_are_told(monkeypatch: Any) -> None:
             yield sentence
 
     monkeypatch.setattr(type(pipeline), "performed", slowly)
-    reader = Reader(pipeline, Limits(), 10.0, lambda reading, planning: spent.append((reading, planning)))
+    reader = Reader(pipeline, Limits(), lambda reading, planning: spent.append((reading, planning)))
     request = SpeechRequest("r", "One sentence. Then another one. A third.", (("af_heart", 1.0),), "en-us", 1.0)
     segments = list(reader.segments(request, espeak(), GUESS))
     assert len(spent) == len(segments) > 0

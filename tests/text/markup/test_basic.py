@@ -11,8 +11,8 @@ from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 
 
-def parsed(text: str, limit: float = 60.0) -> Marked:
-    return parse_markup(MarkupKind.BASIC, text, "en-us", KOKORO, limit)
+def parsed(text: str) -> Marked:
+    return parse_markup(MarkupKind.BASIC, text, "en-us", KOKORO)
 
 
 def test_pauses_and_pronunciations_need_no_switch() -> None:
@@ -37,8 +37,8 @@ def test_what_may_be_something_else_stays_text(text: str) -> None:
 
 
 def test_pauses_are_bounded_here_too() -> None:
-    with pytest.raises(MarkupError, match="at most 5 seconds"):
-        parsed("a [pause:6s] b", limit=5)
+    with pytest.raises(MarkupError, match="at most 60 seconds"):
+        parsed("a [pause:61s] b")
 
 
 @pytest.mark.parametrize("part", ["[pause:1", "[x](/ə", "[[[[", "[pause:0.0s]"])

@@ -22,7 +22,7 @@ PROFILE = CostProfile(0.0, 0.03, 0.0)
 
 
 def marked(content: str, notation: Notation = KOKORO) -> Marked:
-    return parse_markup(MarkupKind.SSML, f"<speak>{content}</speak>", "en-us", notation, 60)
+    return parse_markup(MarkupKind.SSML, f"<speak>{content}</speak>", "en-us", notation)
 
 
 def segments(content: str, notation: Notation = KOKORO) -> list[Segment]:

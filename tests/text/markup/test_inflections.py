@@ -21,7 +21,7 @@ from text.words.segment import Notation, Segment
 
 
 def marked(kind: MarkupKind, text: str) -> Marked:
-    return parse_markup(kind, text, "en-us", KOKORO, 60)
+    return parse_markup(kind, text, "en-us", KOKORO)
 
 
 def ssml(inner: str) -> list[Inflected]:

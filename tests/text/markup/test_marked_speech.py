@@ -35,7 +35,7 @@ def english() -> TextPipeline:
 
 
 def marked(kind: MarkupKind, text: str, notation: Notation = KOKORO) -> Marked:
-    return parse_markup(kind, text, "en-us", notation, 60)
+    return parse_markup(kind, text, "en-us", notation)
 
 
 def units(pipeline: TextPipeline, text: str | Marked, notation: Notation = KOKORO) -> list[Unit]:

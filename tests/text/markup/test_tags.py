@@ -18,8 +18,8 @@ from text.words.sanitize import sanitize
 from text.words.segment import Notation
 
 
-def parsed(text: str, notation: Notation = KOKORO, language: str = "en-us", limit: float = 60.0) -> Marked:
-    return parse_markup(MarkupKind.TAGS, text, language, notation, limit)
+def parsed(text: str, notation: Notation = KOKORO, language: str = "en-us") -> Marked:
+    return parse_markup(MarkupKind.TAGS, text, language, notation)
 
 
 def test_a_pause_stands_after_the_word_before_it() -> None:
@@ -66,9 +66,9 @@ def test_a_pause_without_a_length_is_refused_with_its_place(wrong: str) -> None:
 
 
 def test_all_pauses_together_are_bounded() -> None:
-    assert parsed("[pause:2s] a [pause:3s]", limit=5).annotations == (Pause(0, 2.0), Pause(1, 3.0))
-    with pytest.raises(MarkupError, match=r"column 14: .*last 5\.001 seconds; at most 5 seconds"):
-        parsed("[pause:2s] a [pause:3001ms]", limit=5)
+    assert parsed("[pause:20s] a [pause:40s]").annotations == (Pause(0, 20.0), Pause(1, 40.0))
+    with pytest.raises(MarkupError, match=r"column 15: .*last 60\.001 seconds; at most 60 seconds"):
+        parsed("[pause:20s] a [pause:40001ms]")
 
 
 def test_ipa_that_can_not_be_spoken_is_refused_by_its_symbols() -> None:
@@ -81,7 +81,7 @@ def test_ipa_that_can_not_be_spoken_is_refused_by_its_symbols() -> None:
 
 def test_without_markup_tags_are_text() -> None:
     text = "[pause:1s]  [a](/b/) <speak>"
-    assert parse_markup(MarkupKind.NONE, text, "en-us", KOKORO, 60) == Marked(sanitize(text))
+    assert parse_markup(MarkupKind.NONE, text, "en-us", KOKORO) == Marked(sanitize(text))
 
 
 _PIECES = st.sampled_from(

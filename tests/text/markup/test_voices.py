@@ -26,7 +26,7 @@ ENGINE = kokoro(
     *("af_heart", "af_bella", "bf_emma", "ff_siwis"),
     vocabulary="".join(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]),
 )
-READER = Reader(TextPipeline(G2P()), Limits(), max_pause_seconds=10)
+READER = Reader(TextPipeline(G2P()), Limits())
 
 
 def performer(name: str, language: str = "en-us", rate: float = 1.0) -> Performer:
@@ -145,8 +145,8 @@ def test_a_wrong_turn_is_named_and_all_turns_pauses_are_bounded_together() -> No
     with pytest.raises(MarkupError) as refusal:
         segments("x", turns=(DialogueTurn("Fine.", bella), DialogueTurn("[voice:x] Hi.", bella)))
     assert refusal.value.param == "turns[1].text"
-    with pytest.raises(ApiError, match="12 seconds together; 10"):
-        segments("x", turns=(DialogueTurn("a [pause:6s] b", bella), DialogueTurn("a [pause:6s] b", bella)))
+    with pytest.raises(ApiError, match="62 seconds together; 60"):
+        segments("x", turns=(DialogueTurn("a [pause:31s] b", bella), DialogueTurn("a [pause:31s] b", bella)))
 
 
 def test_rules_that_are_off_for_a_text_leave_it_as_it_is_written() -> None:
