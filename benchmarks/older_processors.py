@@ -32,7 +32,7 @@ from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
-from worker.graph.float_model import float_path, write_float
+from worker.graph.dynamic_int8 import float_path, write_float
 from worker.pcm import log_mel_distance
 from worker.providers.trial import SAMPLE_SENTENCES
 from worker.settings import WorkerSettings

@@ -356,7 +356,7 @@ BREAKS = (
     ),
     Mutation(
         "a-standby-front-takes-over",
-        "supervisor/processes/standby_front.py",
+        "supervisor/processes/fronts.py",
         '        return child or self._nursery.start("front")\n',
         '        return self._nursery.start("front")\n',
         ("tests/supervisor/processes/test_standby_front.py",),

@@ -247,7 +247,7 @@ BREAKS = (
     ),
     Mutation(
         "traces-of-an-hour-only",
-        "frontend/monitoring/traces.py",
+        "frontend/monitoring/metrics.py",
         "self._clock() - self._slowest[0][0].moment >= _HOUR",
         "False",
         ("tests/frontend/monitoring/test_traces.py",),

@@ -37,8 +37,7 @@ from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
 from kokoro_live.installation import this_installation
 from worker.engine import EngineError, EngineUnavailable
-from worker.graph.dynamic_int8 import is_dynamic_int8
-from worker.graph.float_model import QuantizationError, write_float
+from worker.graph.dynamic_int8 import QuantizationError, is_dynamic_int8, write_float
 from worker.graph.loading import load_graph
 from worker.models.checksums import cached_sha256_of
 

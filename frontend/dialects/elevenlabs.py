@@ -22,10 +22,9 @@ from frontend.contexts.events import Event, Spoken
 from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
-from frontend.dialects.alignment import Alignments
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.elevenlabs_lists import ROUTES, models
-from frontend.dialects.elevenlabs_times import ElevenLabsTurn, TimedLines
+from frontend.dialects.elevenlabs_times import Alignments, ElevenLabsTurn, TimedLines
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail

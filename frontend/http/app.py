@@ -16,7 +16,7 @@ from frontend.contract.stages import Stages
 from frontend.dialects.all import ALL, served
 from frontend.dialects.dialect import DIALECTS, error_form_of
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, play, pronunciation, scores, server, texts
+from frontend.http import catalog, play, server, texts
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
 from frontend.http.play import FRONT_ENDS, PLAYER
@@ -195,7 +195,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (texts, pronunciation, scores, play, jobs_handler, catalog, server)
+    own = (texts, play, jobs_handler, catalog, server)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),

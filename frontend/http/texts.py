@@ -1,9 +1,11 @@
-"""Texts shown, not spoken: the pronunciation of each word, and the division into sentences."""
+"""Texts shown, not spoken: each word's pronunciation, the ways to say a word and the one that is kept, the division into
+sentences, and the score, by which its phonemes would be spoken."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +16,20 @@ from msgspec import Meta
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
+from frontend.contract.speaker import engine_in_use
 from frontend.serving.json_body import fields_of, json_response, read_query
-from frontend.serving.no_effect import another_name, no_effect_if
+from frontend.serving.no_effect import another_name, no_effect_if, note_no_effect
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
-from frontend.speech.asked import check_length, checked_text
+from frontend.speech.asked import check_length, checked_text, delivery_of, speech_request, text_of
+from frontend.speech.body import SpeechBody
+from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score
 from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
+from text.candidates import ways_to_say
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P
+from text.lexicon import NotKept, keep
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -32,7 +39,7 @@ from text.sentences.sentences import lines_of_sentences
 from text.settings import Pronouncing
 from text.units.segmentation import pronounceable
 from text.words.performer import Cast
-from text.words.punctuation import is_unpronounceable
+from text.words.punctuation import is_unpronounceable, speakable
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, PhonemeSource, Word
 
@@ -224,3 +231,141 @@ def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:
 
 def _lines(paragraphs: list[str], language: str) -> list[list[list[str]]]:
     return [list(lines_of_sentences(sanitize(paragraph), language)) for paragraph in paragraphs]
+
+
+_OF_SENDING = (
+    "response_format",
+    "format",
+    "sample_rate",
+    "stream_format",
+    "stream",
+    "timestamps",
+    "from_sentence",
+    "visemes",
+    "user",
+    "on_busy",
+    "volume_multiplier",
+    "return_timestamps",
+    "return_download_link",
+    "download_format",
+    "priority",
+)
+"""Fields of a speech request that say how audio is sent."""
+
+
+@ROUTES.add(
+    "post",
+    "/v1/audio/score",
+    Access.KEY,
+    "Speech",
+    json_answer("The score, to be sent to `/v1/audio/speech` as `score`.", SpeechScore),
+    errors=(*WITH_BODY, 500),
+    body=SpeechBody,
+    example={"voice": "af_heart", "input": "Hello."},
+    repeatable=True,
+)
+async def score(request: web.Request) -> web.Response:
+    """Show how a text would be spoken.
+
+    Takes the fields of a speech request, and answers with the duration, pitch and energy of each phoneme in place of
+    the audio. 400 from an engine that can't tell.
+    """
+    services = request.app[SERVICES]
+    settings = services.settings
+    fields = await fields_of(request, SpeechBody)
+    if fields.score is not None:
+        raise ApiError(400, "`score`: give a text.", param="score", code="invalid_value")
+    note_no_effect(request, [name for name in _OF_SENDING if getattr(fields, name) is not None])
+    fields = msgspec.structs.replace(fields, **dict.fromkeys(_OF_SENDING))
+    text = text_of(fields, settings)
+    check_length(len(text), settings, "input", MAX_CHARACTERS)
+    engine = engine_in_use(services.speaker)
+    if not engine.inflects:
+        message = f"{engine.name} with {engine.model} gives no score, and takes none."
+        raise ApiError(400, message, code="score_unavailable")
+    asked = speech_request(request, fields, text, None, engine, settings, delivery_of(fields, settings))
+    with (
+        services.in_flight.answering(text),
+        closing(services.speaker.open(replace(asked, score_only=True))) as stream,
+    ):
+        written = [each async for each in stream.scores()]
+    return json_response(speech_score(written, asked.performer, asked.inflection))
+
+
+class PronunciationBody(msgspec.Struct):
+    """The body's fields. `null` means absent; X-Warning names others."""
+
+    word: Annotated[Annotated[str, Meta(max_length=200)], Meta(description="A single word.")]
+    lang: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="The word's language; the default voice's where it is left out.", examples=["en-us"]),
+    ] = None
+    keep: Annotated[
+        Annotated[str, Meta(max_length=200)] | None,
+        Meta(
+            description="How the word is said from now on: IPA between slashes, such as a way's, or other words. It is "
+            "kept in the server's `--lexicon`, for that spelling alone if the word has capitals.",
+            examples=["/ˈɛnʤɪn ˈɛks/"],
+        ),
+    ] = None
+
+
+class OfferedWay(msgspec.Struct):
+    """A way to say the word."""
+
+    phonemes: Annotated[str, Meta(description="To be spoken as `[word](/phonemes/)`, or kept between slashes.")]
+    how: Annotated[str, Meta(description="As it is read now, a language it may come from, rules, or letters.")]
+    probability: Annotated[float | None, Meta(description="That the word is of that language.")]
+
+
+class WaysOfWord(msgspec.Struct):
+    """The ways to say a word, the one in use first."""
+
+    word: str
+    language: str
+    ways: list[OfferedWay]
+    kept: Annotated[bool, Meta(description="Whether `keep` was written.")]
+
+
+@ROUTES.add(
+    "post",
+    "/v1/pronunciation",
+    Access.HERE,
+    "Speech",
+    json_answer("The ways, the one in use first.", WaysOfWord),
+    errors=(*WITH_BODY, 409),
+    body=PronunciationBody,
+    example={"word": "Nguyen", "lang": "en-us"},
+)
+async def pronunciation(request: web.Request) -> web.Response:
+    """Show the ways to say a word, or keep one.
+
+    The same as `kokoro-live pronounce`.
+
+    Raises:
+        ApiError: 400, no single word or no IPA; 409, the server has no lexicon that it may write.
+    """
+    services = request.app[SERVICES]
+    fields = await fields_of(request, PronunciationBody)
+    word = sanitize(fields.word)
+    if len(word.split()) != 1 or not speakable(word):
+        raise ApiError(400, "`word`: it is no single word.", param="word", code="invalid_value")
+    language = language_of_text(fields.lang, None, services.speaker, services.settings)
+    with services.in_flight.answering(word):
+        phonemizer = request.app[PHONEMIZER]
+        return json_response(await asyncio.to_thread(_ways, phonemizer, word, language, fields.keep))
+
+
+def _ways(phonemizer: Phonemizer, word: str, language: str, said: str | None) -> WaysOfWord:
+    if said is not None:
+        if phonemizer.lexicon is None:
+            raise ApiError(409, "`keep`: the server has no --lexicon.", param="keep", code="no_lexicon")
+        try:
+            keep(phonemizer.lexicon, word, said, language)
+        except NotKept as error:
+            raise ApiError(400, f"`keep`: {error}.", param="keep", code="invalid_value") from error
+        except OSError as error:
+            message = f"`keep`: {phonemizer.lexicon} can't be written: {error.strerror}."
+            raise ApiError(409, message, param="keep", code="no_lexicon") from error
+    ways = ways_to_say(word, language, phonemizer.g2p)
+    return WaysOfWord(word, language, [OfferedWay(*way) for way in ways], said is not None)

@@ -25,7 +25,7 @@ def dequantize(model: Path | None, model_dir: Path | None, out: Path | None) -> 
 
     model = model or (model_dir or default_model_dir()) / "kokoro-v1.0.int8.onnx"
     # The import is slow (`python -m benchmarks.late_loading`), and a mistaken option needn't wait for it.
-    from worker.graph.float_model import QuantizationError, float_path, write_float
+    from worker.graph.dynamic_int8 import QuantizationError, float_path, write_float
 
     out = out or float_path(model)
     started = time.monotonic()

@@ -86,7 +86,7 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
 
 def checks() -> dict[str, Check]:
     """Checks by title, in the order in which they are made."""
-    from supervisor.commands.checks import installation, machine, sound, speech
+    from supervisor.commands.checks import installation, machine, speech
     from supervisor.startup.requirements import PORT, REQUIREMENTS
 
     required = {each.title: machine.requirement(each) for each in REQUIREMENTS}
@@ -108,8 +108,8 @@ def checks() -> dict[str, Check]:
         "other servers": machine.other_servers,
         "service": machine.service,
         "open files": machine.descriptors,
-        "sound card": sound.sound_card,
-        "media keys": sound.media_keys,
+        "sound card": machine.sound_card,
+        "media keys": machine.media_keys,
     }
 
 

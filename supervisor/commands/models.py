@@ -51,7 +51,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
 
     Files that the settings name, and the voices of this package, are in the list too.
     """
-    from worker.models.inventory import inventory
+    from worker.models.choice import inventory
     from worker.models.sources import FilePresence
 
     settings = engine_settings(context)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from books.book import BlockKind, Book, BookError, Matter, language_tag
-from books.reading.open import read_book
-from books.reading.pdf import without_furniture
+from books.reading.open import read_book, without_furniture
 from books.reading.plain import blocks_of_lines, heading_level
 from tests.books.made_pdf import made_pdf
 
@@ -173,7 +172,7 @@ def test_a_pdf_is_read_by_its_outline() -> None:
 
 
 def test_a_pdf_of_too_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("books.reading.pdf.MOST_PAGES", 2)
+    monkeypatch.setattr("books.reading.open.MOST_PAGES", 2)
     with pytest.raises(BookError, match="3 pages; at most 2"):
         read_book(made_pdf([["Text."]] * 3, []), "made.pdf")
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from books.book import SAMPLE_RATE, BookError, Picture
-from books.writing.audiobook import ChapterFile, write_audiobook
+from books.making.outputs import ChapterFile, write_audiobook
 from books.writing.chapter_audio import (
     AAC,
     FLAC,

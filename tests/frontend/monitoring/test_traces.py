@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontend.contract.stages import Stages
-from frontend.monitoring.traces import LATEST, SLOWEST, RecentTraces
+from frontend.monitoring.metrics import LATEST, SLOWEST, RecentTraces
 from shm.messages import BlockTimes
 
 

@@ -13,7 +13,7 @@ import pytest
 from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
-from supervisor.commands.checks import machine, sound, speech
+from supervisor.commands.checks import machine, speech
 from supervisor.commands.checks.finding import Severity
 from supervisor.commands.doctor import checks
 from tests.file_server import file_server
@@ -252,7 +252,7 @@ def test_media_keys_are_off_and_it_says_why(monkeypatch, address, library, verdi
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/nonexistent")
     if not library:
         monkeypatch.setitem(sys.modules, "dbus_fast.aio", None)
-    found = sound.media_keys(circumstances())
+    found = machine.media_keys(circumstances())
     assert (found.verdict, said in found.found) == (verdict, True)
     assert (this_installation().add("mpris") in found.cure) is not library
 
@@ -262,7 +262,7 @@ def test_a_machine_without_a_sound_card(monkeypatch):
         raise NoOutput("nothing is plugged in")
 
     monkeypatch.setattr("player.output.choice.open_output", refuse)
-    found = sound.sound_card(circumstances())
+    found = machine.sound_card(circumstances())
     assert (found.verdict, "nothing is plugged in" in found.found) == (Severity.WARNING, True)
     assert "miniaudio" in found.cure
 
@@ -275,6 +275,6 @@ def test_a_machine_where_only_a_program_plays(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nexec cat > /dev/null\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    found = sound.sound_card(circumstances())
+    found = machine.sound_card(circumstances())
     assert (found.verdict, "may stutter" in found.found) == (Severity.WARNING, True)
     assert "plays through ffplay" in found.found and "miniaudio" in found.cure

@@ -60,7 +60,7 @@ def test_status_has_the_request_without_its_text(house: SharedServer) -> None:
 
 def test_a_server_that_keeps_none_is_told(house: SharedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server = house.calm()
-    monkeypatch.setattr("frontend.monitoring.traces.LATEST", 0)
+    monkeypatch.setattr("frontend.monitoring.metrics.LATEST", 0)
     monkeypatch.setattr("client.blocking.BlockingClient.get", lambda *_: {})
     result = CliRunner().invoke(kokoro_live, ["trace", "--url", f"http://127.0.0.1:{server.port}"])
     assert result.exit_code == 1 and "keeps no trace" in result.output

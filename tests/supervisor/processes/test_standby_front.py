@@ -6,9 +6,9 @@ import signal
 
 from shm.messages import Connect, Drain, StandBy, Started
 from shm.situation import Situation
+from supervisor.processes.fronts import BACKOFF, LOAD_LIMIT, PAUSE
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.role import RoleState
-from supervisor.processes.standby_front import BACKOFF, LOAD_LIMIT, PAUSE
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
 

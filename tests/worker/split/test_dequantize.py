@@ -14,8 +14,7 @@ from tests.made_once import made_once
 from tests.split_model import make_split_model
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8
-from worker.graph.float_model import write_float
+from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8, write_float
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
 from worker.pcm import log_mel_distance, to_pcm

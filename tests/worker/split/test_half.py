@@ -21,7 +21,7 @@ from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared
 from worker.split.segments.stage import LoadedStage
 from worker.split.static import static_windows
-from worker.split.static.half import to_half
+from worker.split.static.static_graph import to_half
 from worker.split.static.static_windows import static_generator, window_inputs
 from worker.targets import StageTarget
 

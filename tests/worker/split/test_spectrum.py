@@ -10,8 +10,8 @@ from worker.graph.loading import load_graph
 from worker.settings import WorkerSettings
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.choice import Rewrite
+from worker.split.rewrites.convolutions import rewrite_spectra
 from worker.split.rewrites.cuts import find_cuts
-from worker.split.rewrites.spectrum import rewrite_spectra
 from worker.split.rewrites.stage_files import SOURCE, WEIGHTS
 from worker.split.segments.stage import LoadedStage
 from worker.targets import StageTarget
@@ -37,7 +37,7 @@ def run(made, x):
 
 
 def test_the_spectrum_is_the_same(monkeypatch):
-    monkeypatch.setattr("worker.split.rewrites.spectrum._errors", lambda *_: np.zeros(2 * BINS))
+    monkeypatch.setattr("worker.split.rewrites.convolutions._errors", lambda *_: np.zeros(2 * BINS))
     plain = model()
     nodes = Graph(plain)
     assert rewrite_spectra(nodes) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
-from worker.graph.float_model import write_float
+from worker.graph.dynamic_int8 import write_float
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare
 from worker.split.segments.segment import WindowedSegment

@@ -18,11 +18,10 @@ from onnx.external_data_helper import set_external_data
 
 from worker.graph.graph import CannotSplit, Chain, Graph, Nodes, attribute
 from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.rewrites.convolutions import make_planar, pack_convolutions
+from worker.split.rewrites.convolutions import make_planar, pack_convolutions, rewrite_spectra
 from worker.split.rewrites.cuts import Cuts, find_cuts, first_upsampling
 from worker.split.rewrites.norm_statistics import channels_of, give_statistics, tell_statistics, weigh_statistics
 from worker.split.rewrites.snake import fold_sines, rewrite_snakes
-from worker.split.rewrites.spectrum import rewrite_spectra
 from worker.split.segments.segment import Noise
 
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"

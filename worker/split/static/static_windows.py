@@ -42,7 +42,7 @@ def static_generator(model: Path, prepared: Prepared, frames: int, half: bool = 
 
     Args:
         model: the file from which `prepared` was made.
-        half: with float16 types (`worker.split.static.half`).
+        half: with float16 types (`worker.split.static.static_graph`).
 
     The generator takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; it
     returns audio of 300 samples for each frame, in order, in any shape.
@@ -116,8 +116,7 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
     from worker.graph.dynamic_int8 import UnknownPattern
     from worker.graph.graph import CannotSplit
     from worker.split.rewrites.stage_files import CROP, WEIGHTS
-    from worker.split.static.half import to_half
-    from worker.split.static.static_graph import static_model
+    from worker.split.static.static_graph import static_model, to_half
 
     try:
         inputs = window_inputs(prepared, frames)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.dialects.alignment import Alignments
 from frontend.dialects.elevenlabs import TimedLines
+from frontend.dialects.elevenlabs_times import Alignments
 from shm.timing import WordTiming
 
 
