@@ -1,5 +1,5 @@
-"""Texts shown, not spoken: each word's pronunciation, the ways to say a word and the one that is kept, the division into
-sentences, and the score, by which its phonemes would be spoken."""
+"""Texts shown, not spoken: each word's pronunciation, the ways to say a word and the one that is kept, the division
+into sentences, and the score, by which its phonemes would be spoken."""
 
 from __future__ import annotations
 

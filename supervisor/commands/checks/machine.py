@@ -1,5 +1,5 @@
-"""Checks of the machine: settings file, shared memory, port, open files, other servers, the installed service, the sound
-card that `/v1/play` plays through, and the media keys that control it."""
+"""Checks of the machine: settings file, shared memory, port, open files, other servers, the installed service, the
+sound card that `/v1/play` plays through, and the media keys that control it."""
 
 from __future__ import annotations
 
