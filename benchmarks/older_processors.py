@@ -27,13 +27,13 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.machine import machine
+from benchmarks.measuring.mel_distance import log_mel_distance
 from benchmarks.measuring.report import Cell, Table
 from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
 from worker.graph.dynamic_int8 import float_path, write_float
-from worker.pcm import log_mel_distance
 from worker.providers.trial import SAMPLE_SENTENCES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

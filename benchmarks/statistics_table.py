@@ -25,12 +25,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measuring.evaluation.sentences import held_out
+from benchmarks.measuring.mel_distance import log_mel_distance
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.training.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
 from shm.messages import Voice
 from worker.engine import EngineUnavailable, RunControl
-from worker.pcm import log_mel_distance, to_pcm
+from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites.stage_files import GENERATOR, WEIGHTED_GENERATOR

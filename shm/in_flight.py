@@ -123,7 +123,6 @@ class Board:
         self._free.append(place)
 
     def read(self) -> TextsInFlight:
-        """Texts that are recorded now."""
         places = [self._memory[at : at + _PLACE] for at in range(0, BOARD_BYTES, _PLACE)]
         working: dict[bytes, WorkSteps] = {}
         waiting = set()

@@ -46,7 +46,6 @@ class JobFolder:
         self.path = path
 
     def of(self, job: str) -> Path:
-        """Folder of the job with that id."""
         assert is_job_id(job)
         return self.path / job
 

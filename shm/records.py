@@ -247,7 +247,6 @@ class Slot:
 
     @property
     def notes(self) -> bytes:
-        """All notes."""
         return self._bytes(_NOTES_AT + self.entry.notes_half * _HALF, self.entry.notes)
 
     # -- the answer

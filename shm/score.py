@@ -1,8 +1,8 @@
 """The score of a segment: for each phoneme of its script a duration, a pitch, an energy and a level.
 
 The worker makes it after the model's prosody and the segment's inflections, and takes one back in their place
-(`worker/split/scores.py`). Whatever a score that comes back leaves as it was, or leaves out, stays the model's own, to
-the bit.
+(`worker/split/inflections.py`). Whatever a score that comes back leaves as it was, or leaves out, stays the model's
+own, to the bit.
 """
 
 from __future__ import annotations

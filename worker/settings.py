@@ -184,5 +184,4 @@ class WorkerSettings:
 
     @property
     def verdict_seconds(self) -> float:
-        """`verdict_age` in seconds."""
         return {"24h": 86_400.0, "7d": 7 * 86_400.0, "30d": 30 * 86_400.0, "never": math.inf}[self.verdict_age]

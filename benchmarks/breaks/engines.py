@@ -42,14 +42,14 @@ BREAKS = (
     ),
     Mutation(
         "an-unedited-pitch-stays-as-exact-as-it-was",
-        "worker/split/scores.py",
+        "worker/split/inflections.py",
         "new.pitch if new.pitch != old.pitch else None",
         "new.pitch",
         ("tests/worker/split/test_scores.py",),
     ),
     Mutation(
         "an-edited-pitch-is-bent-below-the-limit",
-        "worker/split/scores.py",
+        "worker/split/inflections.py",
         "within_limits(octaves, np.minimum(octaves, own))",
         "octaves",
         ("tests/worker/split/test_scores.py",),

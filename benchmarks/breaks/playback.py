@@ -7,7 +7,7 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "a-stress-mark-is-of-the-viseme-after-it",
-        "frontend/timestamps/visemes.py",
+        "frontend/timestamps/align.py",
         "place if stressed is None else stressed",
         "place",
         ("tests/frontend/timestamps/test_visemes.py",),

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from benchmarks.joins import largest_step
 from benchmarks.measuring.hearing.gate import Judgement, level_differences
 from benchmarks.measuring.hearing.level import frame_levels, pause_noise
+from benchmarks.measuring.mel_distance import log_mel_distance
 from benchmarks.quality.pitch import pitch_before
 from benchmarks.quality.renderings import Rendering
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
-from worker.pcm import log_mel_distance
 
 SAME_PITCH = 1.15
 """Times a sentence's last pitch: a cut inside a sentence that falls lower than that falls like a sentence's end."""

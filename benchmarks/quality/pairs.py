@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measuring.hearing.gate import length_class
+from benchmarks.measuring.mel_distance import log_mel_distance
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.renderings import Rendering
 from benchmarks.quality.ways import Way
-from worker.pcm import log_mel_distance
 
 
 def listening_pairs(spoken: Mapping[Way, Sequence[Rendering]], folder: Path) -> str:

@@ -48,7 +48,6 @@ class BookCast:
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """The voices that it names, each once."""
         return tuple(dict.fromkeys(filter(None, (self.narrator, self.quotes, *self.speakers.values()))))
 
 

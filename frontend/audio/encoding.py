@@ -76,7 +76,6 @@ class Encoders:
 
 
 def load_codec(output: OutputFormat) -> None:
-    """Load what encodes that format."""
     encoder = make_encoder(output, SAMPLE_RATE, whole=False)
     try:
         encoder.encode(np.zeros(SAMPLE_RATE // 10, np.int16))

@@ -83,7 +83,6 @@ class PendingText:
 
     @property
     def growing(self) -> GrowingText:
-        """The text that grows."""
         return self._texts[-1]
 
     @property

@@ -58,7 +58,6 @@ class OpenContexts:
 
     @property
     def speaking(self) -> bool:
-        """True while a context speaks."""
         return any(context.speaking for context in self._open.values())
 
     @property
@@ -125,7 +124,6 @@ class OpenContexts:
         self.closing = closing
 
     def items(self) -> ItemsView[str, Context]:
-        """The open contexts by name."""
         return self._open.items()
 
     def finish(self) -> None:

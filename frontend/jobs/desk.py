@@ -165,7 +165,6 @@ class JobDesk:
             self._known, self._trouble = await asyncio.wait_for(asyncio.shield(self._looking), _PATIENCE)
 
     def report(self) -> Jobs:
-        """The jobs for `/status`."""
         states = Counter(job.journal.state for job in self._known)
         making = next((job for job in self._known if job.journal.state is JobState.MAKING), None)
         found = Jobs(states[JobState.QUEUED], states[JobState.MAKING], states[JobState.DONE], states[JobState.FAILED])

@@ -139,7 +139,6 @@ class DriftMonitor:
         return None if found.baseline is UNSET and found.stream_ratio is UNSET else found
 
     def readings(self) -> Iterator[Reading]:
-        """The drift for `/metrics`."""
         for over, ratio in (("days", self.ratio), ("stream", self._stream and self._stream.ratio)):
             if ratio is not None:
                 yield "real_time_factor_drift_ratio", (over,), ratio

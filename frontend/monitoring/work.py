@@ -119,7 +119,6 @@ class WorkAccount:
         return [] if self._audio < ENOUGH else list(self._rows())
 
     def readings(self) -> Iterator[Reading]:
-        """For `/metrics`."""
         for row in self.report():
             labels = (row.process, row.stage or "")
             yield "processor_seconds_per_audio_second", labels, row.processor_seconds

@@ -90,7 +90,6 @@ class PlayDesk:
         return self._line.audience.events()
 
     def report(self) -> Player:
-        """The player, for `/status`."""
         line, state = self._line, self.state
         found = Player(state.state.value, len(state.queue))
         if line.output is not None:

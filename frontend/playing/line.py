@@ -58,12 +58,10 @@ class Audience:
         return msgspec.structs.replace(state, seconds=seconds, of=max(state.of or 0.0, seconds), word=self._word)
 
     def show(self, state: PlayerState) -> None:
-        """Show a new state."""
         self._state, self._at, self._word = state, time.monotonic(), state.word
         self._publish(state)
 
     def show_word(self, word: PlayedWord) -> None:
-        """Show that a word begins to sound."""
         self._at, self._word = time.monotonic(), word.word
         self._state = msgspec.structs.replace(self._state, seconds=word.seconds, word=word.word)
         self._publish(word)
@@ -230,7 +228,6 @@ class PlayerLine:
             self._link.send(encode(message))
 
     def take(self, state: PlayerState) -> None:
-        """Take a new state."""
         if state.device:
             self.output, self.reason = state.device, ""
         self.journal.note(state)

@@ -267,7 +267,6 @@ def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, StreamSe
 
 
 def may_go(link: Link, stream: Stream, segment: StreamSegment, isolation: Isolation | None) -> bool:
-    """True if that segment may go to that worker now."""
     segments = stream.segments
     if segment is not segments.next or not segments.has_room(link, stream.number, segment):
         return False

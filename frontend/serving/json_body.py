@@ -112,6 +112,5 @@ def of_validation(error: msgspec.ValidationError) -> ApiError:
 
 
 def json_response(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    """A response of one JSON value."""
     encoded = msgspec.json.encode(body)
     return web.Response(body=encoded, status=status, headers=headers, content_type="application/json", charset="utf-8")

@@ -52,7 +52,6 @@ class Answer:
 
 
 def json_answer(description: str, kind: Any, headers: tuple[str, ...] = ()) -> Answer:
-    """An answer of one JSON type."""
     return Answer(description, {JSON: kind}, headers)
 
 
@@ -140,7 +139,6 @@ MOUNTED: web.AppKey[Mapping[web.AbstractRoute, Route]] = web.AppKey("MOUNTED")
 
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
-    """Have the application answer the routes."""
     app[MOUNTED] = {
         app.router.add_route(method, path.replace("{id}", f"{{id:{route.id_pattern}}}"), route.handle): route
         for route in routes

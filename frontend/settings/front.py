@@ -223,5 +223,4 @@ class FrontSettings:
         Origins(self.cors_origins)
 
     def answers_dialect(self, name: str) -> bool:
-        """True if the clients of that service are answered."""
         return "all" in self.dialects or name in self.dialects

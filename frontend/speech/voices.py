@@ -183,5 +183,4 @@ class Voice(msgspec.Struct):
 
 
 def described(voice: VoiceInfo, engine: str) -> Voice:
-    """The entry of an engine's voice."""
     return Voice(voice.name, voice.name, voice.language, voice.gender, engine)

@@ -50,7 +50,6 @@ class OwnSounds:
                 self._cache.sounds.append(sound, piece)
 
     def marked(self, segment: StreamSegment) -> None:
-        """Keep a segment's marks."""
         sound = self._sounds.get(segment.index)
         if sound is None and segment.sealed == 0:
             sound = self._begun(segment)
@@ -58,7 +57,6 @@ class OwnSounds:
             self._cache.sounds.mark(sound, segment.marks)
 
     def done(self, segment: StreamSegment) -> None:
-        """Note that a segment is whole."""
         sound = self._sounds.get(segment.index)
         if sound is None or sound.row.samples != segment.sealed:
             return

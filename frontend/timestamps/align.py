@@ -1,4 +1,9 @@
-"""Word times of a segment: an engine's marks, mapped onto written words and onto seconds of the joined stream."""
+"""Word times of a segment: an engine's marks, mapped onto written words and onto seconds of the joined stream; and its
+visemes, the shapes of a mouth that says its phonemes, for avatars.
+
+The visemes' names are Oculus' (https://developers.meta.com/horizon/documentation/unity/audio-ovrlipsync-viseme-reference/),
+their numbers Azure's (https://learn.microsoft.com/azure/ai-services/speech-service/how-to-speech-synthesis-viseme).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shm.timing import Mark, WordTiming
+from shm.timing import Mark, VisemeTiming, WordTiming
 from text.words.segment import SpokenWord
 
 _DECIMALS = 4
@@ -93,3 +98,71 @@ class _Spans:
     def _at(self, place: int) -> int:
         """Between two marks: as if every character took the same time."""
         return round(float(np.interp(place, self._anchor_places, self._anchor_samples)))
+
+
+_TABLE = (
+    ("pbm", "PP", 21),
+    ("fv", "FF", 18),
+    ("θ", "TH", 19),
+    ("ð", "TH", 17),
+    ("tdTʔʈɖ", "DD", 19),
+    ("kɡŋxcɣɟ", "kk", 20),
+    ("ʃʒʧʤɕʨʂʐʦʣ", "CH", 16),
+    ("szç", "SS", 15),
+    ("nɲɳ", "nn", 19),
+    ("lʎɭ", "nn", 14),
+    ("ɹrɾɽʁɻ", "RR", 13),
+    ("hɦ", "aa", 12),
+    ("æəʌɐaᵊ", "aa", 1),
+    ("ɑɒ", "aa", 2),
+    ("I", "aa", 11),
+    ("W", "aa", 9),
+    ("ɛeAøœ", "E", 4),
+    ("ɜɚɝ", "E", 5),
+    ("iɪjᵻɨyʝ", "ih", 6),
+    ("ɔ", "oh", 3),
+    ("oOQɤ", "oh", 8),
+    ("Y", "oh", 10),
+    ("ʊ", "ou", 4),
+    ("wuɯɥβʋ", "ou", 7),
+    (' ;:,.!?—…"()“”', "sil", 0),
+)
+VISEMES = {phoneme: (oculus, azure) for phonemes, oculus, azure in _TABLE for phoneme in phonemes}
+"""Oculus' name and Azure's number of each phoneme of the model's alphabet that has a shape of its own."""
+
+_STRESS = "ˈˌ"
+"""The time of a stress mark is that of the phoneme after it; that of any other sign, of the phoneme before it."""
+
+
+def visemes_of(
+    word: SpokenWord, script: str, marks: Sequence[Mark], to_stream: Callable[[int], float]
+) -> tuple[VisemeTiming, ...]:
+    """The word's visemes, without gaps; none if the engine doesn't mark each phoneme.
+
+    Args:
+        script: the segment's, which is phonemes of the model's alphabet.
+        marks: all of the segment's.
+        to_stream: for a sample of the segment the seconds of the stream after which it is heard.
+    """
+    places = [place for place, _ in marks]
+
+    def begins(place: int) -> float:
+        return round(to_stream(marks[min(bisect_left(places, place), len(marks) - 1)][1]), 4)
+
+    starts: list[tuple[int, int]] = []
+    stressed = None
+    for place in range(word.start, word.end):
+        if script[place] in _STRESS:
+            stressed = place
+        elif script[place] in VISEMES:
+            starts.append((place if stressed is None else stressed, place))
+            stressed = None
+    found: list[VisemeTiming] = []
+    for number, (start, place) in enumerate(starts):
+        end = begins(starts[number + 1][0] if number + 1 < len(starts) else word.end)
+        oculus, azure = VISEMES[script[place]]
+        if found and (found[-1].oculus, found[-1].azure) == (oculus, azure):
+            found[-1] = found[-1]._replace(end=end)
+        else:
+            found.append(VisemeTiming(oculus, azure, begins(start), end))
+    return tuple(found)

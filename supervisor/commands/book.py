@@ -175,7 +175,6 @@ def _list(context: click.Context, order: Order) -> None:
 
 
 def _pace(context: click.Context) -> Pace:
-    """The pace of the server, if one runs that tells it."""
     from books.making.progress import Pace, pace_of
     from client.answers import NoAnswer
     from client.blocking import BlockingClient

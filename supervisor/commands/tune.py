@@ -65,7 +65,6 @@ def tune(context: click.Context, /, shows: bool, clears: bool, as_json: bool, **
 
 
 def open_engine(timeout: float) -> Open:
-    """Loads engines to be measured."""
     from supervisor.tuning.comparison import measured_engine
 
     return lambda settings: measured_engine(settings, timeout)

@@ -248,7 +248,6 @@ class Fronts:
         self.role.serves(child)
 
     def hangs(self, child: Incarnation, reason: str) -> None:
-        """Replace a front that hangs."""
         child.hung = True
         self.standby.fails(child, reason)
         self.role.condemn(child, reason)

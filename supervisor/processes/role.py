@@ -216,7 +216,6 @@ class Role:
             self.outdated = why
 
     def start_successor(self) -> None:
-        """Start a successor for the outdated process."""
         log.info("bringing up another %s: %s", self.name, self.outdated)
         self.outdated = ""
         self.successor = self._supply(self)

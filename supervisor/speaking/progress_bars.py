@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal; a book without one gets a line for each chapter."""
+"""Progress on standard error, so that standard output has the results alone: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from books.making.progress import BookProgress
-from client.answers import SpokenPiece
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from books.making.progress import BookProgress
+    from client.answers import SpokenPiece
+    from worker.models.download import FetchProgress
 
 
 def tell_wait(reason: str) -> None:
@@ -59,7 +65,14 @@ def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Spoken
 def book_progress() -> Iterator[Callable[[BookProgress], None]]:
     """Call the result with each progress."""
     if not sys.stderr.isatty():
-        yield _Lines()
+        tell = _line_teller()
+
+        def tell_chapter(progress: BookProgress) -> None:
+            title = f"chapter {progress.chapter} of {progress.chapters}, {progress.title}"
+            line = f"{progress.fraction:4.0%} {title}: {state_of(progress)}"
+            tell("", (progress.chapter, progress.waiting), line)
+
+        yield tell_chapter
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
@@ -88,13 +101,48 @@ def duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-class _Lines:
-    def __init__(self) -> None:
-        self._shown: tuple[int, str] | None = None
+FETCH_STEP = 10
+"""Percent between two plain lines of a download."""
 
-    def __call__(self, progress: BookProgress) -> None:
-        shown = (progress.chapter, progress.waiting)
-        if shown != self._shown:
-            self._shown = shown
-            title = f"chapter {progress.chapter} of {progress.chapters}, {progress.title}"
-            print(f"{progress.fraction:4.0%} {title}: {state_of(progress)}", file=sys.stderr, flush=True)
+
+@contextmanager
+def fetch_progress() -> Iterator[Callable[[FetchProgress], None]]:
+    """Call the result with each progress of any file."""
+    if not sys.stderr.isatty():
+        tell = _line_teller()
+
+        def tell_step(state: FetchProgress) -> None:
+            percent = 100 * state.received // state.total
+            note = f" - {state.note}" if state.note else ""
+            line = f"{state.name}: {percent} % of {state.total:,} bytes{note}"
+            tell(state.name, (percent // FETCH_STEP, state.note), line)
+
+        yield tell_step
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    name, note = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[note]}"))
+    columns = (name, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(), note)
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+
+        def show(state: FetchProgress) -> None:
+            # A bar begins at the part that an earlier download left, so that its speed counts only this download.
+            if state.name not in tasks:
+                tasks[state.name] = bars.add_task(state.name, total=state.total, completed=state.received, note="")
+            bars.update(tasks[state.name], completed=state.received, note=state.note)
+
+        yield show
+
+
+def _line_teller() -> Callable[[str, object, str], None]:
+    """A function that writes a line about a subject, unless it has the same key as the subject's last one."""
+    told: dict[str, object] = {}
+
+    def tell(subject: str, key: object, line: str) -> None:
+        if told.get(subject) != key:
+            told[subject] = key
+            print(line, file=sys.stderr, flush=True)
+
+    return tell

@@ -121,7 +121,6 @@ class Espeak:
         self._helper.close()
 
     def character(self, character: str, language: str, manner: Manner) -> Iterator[EspeakAudio]:
-        """Speak the name of a character."""
         speech = self._speech([character], language, manner)
         speech.character, speech.punctuation = True, None
         if (said := self._said(speech)) is not None:

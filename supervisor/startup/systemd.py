@@ -93,7 +93,6 @@ class Systemd:
         return [self._units / f"{name}.service", self._units / f"{name}.socket"]
 
     def _links(self, name: str) -> list[Path]:
-        """Links that `systemctl enable` makes."""
         return [
             self._units / "default.target.wants" / f"{name}.service",
             self._units / "sockets.target.wants" / f"{name}.socket",

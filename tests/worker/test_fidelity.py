@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.measuring.mel_distance import log_mel_distance
 from shm.audio import SAMPLE_RATE
-from worker.pcm import log_mel_distance, snr
+from worker.pcm import snr
 
 
 def tone(frequency: float, seconds: float = 0.5, level: float = 8000) -> np.ndarray:

@@ -62,7 +62,6 @@ def english() -> Any:
 
 
 def english_data() -> Path:
-    """Folder of the English dictionaries."""
     return Path(english().__file__).with_name("data")
 
 

@@ -85,7 +85,6 @@ def product_of(graph: Nodes, node: Any) -> DynamicProduct:
 
 
 def constant_of(graph: Nodes, node: Any, name: str) -> NDArray[Any]:
-    """The value of a constant input of `node`."""
     value = graph.constant(name)
     if value is None:
         raise UnknownPattern(f"{told(node)} takes {name or 'a missing input'}, which is no constant")
@@ -104,7 +103,6 @@ def along(graph: Nodes, node: Any, name: str, shape: tuple[int, ...], axis: int)
 
 
 def maker_of(graph: Nodes, node: Any, tensor: str, operator: str) -> Any:
-    """The node that computes an input of `node`."""
     maker = graph.maker(tensor)
     if maker is None or maker.op_type != operator:
         found = "no operation" if maker is None else maker.op_type
@@ -113,7 +111,6 @@ def maker_of(graph: Nodes, node: Any, tensor: str, operator: str) -> Any:
 
 
 def only_taker(graph: Nodes, node: Any) -> Any:
-    """The only node that takes the output of `node`."""
     takers = graph.takers(node.output[0])
     if len(takers) != 1:
         raise UnknownPattern(f"{told(node)} makes {node.output[0]}, which {len(takers)} operations take, not 1")

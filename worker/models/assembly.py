@@ -208,7 +208,6 @@ def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECON
 
 
 def is_whole(path: Path, file: KnownFile) -> bool:
-    """True if `path` holds the published file."""
     try:
         return file.is_of(cached_sha256_of(path))
     except OSError:

@@ -26,9 +26,8 @@ from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
-from worker.split.inflections import Gain, inflected
+from worker.split.inflections import Gain, inflected, score_of, scored
 from worker.split.prepared import Prepared
-from worker.split.scores import score_of, scored
 from worker.split.segments.segment import (
     GENERATOR_CONTEXT,
     HARMONICS,
@@ -233,7 +232,6 @@ class SplitSpeech:
 
     @property
     def rendering(self) -> str:
-        """The way of rendering, for `EngineInfo.rendering`."""
         if not self.windowed or self._predictor is None:
             return "whole"
         shape = self._shape

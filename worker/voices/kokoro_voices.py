@@ -82,7 +82,6 @@ def _levels() -> dict[str, float]:
 
 @cache
 def _other_names() -> dict[str, tuple[str, ...]]:
-    """Names in lower case, by the voice."""
     found: dict[str, tuple[str, ...]] = {}
     for line in OTHER_NAMES.read_text(encoding="utf-8").splitlines():
         _, name, _, voice = line.split("\t")

@@ -115,7 +115,6 @@ class WyomingService:
             await self._announcement.withdraw()
 
     def protocol(self) -> asyncio.Protocol:
-        """The protocol of a connection."""
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(MAX_LINE_BYTES), self._connected)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.timestamps.visemes import VISEMES, visemes_of
+from frontend.timestamps.align import VISEMES, visemes_of
 from shm.timing import VisemeTiming, WordTiming
 from text.espeak.ipa import ALPHABET
 from text.words.segment import SpokenWord

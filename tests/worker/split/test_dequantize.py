@@ -10,6 +10,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from benchmarks.measuring.mel_distance import log_mel_distance
 from tests.made_once import made_once
 from tests.split_model import make_split_model
 from worker.engine import Utterance
@@ -17,7 +18,7 @@ from worker.engines.kokoro import KokoroEngine
 from worker.graph.dynamic_int8 import UnknownPattern, dequantize, is_dynamic_int8, write_float
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
-from worker.pcm import log_mel_distance, to_pcm
+from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.rewrites.cuts import find_cuts
 from worker.split.rewrites.norm_statistics import channels_of

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.measuring.mel_distance import log_mel_distance
 from shm.audio import AUDIBLE
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.pcm import log_mel_distance, snr
+from worker.pcm import snr
 from worker.providers.choice import window_frames
 from worker.settings import WorkerSettings
 from worker.split.segments.stage import LoadedStage

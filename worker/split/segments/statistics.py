@@ -131,7 +131,6 @@ class Predictor:
     logarithms of variances."""
 
     def predict(self, described: Sequence[NDArray[np.float64]]) -> Statistics:
-        """Predict the statistics of a segment from its `describe` values."""
         inputs = (np.concatenate(described) - self.centre) * self.factor
         point = (np.clip(inputs, -_FARTHEST, _FARTHEST) * self.weight) @ self.rotation.astype(np.float64)
         product = self.points.astype(np.float64) @ point * self.kernel[0]

@@ -123,7 +123,6 @@ def _run(model: Any, graph: Graph, wanted: list[str], inputs: Arrays, probe: Pat
 
 
 def _shapes(model: Any) -> dict[str, Shape]:
-    """The shape of each tensor."""
     inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
     shapes = {tensor.name: tuple(tensor.dims) for tensor in inferred.initializer}
     for value in (*inferred.input, *inferred.value_info, *inferred.output):
