@@ -119,7 +119,7 @@ def test_a_long_text_has_the_same_segments_in_the_helper(
     if markup is MarkupKind.SSML:
         text = f"<speak>{text}<break time='1s'/><mark name='a'/><sub alias='b'>c</sub></speak>"
     book = Lexicon(read_entries(b"cold\twarm\n")[0])
-    reader = Reader(TextPipeline(LetterG2P(), lexicon=lambda: book), Limits(), 10.0)
+    reader = Reader(TextPipeline(LetterG2P(), lexicon=lambda: book), Limits())
     request = SpeechRequest("r", text, (("af_heart", 1.0),), "en-us", 1.0, markup)
     here = list(reader.segments(request, ENGINE, GUESS))
     monkeypatch.setattr(apart, "_helper", helped._helper)

@@ -96,7 +96,7 @@ def _as_shown(annotation: Annotation) -> str:
 
 @pytest.mark.parametrize(("document", "said", "annotations"), SOUNDS, ids=[each[0] for each in SOUNDS])
 def test_it_sounds_as_it_says(document: str, said: str, annotations: list[Annotation]) -> None:
-    marked = parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO, 60.0)
+    marked = parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO)
     sentences = PIPELINE.sentences(marked, "en-us", KOKORO)
     words = [word.said for sentence in sentences for unit in sentence for word in unit.words]
     assert " ".join(words) == said
@@ -122,7 +122,7 @@ def test_it_sounds_as_it_says(document: str, said: str, annotations: list[Annota
     ],
 )
 def test_an_element_without_effect_is_read_and_named(document: str, named: str) -> None:
-    assert parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO, 60.0).text == "x"
+    assert parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO).text == "x"
     assert without_effect_in(f"<speak><!-- <b> --><![CDATA[<i>]]>{document}</speak>")[0] == f"ssml.{named}"
 
 
@@ -138,4 +138,4 @@ def test_an_element_without_effect_is_read_and_named(document: str, named: str) 
 )
 def test_what_cant_be_spoken_is_refused_by_its_name(document: str, reason: str) -> None:
     with pytest.raises(MarkupError, match=reason):
-        parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO, 60.0)
+        parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO)
