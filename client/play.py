@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Thread
@@ -22,8 +22,9 @@ class PlayClient:
     Every method but `end` raises `CannotSpeak`: the server doesn't answer, has no player, or refuses.
     """
 
-    def __init__(self, url: str) -> None:
-        self._server = BlockingClient(url)
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+        """`headers`: that every request has."""
+        self._server = BlockingClient(url, headers=headers)
 
     @property
     def is_here(self) -> bool:

@@ -21,6 +21,7 @@ from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.http.app import make_app, prepare_bodies
+from frontend.http.clients import KnownClients
 from frontend.http.texts import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
@@ -98,6 +99,9 @@ class Configuration:
     text: TextSettings
     jobs: JobSettings
     voices: Sequence[VoiceInfo]
+    clients: KnownClients
+    reading: Sequence[str]
+    """The command that reads a file's text."""
 
 
 def run(
@@ -143,6 +147,7 @@ class Front:
         self._handover = handover
         self._metrics = Metrics(files, DriftMonitor(state_folder() / "real_time_factors.json"))
         self._settings = settings
+        self._clients, self._reading = configured.clients, configured.reading
         espeak.start(partial(self._metrics.helper_restarted, "g2p"))
         apart.start(partial(self._metrics.helper_restarted, "reader"))
         self._g2p = g2p
@@ -248,7 +253,7 @@ class Front:
             jobs=self._report_jobs,
         )
         phonemizer = Phonemizer(self._pipeline, self._g2p, self._text.lexicon)
-        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
+        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs, self._clients, self._reading)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(
             app,

@@ -106,9 +106,9 @@ def parse_xml(data: bytes, name: str) -> Any:
         except ParseError:
             return fromstring(_REFERENCE.sub(_meant, _UNREADABLE.sub("", text)))
     except DefusedXmlException as error:
-        raise BookError(f"{name} in the EPUB defines XML entities, which are taken for an attack.") from error
+        raise BookError(f"{name} in the archive defines XML entities, which are taken for an attack.") from error
     except (ParseError, ValueError, LookupError) as error:
-        raise BookError(f"{name} in the EPUB is no readable XML: {error}.") from error
+        raise BookError(f"{name} in the archive is no readable XML: {error}.") from error
 
 
 def _meant(found: re.Match[str]) -> str:

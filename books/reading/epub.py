@@ -156,7 +156,6 @@ _TEXTS = {
     *("text/x-oeb1-document", "application/xml", "text/xml"),
 }
 """Media types of documents: those of EPUB 2 and 3, and what makers write instead."""
-_OTHER_ARCHIVES = {"word/document.xml": "a Word document", "content.xml": "an OpenDocument text"}
 _MOST_FALLBACKS = 10
 _MOST_PLACES = 1_000_000
 
@@ -174,7 +173,7 @@ class _Item:
         return self.media_type in _TEXTS or bool(re.search(r"\.x?html?$", self.file, re.IGNORECASE))
 
 
-def read_epub(data: bytes, name: str) -> Book:
+def read_epub(archive: Archive, name: str) -> Book:
     """Read an EPUB.
 
     Chapters come from the table of contents (EPUB 3's, else EPUB 2's); without one that divides the text, from
@@ -186,7 +185,7 @@ def read_epub(data: bytes, name: str) -> Book:
     Raises:
         BookError: it is damaged or encrypted, exceeds the bounds, or has no text.
     """
-    package = _Package(Archive(data))
+    package = _Package(archive)
     blocks, places, breaks = package.text()
     if not breaks:
         raise BookError("The book has no text: its package lists no documents to read.")
@@ -272,9 +271,6 @@ class _Package:
 
     def _package_name(self) -> str:
         if _CONTAINER not in self._archive:
-            for member, kind in _OTHER_ARCHIVES.items():
-                if member in self._archive:
-                    raise BookError(f"The file is {kind}. Save it as HTML or EPUB.")
             raise BookError(f"The file is no EPUB: it lacks {_CONTAINER}.")
         rootfiles = [each for each in self._xml(_CONTAINER).findall(".//{*}rootfile") if each.get("full-path")]
         # Other renditions of the book, as a PDF, may be listed too.

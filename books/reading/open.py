@@ -13,10 +13,13 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from books.book import BlockKind, Book, BookError, Chapter, Matter, TextBlock, language_tag
+from books.reading.archive import Archive
+from books.reading.captions import is_captions, read_captions
 from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import read_document
 from books.reading.epub import read_epub
+from books.reading.office import OPEN_TEXT, WORD_TEXT, read_open_text, read_word
 from books.reading.plain import blocks_of_lines, read_plain
 from kokoro_live.installation import this_installation
 
@@ -158,7 +161,7 @@ def read_html(data: bytes, name: str) -> Book:
 
 
 MOST_BYTES = 100 << 20
-SUFFIXES = (".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".pdf")
+SUFFIXES = (".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".pdf", ".docx", ".odt", ".srt", ".vtt")
 _OTHERS = {
     b"{\\rtf": "RTF",
     b"\xd0\xcf\x11\xe0": "an old Word document",
@@ -172,9 +175,10 @@ _OTHERS = {
 
 
 def read_book(data: bytes, file_name: str) -> Book:
-    """Read a book from the bytes of an EPUB 2 or 3, an HTML page, Markdown, plain text or a PDF.
+    """Read a book from the bytes of an EPUB 2 or 3, an HTML page, Markdown, plain text, a PDF, a Word or
+    OpenDocument text, or captions.
 
-    The bytes decide which it is; the name's suffix only tells Markdown and HTML from plain text.
+    The bytes decide which it is; the name's suffix only tells Markdown, HTML and captions from plain text.
 
     Raises:
         BookError: the file is of another kind, is damaged, too large, encrypted, or has no text to speak.
@@ -198,7 +202,7 @@ def _read(data: bytes, suffix: str, name: str) -> Book:
         if data.startswith(magic) or (magic == b"BOOKMOBI" and data[60:68] == magic):
             raise BookError(f"The file is {kind}. Books are read from {', '.join(SUFFIXES)}.")
     if data.startswith(b"PK"):
-        return read_epub(data, name)
+        return _read_archive(Archive(data), name)
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return read_pdf(data, name)
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -206,8 +210,18 @@ def _read(data: bytes, suffix: str, name: str) -> Book:
     start = decode(data[:4096]).lstrip().lower()
     if start.startswith("<?xml") and "<fictionbook" in start:
         raise BookError(f"The file is FictionBook. Books are read from {', '.join(SUFFIXES)}.")
+    if suffix in (".srt", ".vtt") or is_captions(start.upper()):
+        return read_captions(data, name)
     if suffix in (".html", ".htm", ".xhtml") or start.startswith(("<!doctype html", "<html")):
         return read_html(data, name)
     if suffix in (".md", ".markdown"):
         return read_markdown(data, name)
     return read_plain(data, name)
+
+
+def _read_archive(archive: Archive, name: str) -> Book:
+    if WORD_TEXT in archive:
+        return read_word(archive, name)
+    if OPEN_TEXT in archive and "META-INF/container.xml" not in archive:
+        return read_open_text(archive, name)
+    return read_epub(archive, name)

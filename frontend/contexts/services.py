@@ -12,6 +12,7 @@ from frontend.audio.encoding import Encoders
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker, engine_in_use
+from frontend.monitoring.callers import Callers
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import OpenSockets
 from frontend.settings.front import FrontSettings
@@ -55,6 +56,7 @@ class Services:
     encoders: Encoders = field(default_factory=Encoders)
     in_flight: InFlight = field(default_factory=InFlight)
     open: OpenSockets = field(default_factory=OpenSockets)
+    callers: Callers = field(default_factory=Callers)
     bodies: BodyMemory = field(init=False)
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -16,14 +17,16 @@ from frontend.contract.stages import Stages
 from frontend.dialects.all import ALL, served
 from frontend.dialects.dialect import DIALECTS, error_form_of
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, play, server, texts
+from frontend.http import catalog, clients, documents, play, server, texts
+from frontend.http.clients import CLIENTS, KnownClients
+from frontend.http.documents import add_reading
 from frontend.http.jobs import handler as jobs_handler
 from frontend.http.jobs.handler import JOBS
 from frontend.http.play import FRONT_ENDS, PLAYER
 from frontend.http.server import STATUS
 from frontend.http.texts import PHONEMIZER, Phonemizer
 from frontend.jobs.desk import JobDesk
-from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
+from frontend.monitoring.metrics import UNMATCHED, Event
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.playing.desk import PlayDesk
@@ -150,6 +153,8 @@ def make_app(
     status: StatusHandler | None = None,
     player: PlayDesk | None = None,
     jobs: JobDesk | None = None,
+    known_clients: KnownClients = lambda *_: (),
+    reading: Sequence[str] = (),
 ) -> web.Application:
     """The HTTP surface over a speaker. A front has all four parts; tests leave out those whose routes they don't ask.
 
@@ -162,7 +167,7 @@ def make_app(
     gate = Gate(settings, services.bodies, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
-        middlewares=[write_whole, _observe(metrics), errors_in_form(error_form_of), attend, gate.admit],
+        middlewares=[write_whole, _observe(services), errors_in_form(error_form_of), attend, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
     app.on_response_prepare.append(warn)
@@ -173,6 +178,8 @@ def make_app(
     metrics.readings.add(services.open.readings)
 
     app[SERVICES], app[DIALECTS] = services, ALL
+    app[CLIENTS] = known_clients
+    add_reading(app, reading)
     app[RING_SECONDS] = lambda: speaker.ring_seconds
     app[ANSWERS] = answers = Answers(services)
     app.on_cleanup.append(answers.close)
@@ -195,7 +202,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (texts, play, jobs_handler, catalog, server)
+    own = (texts, documents, play, jobs_handler, catalog, clients, server)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),
@@ -213,8 +220,9 @@ async def _end_events(app: web.Application) -> None:
     app[FRONT_ENDS].set()
 
 
-def _observe(metrics: Metrics) -> Middleware:
+def _observe(services: Services) -> Middleware:
     """Name, time, count and log each request: one line, without its text."""
+    metrics = services.metrics
 
     @web.middleware
     async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -227,6 +235,8 @@ def _observe(metrics: Metrics) -> Middleware:
         try:
             response = await handler(request)
             status, code = response.status, response.get(ERROR_CODE, "")
+            if resource and status < 400:
+                services.callers.note(resource.canonical, request.headers.get(hdrs.USER_AGENT, ""))
             return response
         except asyncio.CancelledError:
             status = CLIENT_LEFT

@@ -25,9 +25,13 @@ STATIC = Path(__file__).parents[1] / "static"
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
+    ".flac": "audio/flac",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
 }
 
 _HEADERS = {
@@ -158,6 +162,10 @@ class _File:
     etag: str
 
 
+_WORKER = "service-worker.js"
+"""The page's service worker. It gets the names of all files, and changes when one of them does."""
+
+
 @functools.cache
 def _files() -> Mapping[str, _File]:
     """The page's files by name. A fixed table, so that no name can lead out of the folder."""
@@ -165,13 +173,29 @@ def _files() -> Mapping[str, _File]:
     for path in STATIC.iterdir():
         if path.suffix in _TYPES:
             body = path.read_bytes()
-            files[path.name] = _File(body, _TYPES[path.suffix], hashlib.sha256(body).hexdigest()[:16])
+            files[path.name] = _File(body, _TYPES[path.suffix], _etag(body))
+    worker = files[_WORKER]
+    names = ["./", *(f"static/{name}" for name in sorted(files) if name not in ("index.html", _WORKER))]
+    version = _etag(b"".join(files[name].body for name in sorted(files)))
+    body = worker.body.replace(b'["./"]', msgspec.json.encode(names)).replace(
+        b'VERSION = ""', b"VERSION = " + msgspec.json.encode(version)
+    )
+    files[_WORKER] = _File(body, worker.content_type, _etag(body))
     return files
+
+
+def _etag(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:16]
 
 
 @ROUTES.add("get", "/", Access.OPEN)
 async def index(request: web.Request) -> web.Response:
     return _answer(request, "index.html")
+
+
+@ROUTES.add("get", f"/{_WORKER}", Access.OPEN)  # a worker is in charge of the addresses below its own
+async def service_worker(request: web.Request) -> web.Response:
+    return _answer(request, _WORKER)
 
 
 @ROUTES.add("get", "/static/{name}", Access.OPEN)

@@ -1,6 +1,7 @@
 // Requests to the server that this page came from, and its errors in words.
 
 import { say } from "./notices.js";
+import { t } from "./words.js";
 
 const KEPT = "kokoro-live key";
 
@@ -32,17 +33,17 @@ export function keepKey(value) {
  * Ask the server, with the API key if there is one.
  *
  * @param {string} path relative to the page
- * @param {{method?: string, body?: unknown, signal?: AbortSignal, patient?: boolean}} options `method` is POST where
+ * @param {{method?: string, body?: unknown, signal?: AbortSignal, patient?: boolean, id?: string}} options `method` is POST where
  *   there is a body and GET where there is none; a Blob or FormData is sent as it is, any other body as JSON; `patient`:
- *   wait, and say so, where the server says when to ask again
+ *   wait, and say so, where the server says when to ask again; `id`: the name by which the server's status knows it
  * @returns {Promise<Response>} one with a good status
  * @throws {ApiError} any other; or DOMException "AbortError"
  */
-export async function ask(path, { method, body, signal, patient = false } = {}) {
-  const headers = {};
+export async function ask(path, { method, body, signal, patient = false, id } = {}) {
+  const headers = id ? { "X-Request-ID": id } : {};
   if (key()) {
     if (!/^[\x21-\x7e]+$/.test(key())) {
-      throw new ApiError("An API key has only letters, digits and signs of ASCII, and no spaces.", { status: 401 });
+      throw new ApiError(t("An API key has only letters, digits and signs of ASCII, and no spaces."), { status: 401 });
     }
     headers.Authorization = `Bearer ${key()}`;
   }
@@ -60,7 +61,7 @@ export async function ask(path, { method, body, signal, patient = false } = {}) 
       if (waited) say("");
       return response;
     }
-    say(`Waiting for the server, ${seconds} s…`);
+    say(t("Waiting for the server, {seconds} s…", { seconds }));
     await pause(seconds, signal);
   }
 }
@@ -88,7 +89,7 @@ export async function reached(promise) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     document.dispatchEvent(new Event("kokoro-live:lost"));
-    throw new ApiError("The connection to the server failed: is it still running?");
+    throw new ApiError(t("The connection to the server failed. The page goes on by itself when the server is back."), { code: "lost" });
   }
 }
 
@@ -102,6 +103,6 @@ async function refusal(response) {
     error = { message: `The answer was ${response.status} ${response.statusText}.` };
   }
   const wait = response.headers.get("Retry-After");
-  const message = wait ? `${error.message} (Try again in ${wait} s.)` : error.message;
+  const message = wait ? `${error.message} ${t("(Try again in {wait} s.)", { wait })}` : error.message;
   return new ApiError(message, { ...error, status: response.status });
 }

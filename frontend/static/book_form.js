@@ -1,15 +1,17 @@
 // The form of a new book: the file, dropped or chosen, and how it is made.
 
 import { made } from "./made.js";
+import { titleOf } from "./voices.js";
+import { t } from "./words.js";
 
-const KINDS = ".epub,.html,.htm,.xhtml,.md,.markdown,.txt,.pdf";
+const KINDS = ".epub,.html,.htm,.xhtml,.md,.markdown,.txt,.pdf,.docx,.odt,.srt,.vtt";
 const FORMATS = {
-  m4b: "M4B, one file with chapters",
-  mp3: "MP3, one file with chapters",
-  opus: "Opus, one file with chapters",
-  flac: "FLAC, one file",
-  epub: "EPUB to read along",
-  zip: "ZIP, a file for each chapter",
+  m4b: t("M4B, one file with chapters"),
+  mp3: t("MP3, one file with chapters"),
+  opus: t("Opus, one file with chapters"),
+  flac: t("FLAC, one file"),
+  epub: t("EPUB to read along"),
+  zip: t("ZIP, a file for each chapter"),
 };
 
 const field = (label, input, hint) => {
@@ -27,26 +29,26 @@ export class BookForm {
   /** `upload` gets the FormData of each book that is to be made. */
   constructor(api, upload) {
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
-    this.voice = made("select", { id: "book-voice", name: "voice" }, ...options({ "": "The server's own" }));
+    this.voice = made("select", { id: "book-voice", name: "voice" }, ...options({ "": t("The server's own") }));
     const format = made("select", { id: "book-format", name: "format" }, ...options(FORMATS));
     const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 4, step: 0.05, value: 1 });
     const chapters = made("input", { id: "book-chapters", name: "chapters", autocomplete: "off" });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
-    const drop = field("Book", this.file, "Drop an EPUB, a PDF, a page, Markdown or plain text here, or choose one.");
+    const drop = field(t("Book"), this.file, t("Drop an EPUB, PDF, Word or OpenDocument file, a page, Markdown or plain text here, or choose one."));
     drop.classList.add("books-drop");
     this.element = made(
       "form",
       { className: "books-form", noValidate: true },
       drop,
-      made("div", { className: "pair" }, field("Voice", this.voice), field("Format", format)),
+      made("div", { className: "pair" }, field(t("Voice"), this.voice), field(t("Format"), format)),
       made(
         "div",
         { className: "pair" },
-        field("Speed", speed, "1 is the voice's own pace."),
-        field("Chapters", chapters, "All, or such as 3-9."),
-        field("Hours", between, "Any, or such as 01:00-07:00."),
+        field(t("Speed"), speed, t("1 is the voice's own pace.")),
+        field(t("Chapters"), chapters, t("All, or such as 3-9.")),
+        field(t("Hours"), between, t("Any, or such as 01:00-07:00.")),
       ),
-      made("p", { className: "actions" }, made("button", { type: "submit", textContent: "Make the book" })),
+      made("p", { className: "actions" }, made("button", { type: "submit", className: "primary", textContent: t("Make the book") })),
     );
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -83,8 +85,7 @@ export class BookForm {
   async #listVoices(api) {
     try {
       const { voices } = await (await api("v1/audio/voices")).json();
-      const names = voices.map((voice) => voice.id ?? voice);
-      this.voice.append(...options(Object.fromEntries(names.map((name) => [name, name]))));
+      this.voice.append(...options(Object.fromEntries(voices.map(({ id }) => [id, titleOf(id)]))));
     } catch {
       // The server's own voice is left to choose; the list of jobs says what is wrong.
     }

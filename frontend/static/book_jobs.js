@@ -2,23 +2,24 @@
 
 import { key } from "./api.js";
 import { made } from "./made.js";
+import { t } from "./words.js";
 
 function time(seconds) {
   const minutes = Math.max(1, Math.round(seconds / 60));
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60 ? t("{minutes} min", { minutes }) : t("{hours} h {minutes} min", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
 /** What a job does now, in words. */
 function told(job) {
   if (job.state === "failed") return job.error.message;
-  if (job.state === "done") return `Done: ${time(job.result.audio_seconds)}, ${Math.ceil(job.result.bytes / 1e6)} MB.`;
+  if (job.state === "done") return t("Done: {time}, {size} MB.", { time: time(job.result.audio_seconds), size: Math.ceil(job.result.bytes / 1e6) });
   const parts = [];
-  if (job.state === "queued") parts.push(job.position_in_queue ? `${job.position_in_queue} before it` : "Next");
-  if (job.chapter) parts.push(`Chapter ${job.chapter.number} of ${job.chapters}: ${job.chapter.title}`);
-  if (job.seconds_left !== null) parts.push(`${time(job.seconds_left)} left`);
-  if (job.speed !== null) parts.push(`${job.speed.toFixed(1)} × real time`);
-  if (job.waiting) parts.push(`waiting: ${job.waiting}`);
-  return `${parts.join(", ") || "Being read"}.`;
+  if (job.state === "queued") parts.push(job.position_in_queue ? t("{number} before it", { number: job.position_in_queue }) : t("Next"));
+  if (job.chapter) parts.push(t("Chapter {number} of {of}: {title}", { number: job.chapter.number, of: job.chapters, title: job.chapter.title }));
+  if (job.seconds_left !== null) parts.push(t("{time} left", { time: time(job.seconds_left) }));
+  if (job.speed !== null) parts.push(t("{speed} × real time", { speed: job.speed.toFixed(1) }));
+  if (job.waiting) parts.push(t("waiting: {why}", { why: job.waiting }));
+  return `${parts.join(", ") || t("Being read")}.`;
 }
 
 class Card {
@@ -31,7 +32,7 @@ class Card {
     this.words = made("p", { className: "hint" });
     this.remove = made("button", { type: "button" });
     this.remove.addEventListener("click", () => this.#asked(remove));
-    this.link = made("a", { hidden: true, textContent: "Download", href: `v1/jobs/${id}/result`, download: "" });
+    this.link = made("a", { hidden: true, textContent: t("Download"), href: `v1/jobs/${id}/result`, download: "" });
     this.link.addEventListener("click", (event) => fetched(event, this));
     const actions = made("p", { className: "actions" }, this.link, this.remove);
     this.element = made("li", {}, this.title, this.bar, this.words, actions);
@@ -43,17 +44,18 @@ class Card {
     this.title.textContent = job.author ? `${name}, ${job.author}` : name;
     this.bar.value = job.progress;
     this.bar.hidden = job.position_in_queue === null;
-    this.bar.ariaLabel = `Progress of ${name}`;
+    this.bar.ariaLabel = t("Progress of {name}", { name });
     this.words.textContent = told(job);
     this.words.classList.toggle("books-wrong", job.state === "failed");
     this.link.hidden = job.state !== "done";
-    this.link.ariaLabel = `Download ${name}`;
+    this.link.ariaLabel = t("Download {name}", { name });
     this.#label();
   }
 
   #label() {
-    const verb = this.job.position_in_queue === null ? "Delete" : "Cancel";
-    this.remove.textContent = this.#sure ? `Really ${verb.toLowerCase()}?` : verb;
+    const ended = this.job.position_in_queue === null;
+    const words = ended ? [t("Delete"), t("Really delete?")] : [t("Cancel"), t("Really cancel?")];
+    this.remove.textContent = words[Number(this.#sure)];
     this.remove.ariaLabel = `${this.remove.textContent} ${this.job.title || this.job.file_name}`;
   }
 
@@ -76,7 +78,7 @@ export class JobCards {
   constructor(api, tried) {
     this.api = api;
     this.tried = tried;
-    this.element = made("ul", { className: "books-jobs", ariaLabel: "Books on the server" });
+    this.element = made("ul", { className: "books-jobs", ariaLabel: t("Books on the server") });
   }
 
   /** @param {object[]} jobs as GET /v1/jobs lists them; the newest is shown first */
@@ -101,7 +103,7 @@ export class JobCards {
   #remove(card) {
     this.tried(async () => {
       await this.api(`v1/jobs/${card.id}`, { method: "DELETE" });
-      return `${card.job.title || card.job.file_name} is deleted.`;
+      return t("{name} is deleted.", { name: card.job.title || card.job.file_name });
     });
   }
 
@@ -114,7 +116,7 @@ export class JobCards {
       const link = made("a", { href: URL.createObjectURL(blob), download: card.job.result.file_name });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-      return `Downloaded ${card.job.result.file_name}.`;
+      return t("Downloaded {name}.", { name: card.job.result.file_name });
     });
   }
 }

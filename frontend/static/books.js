@@ -1,22 +1,16 @@
 // The tab of books: a file is dropped, becomes a job of /v1/jobs, and its progress and download are shown.
 
+import { ask } from "./api.js";
 import { BookForm } from "./book_form.js";
 import { JobCards } from "./book_jobs.js";
 import { made } from "./made.js";
+import { t } from "./words.js";
 
 const POLL = 2000; // milliseconds between two looks while something is being made
 
-/**
- * Fill the tab's panel. Call it once.
- *
- * @param {HTMLElement} section the panel
- * @param {{api: (path: string, options?: object) => Promise<Response>}} tools `ask` of api.js
- */
-export function mountBooks(section, { api }) {
-  if (!document.querySelector('link[href$="books.css"]')) {
-    document.head.append(made("link", { rel: "stylesheet", href: "static/books.css" }));
-  }
-  new Books(section, api).show();
+/** Fill the tab's panel, once. @param {HTMLElement} section the panel */
+export function mountBooks(section) {
+  return new Books(section, ask);
 }
 
 class Books {
@@ -32,14 +26,13 @@ class Books {
     this.said = made("p", { role: "status", className: "books-said" });
     this.wrong = made("p", { role: "alert", className: "books-wrong" });
     this.old = made("p", { role: "alert", className: "books-wrong" });
-    const title = made("h2", { textContent: "Books" });
+    const title = made("h2", { textContent: t("Books") });
     section.append(title, this.form.element, this.said, this.wrong, this.old, this.cards.element);
-    document.addEventListener("visibilitychange", () => this.show());
-    new MutationObserver(() => this.show()).observe(section, { attributes: true, attributeFilter: ["hidden"] });
+    document.addEventListener("visibilitychange", () => this.restart());
   }
 
   /** Look now, and again while something is being made and the tab is seen. */
-  async show() {
+  async restart() {
     clearTimeout(this.#timer);
     if (this.section.hidden || document.hidden) return;
     this.#again = true; // an answer that is on its way may be older than what has just been uploaded
@@ -51,7 +44,7 @@ class Books {
       wait = await this.#listed();
     }
     this.#asking = false;
-    if (wait) this.#timer = setTimeout(() => this.show(), wait);
+    if (wait) this.#timer = setTimeout(() => this.restart(), wait);
   }
 
   /** Show the list as it is now; milliseconds until the next look, 0 for none. */
@@ -62,7 +55,7 @@ class Books {
       this.old.textContent = "";
       return jobs.some((job) => job.position_in_queue !== null) ? POLL : 0;
     } catch (error) {
-      const what = this.cards.element.hidden ? "The books can't be listed" : "This list may be out of date";
+      const what = this.cards.element.hidden ? t("The books can't be listed") : t("This list may be out of date");
       this.old.textContent = `${what}: ${error.message.replaceAll("`", "")}`;
       return 5 * POLL;
     } finally {
@@ -72,10 +65,10 @@ class Books {
 
   async #upload(fields) {
     await this.#tried(async () => {
-      this.said.textContent = "Uploading…";
+      this.said.textContent = t("Uploading…");
       const job = await (await this.api("v1/jobs", { body: fields })).json();
       this.form.clear();
-      return `${job.file_name} is in the queue.`;
+      return t("{name} is in the queue.", { name: job.file_name });
     });
   }
 
@@ -87,7 +80,7 @@ class Books {
     } catch (error) {
       this.#fail(error);
     }
-    await this.show();
+    await this.restart();
   }
 
   #fail(error) {

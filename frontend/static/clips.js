@@ -5,6 +5,8 @@ import { SAMPLE_RATE } from "./player.js";
 const MOST = 15 * 60 * SAMPLE_RATE;
 /* Samples that are kept: 43 MB. */
 
+const LITTLE = 10; // seconds of speech: a heading alone tells no pace
+
 export class Clips {
   #all = []; // {key, line, from, to, pieces, samples, words: [{from, to, sample}]}, the oldest first
   #samples = 0;
@@ -37,10 +39,11 @@ export class Clips {
     return null;
   }
 
-  /** Characters a second of all that is held with that voice and speed, or NaN. */
-  pace(key) {
+  /** Characters a second of all that is held with that voice and speed; near `usual` while that is little. */
+  pace(key, usual) {
     const held = this.#all.filter((clip) => clip.key === key);
     const sum = (value) => held.reduce((total, clip) => total + value(clip), 0);
-    return (sum((clip) => clip.to - clip.from) / sum((clip) => clip.samples)) * SAMPLE_RATE;
+    const characters = sum((clip) => clip.to - clip.from) + LITTLE * usual;
+    return characters / (sum((clip) => clip.samples) / SAMPLE_RATE + LITTLE);
   }
 }

@@ -1,6 +1,7 @@
 // Server-sent events out of a response's body, and speech out of those.
 
 import { ApiError, ask, reached } from "./api.js";
+import { t } from "./words.js";
 
 /** The JSON of each event, as it comes. */
 async function* events(body) {
@@ -50,7 +51,7 @@ export async function* speech(response) {
     else if (event.type === "speech.audio.done") whole = true;
     else if (event.type === "error") throw new ApiError(event.error.message, event.error);
   }
-  if (!whole) throw new ApiError("The speech broke off before its end.");
+  if (!whole) throw new ApiError(t("The speech broke off before its end."), { code: "lost" });
 }
 
 /** s16le out of base64. Every machine that browsers run on today is little-endian. */

@@ -17,6 +17,21 @@ export async function keep(entry) {
   for (const { id } of (await kept()).slice(MOST)) await forget(id);
 }
 
+/** All that is kept, as a file. @returns {Promise<Blob>} */
+export async function exported() {
+  return new Blob([JSON.stringify({ kokoro_live_library: 1, texts: await kept() })], { type: "application/json" });
+}
+
+/** Keep the texts of such a file; a newer place of the same text stays. @throws {Error} it is another file */
+export async function imported(file) {
+  const { kokoro_live_library: version, texts } = JSON.parse(await file.text());
+  const isText = ({ id, title, paragraphs, at }) =>
+    [id, title].every((each) => typeof each === "string") && Array.isArray(paragraphs) && typeof at === "number" && paragraphs.every(({ text }) => typeof text === "string");
+  if (version !== 1 || !texts.every(isText)) throw new Error();
+  const known = new Map((await kept()).map((entry) => [entry.id, entry.at]));
+  for (const entry of texts) if (!(known.get(entry.id) >= entry.at)) await keep(entry);
+}
+
 /** Delete a text. */
 export function forget(id) {
   return ask("readwrite", (texts) => texts.delete(id));

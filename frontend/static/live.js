@@ -4,7 +4,15 @@ import { advice, figures, streams } from "./figures.js";
 import { Look } from "./look.js";
 import { Window, parse } from "./window.js";
 
-export class Live {
+const $ = (id) => document.getElementById(id);
+
+/** Fill the tab's panel, once. */
+export function mountLive(panel) {
+  const [figures, streams, advice, all] = ["figures", "streams", "advice", "all"].map($);
+  return new Live({ figures, streams, advice, all, panel, trouble: $("live-trouble"), allBox: $("all-box") });
+}
+
+class Live {
   #elements;
   #look;
   #windows = {

@@ -13,6 +13,7 @@ export class Look {
   #lost;
   #timer = 0;
   #asking = null;
+  #stopped = false;
 
   /**
    * @param {Element} panel nothing is asked while it is hidden
@@ -23,7 +24,14 @@ export class Look {
    */
   constructor(panel, trouble, paths, shown, lost) {
     [this.#panel, this.#trouble, this.#paths, this.#shown, this.#lost] = [panel, trouble, paths, shown, lost];
-    document.addEventListener("visibilitychange", () => this.restart());
+    document.addEventListener("visibilitychange", () => !this.#stopped && this.restart());
+  }
+
+  /** Look no more. */
+  stop() {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#asking?.abort();
   }
 
   /** Look now: something has changed. */
@@ -46,6 +54,6 @@ export class Look {
       this.#trouble.textContent = error.message;
       this.#lost();
     }
-    this.#timer = setTimeout(() => this.#look(), PAUSE);
+    if (!this.#panel.hidden) this.#timer = setTimeout(() => this.#look(), PAUSE);
   }
 }

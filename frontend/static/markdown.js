@@ -9,6 +9,21 @@ const QUOTE = /^\s{0,3}>\s?(.*)$/;
 const ROW = /^\s*\|/; // rows of a table are lines, other lines are wrapped
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$/;
 
+const SIGNED = [FENCE, HEADING, ITEM, QUOTE, TABLE_RULE, /(\*\*|__)(?=\S).*\S\1/, /\[[^\]]+\]\((https?:|\.{0,2}\/|#)[^)]*\)/];
+
+/** Whether a text is written in Markdown: some line has a sign of it. */
+export function isMarkdown(source) {
+  return source.split("\n", 2000).some((line) => SIGNED.some((sign) => sign.test(line)));
+}
+
+const SIGNS = { chapter: "# ", h: "## ", li: "- ", quote: "> " };
+
+/** Paragraphs as Markdown, to be edited. */
+export function written(paragraphs) {
+  const signed = ({ kind, text }) => (kind === "code" ? `\`\`\`\n${text}\n\`\`\`` : (SIGNS[kind] ?? "") + text);
+  return paragraphs.map((each, place) => (place ? (each.kind === "li" && paragraphs[place - 1].kind === "li" ? "\n" : "\n\n") : "") + signed(each)).join("");
+}
+
 /** @returns {{kind: string, text: string}[]} */
 export function markdown(source) {
   const found = [];

@@ -1,5 +1,7 @@
 // What the page says of itself: one quiet line, and errors.
 
+import { t } from "./words.js";
+
 const $ = (id) => document.getElementById(id);
 
 /** Say it quietly. */
@@ -11,7 +13,8 @@ export function say(text) {
 export function failed(error) {
   if (error.name === "AbortError") return;
   say("");
-  $("error").textContent = error.message.replace("`input`", "The text");
+  $("error").textContent = error.message.replace("`input`", t("The text"));
+  $("error").dataset.code = error.code ?? "";
   if (error.param === "input" && !$("compose").hidden) {
     $("text").ariaInvalid = "true";
     $("text").focus();
@@ -26,6 +29,11 @@ export function failed(error) {
 export function clear() {
   $("error").textContent = "";
   $("text").removeAttribute("aria-invalid");
+}
+
+/** The error that is shown says that the server is away. */
+export function isLost() {
+  return $("error").dataset.code === "lost";
 }
 
 /** Reading begins: neither an error nor the end of the last reading is told any more. */

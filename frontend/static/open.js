@@ -1,32 +1,39 @@
-// A file that was chosen or dropped, as paragraphs.
+// A file that was chosen or dropped, as paragraphs: text, Markdown and HTML are read here, other kinds by the server.
 
-import { ApiError } from "./api.js";
+import { ApiError, ask } from "./api.js";
 import { html } from "./html.js";
 import { markdown } from "./markdown.js";
 import { paragraphsOf } from "./text.js";
+import { t } from "./words.js";
 
 const MOST = 8_000_000; // bytes
 
-/** Names of files that can be opened, for a file chooser. */
-export const ACCEPTED = ".txt,.text,.md,.markdown,.html,.htm,.xhtml,text/plain,text/markdown,text/html";
+const OTHERS = /\.(epub|pdf|docx|odt|srt|vtt)$/i;
 
 /**
- * @param {File} file text, Markdown or HTML
+ * @param {File} file
  * @returns {Promise<{title: string, paragraphs: {kind: string, text: string}[]}>}
- * @throws {ApiError} it is none of these, or has no text
+ * @throws {ApiError} it can't be read, or has no text
  */
 export async function openFile(file) {
   const name = file.name.replace(/\.[^.]*$/, "");
-  if (file.size > MOST) throw new ApiError(`${file.name} is longer than ${MOST / 1e6} MB.`);
+  if (OTHERS.test(file.name)) return await readThere(file);
+  if (file.size > MOST) throw new ApiError(t("{name} is longer than {most} MB.", { name: file.name, most: MOST / 1e6 }));
   const bytes = new Uint8Array(await file.arrayBuffer());
   // UTF-16 is the only text with zeros in it, and has a mark at its beginning.
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (bytes.includes(0) && !wide) {
-    throw new ApiError(`${file.name} isn't text. This opens text, Markdown and HTML; the Books tab takes EPUB files.`);
+    throw new ApiError(t("{name} can't be read: this opens text, Markdown, HTML, EPUB, PDF, Word (docx), OpenDocument (odt) and captions (srt, vtt).", { name: file.name }));
   }
   const { title, paragraphs } = read(file.name, decoded(bytes));
-  if (!paragraphs.length) throw new ApiError(`${file.name} has no text.`);
+  if (!paragraphs.length) throw new ApiError(t("{name} has no text.", { name: file.name }));
   return { title: title || paragraphs.find(({ kind }) => kind === "h")?.text || name, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
+}
+
+async function readThere(file) {
+  const found = await ask(`v1/documents?name=${encodeURIComponent(file.name)}`, { body: file, patient: true });
+  const { title, author, paragraphs } = await found.json();
+  return { title, author, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
 }
 
 function read(name, source) {

@@ -1,6 +1,6 @@
 // The text on the page: the sentence and the word that sound are marked, and a click says from where to read.
 
-const TAGS = { h: "h3", li: "p", quote: "blockquote", code: "p", p: "p" };
+const TAGS = { chapter: "h3", h: "h4", li: "p", quote: "blockquote", code: "p", p: "p" };
 
 export class Pane {
   #pane;
@@ -38,8 +38,9 @@ export class Pane {
   }
 
   #paragraph({ kind, lines: [first, after] }) {
-    const element = document.createElement(TAGS[kind]);
+    const element = document.createElement(TAGS[kind] ?? "p");
     element.className = kind;
+    element.dir = "auto";
     for (let line = first; line < after; line += 1) {
       const row = document.createElement("span");
       row.className = "line";

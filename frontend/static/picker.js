@@ -1,7 +1,10 @@
 // The dialog in which a voice is chosen: each can be heard, and blended with others.
 
 import { sample } from "./sample.js";
+import { made } from "./made.js";
+import { card, weight } from "./voice_cards.js";
 import { MOST, titleOf } from "./voices.js";
+import { t } from "./words.js";
 
 export class Picker {
   #dialog;
@@ -9,6 +12,7 @@ export class Picker {
   #list;
   #blend;
   #error;
+  #search;
   #onSample;
   #listed = null; // the voices that are shown
   #hearing = null; // the AbortController of the sample that is heard
@@ -28,6 +32,13 @@ export class Picker {
     voices.addEventListener("change", () => this.#show());
     dialog.addEventListener("close", () => this.#hearing?.abort());
     this.#list.addEventListener("click", ({ target }) => this.#act(target.closest("button")));
+    this.#search = dialog.querySelector("[type=search]");
+    this.#search.addEventListener("input", () => this.#filter());
+    this.#list.addEventListener("keydown", (event) => {
+      if (event.key !== "h" && event.key !== "H") return;
+      const voice = event.target.closest(".voice");
+      if (voice) this.#hear(voice.dataset.id, voice.querySelector(".hear"));
+    });
     this.#blend.addEventListener("click", ({ target }) => this.#act(target.closest("button")));
     this.#blend.addEventListener("input", ({ target }) => {
       if (target.validity.valid && target.value) voices.weigh(target.dataset.id, Number(target.value));
@@ -35,8 +46,11 @@ export class Picker {
   }
 
   open() {
+    this.#search.value = "";
     this.#show();
+    this.#filter();
     this.#dialog.showModal();
+    this.#search.focus();
     this.#list.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "center" });
   }
 
@@ -45,7 +59,23 @@ export class Picker {
     if (!id) return;
     if (button.classList.contains("hear")) this.#hear(id, button);
     else if (button.classList.contains("add")) this.#voices.blend(id);
+    else if (button.classList.contains("like")) this.#like(id);
     else this.#voices.choose(id);
+  }
+
+  #like(id) {
+    this.#voices.like(id);
+    this.#filter();
+    this.#list.querySelector(`.like[data-id="${CSS.escape(id)}"]`).focus();
+  }
+
+  /** Show the voices that are searched for. */
+  #filter() {
+    const wanted = this.#search.value.trim().toLowerCase();
+    for (const card of this.#list.querySelectorAll(".voice")) card.hidden = !card.dataset.words.includes(wanted);
+    for (const group of this.#list.querySelectorAll(".cards")) {
+      group.hidden = group.previousElementSibling.hidden = !group.querySelector(".voice:not([hidden])");
+    }
   }
 
   async #hear(id, button) {
@@ -74,7 +104,7 @@ export class Picker {
       card.querySelector(".choose").ariaPressed = String(has);
       const add = card.querySelector(".add");
       add.textContent = has && chosen.size > 1 ? "−" : "+";
-      add.ariaLabel = add.title = `${has && chosen.size > 1 ? "Take out" : "Blend in"} ${titleOf(card.dataset.id)}`;
+      add.ariaLabel = add.title = t(has && chosen.size > 1 ? "Take out {name}" : "Blend in {name}", { name: titleOf(card.dataset.id) });
       add.disabled = has ? chosen.size === 1 : chosen.size === MOST;
     }
     this.#showBlend();
@@ -84,9 +114,7 @@ export class Picker {
     this.#listed = this.#voices.all;
     this.#list.replaceChildren(
       ...this.#voices.groups.flatMap(([language, voices]) => {
-        const cards = make("div", { className: "cards" });
-        cards.append(...voices.map(card));
-        return [make("h3", { textContent: language }), cards];
+        return [made("h3", { textContent: language }), made("div", { className: "cards" }, ...voices.map(card))];
       }),
     );
   }
@@ -100,27 +128,9 @@ export class Picker {
       this.#blend.querySelector(".weights").replaceChildren(...chosen.map(weight));
     }
     this.#blend.querySelector("output").textContent = spec ?? "";
+    const total = chosen.reduce((sum, { weight: part }) => sum + part, 0);
+    for (const share of this.#blend.querySelectorAll("small")) {
+      share.textContent = `${Math.round((100 * (chosen.find(({ id }) => id === share.dataset.id)?.weight ?? 0)) / total)}%`;
+    }
   }
 }
-
-function card({ id, gender }) {
-  const box = make("div", { className: "voice" });
-  box.dataset.id = id;
-  const hear = make("button", { type: "button", className: "hear icon", ariaLabel: `Hear ${titleOf(id)}` });
-  const choose = make("button", { type: "button", className: "choose", textContent: titleOf(id), title: id });
-  if (gender) choose.append(make("small", { textContent: gender }));
-  const add = make("button", { type: "button", className: "add icon" });
-  for (const button of [hear, choose, add]) button.dataset.id = id;
-  box.append(hear, choose, add);
-  return box;
-}
-
-function weight({ id, weight: value }) {
-  const label = make("label", { textContent: `${titleOf(id)} ` });
-  const input = make("input", { type: "number", min: "0.1", step: "0.1", value, ariaLabel: `Weight of ${titleOf(id)}` });
-  input.dataset.id = id;
-  label.append(input);
-  return label;
-}
-
-const make = (tag, properties) => Object.assign(document.createElement(tag), properties);

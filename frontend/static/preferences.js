@@ -1,6 +1,7 @@
 // The dialog with the settings, and what they change on the page.
 
 import { ask } from "./api.js";
+import { LANGUAGES, language } from "./words.js";
 import { choose, settings, usual } from "./settings.js";
 
 /**
@@ -8,12 +9,14 @@ import { choose, settings, usual } from "./settings.js";
  * @param {HTMLDialogElement} dialog
  */
 export function bind(dialog) {
+  dialog.querySelector("[name=language]").append(...Object.entries(LANGUAGES).map(([id, name]) => new Option(name, id)));
   for (const field of dialog.querySelectorAll("[name]")) {
     const property = field.type === "checkbox" ? "checked" : "value";
-    field[property] = settings[field.name];
+    field[property] = field.name === "language" ? language : settings[field.name];
     field.addEventListener("change", () => {
       const value = field[property];
       choose({ [field.name]: field.type === "range" ? Number(value) : value });
+      if (field.name === "language") location.reload(); // all texts of the page are made in it
       apply();
     });
   }

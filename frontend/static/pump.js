@@ -38,7 +38,7 @@ export class Pump extends EventTarget {
 
   /** The characters that are spoken a second, as far as is known. */
   pace(how) {
-    return this.#clips.pace(keyOf(how)) || 14.5 * (how.speed ?? usual.speed);
+    return this.#clips.pace(keyOf(how), 14.5 * (how.speed ?? usual.speed));
   }
 
   /** The marks of what has begun to sound since the last call. */

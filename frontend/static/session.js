@@ -2,9 +2,10 @@
 
 import { ApiError } from "./api.js";
 import { idOf, keep } from "./library.js";
-import { openFile } from "./open.js";
+import { isMarkdown, markdown, written } from "./markdown.js";
 import { settings } from "./settings.js";
 import { TITLE, Text, divide, paragraphsOf, titled } from "./text.js";
+import { t } from "./words.js";
 
 export class Session {
   #elements;
@@ -20,7 +21,7 @@ export class Session {
    * @param {Reader} reader
    * @param {Pane} pane
    * @param {Follow} follow
-   * @param on {voice: returns the voice for a request, begun: called when a text is open, closed: when none is any more, failed: called
+   * @param on {voice: returns the voice for a request, begun: called with {title, author, paragraphs, text} when a text is open, closed: when none is any more, failed: called
    *   with an error}
    */
   constructor(elements, reader, pane, follow, on) {
@@ -44,14 +45,16 @@ export class Session {
     return this.#entry ? this.#entry.paragraphs.map(({ text }) => text).join("\n\n") : this.#elements.text.value;
   }
 
-  get title() {
-    return this.#entry?.title ?? "speech";
+  /** {title, author} of the text that is open, or null. */
+  get shown() {
+    return this.#entry;
   }
 
   /** Read what was written. */
   async listen() {
-    const paragraphs = paragraphsOf(this.#elements.text.value);
-    const blank = new ApiError("The text is blank: give something to speak.", { param: "input" });
+    const text = this.#elements.text.value;
+    const paragraphs = isMarkdown(text) ? markdown(text).flatMap((each) => paragraphsOf(each.text, each.kind)) : paragraphsOf(text);
+    const blank = new ApiError(t("The text is blank: give something to speak."), { param: "input" });
     if (paragraphs.length) await this.#open(titled(paragraphs));
     else this.#on.failed(blank);
   }
@@ -59,8 +62,9 @@ export class Session {
   /** Show a file's text, ready to be read. */
   async file(file) {
     try {
-      const { title, paragraphs } = await openFile(file);
-      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }) }, false);
+      const { openFile } = await import("./open.js");
+      const { title, author, paragraphs } = await openFile(file);
+      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }), author }, false);
     } catch (error) {
       this.#on.failed(error);
     }
@@ -73,7 +77,7 @@ export class Session {
 
   /** Put the text back into the field in which it is written. */
   edit() {
-    if (this.#entry) this.close(this.written);
+    if (this.#entry) this.close(written(this.#entry.paragraphs));
   }
 
   /** Put the text away, and show the field with another. */
@@ -118,15 +122,15 @@ export class Session {
         if (this.#reader.text !== text && text.lines.length > (entry.place?.line ?? 0)) this.#begin(entry, text, aloud);
       }
       if (this.#reader.text !== text && text.lines.length) this.#begin(entry, text, aloud);
-      if (!text.lines.length) throw new ApiError("The text is blank: give something to speak.", { param: "input" });
+      if (!text.lines.length) throw new ApiError(t("The text is blank: give something to speak."), { param: "input" });
     } catch (error) {
       if (!signal.aborted) this.#on.failed(error);
     }
   }
 
-  #begin({ id, title, paragraphs, place }, text, aloud) {
-    this.#on.begun();
-    this.#entry = { id: id ?? idOf(paragraphs), title, paragraphs };
+  #begin({ id, title, author, paragraphs, place }, text, aloud) {
+    this.#on.begun({ title, author, paragraphs, text });
+    this.#entry = { id: id ?? idOf(paragraphs), title, author, paragraphs };
     this.#pane.show(text);
     this.#elements.title.textContent = title;
     // A text that begins with its title has no other.

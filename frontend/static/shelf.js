@@ -1,15 +1,20 @@
 // The list of what was read before: a click goes on where it was left.
 
-import { forget, forgetAll, kept } from "./library.js";
+import { language, t } from "./words.js";
+import { exported, forget, forgetAll, imported, kept } from "./library.js";
+import { failed } from "./notices.js";
 
-const DAYS = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const FEWEST = 5; // texts that are worth a search
+
+const DAYS = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 
 export class Shelf {
   #elements;
   #onOpen;
+  #words = new Map(); // each row, and what gives the words in it
 
   /**
-   * @param elements {shelf, list, clear}
+   * @param elements {shelf, list, clear, find, export, import, imported}
    * @param onOpen called with the entry that is to be read on
    */
   constructor(elements, onOpen) {
@@ -19,13 +24,39 @@ export class Shelf {
       await forgetAll();
       await this.show();
     });
+    elements.find.addEventListener("input", () => this.#filter());
+    elements.export.addEventListener("click", async () => {
+      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(await exported()), download: "kokoro-live-library.json" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    });
+    elements.import.addEventListener("click", () => elements.imported.click());
+    elements.imported.addEventListener("change", async () => {
+      const [file] = elements.imported.files;
+      elements.imported.value = "";
+      try {
+        await imported(file);
+      } catch {
+        failed(new Error(t("{name} is no library of this page.", { name: file.name })));
+      }
+      await this.show();
+    });
+  }
+
+  /** Show the texts that have the words that are searched for, in title or text. */
+  #filter() {
+    const wanted = this.#elements.find.value.trim().toLowerCase();
+    for (const [row, words] of this.#words) row.hidden = !words().includes(wanted);
   }
 
   /** Show what is kept now. */
   async show() {
     const entries = await kept();
     this.#elements.shelf.hidden = !entries.length;
+    this.#elements.find.hidden = entries.length < FEWEST;
+    this.#words.clear();
     this.#elements.list.replaceChildren(...entries.map((entry) => this.#row(entry)));
+    this.#filter();
   }
 
   #row(entry) {
@@ -33,14 +64,14 @@ export class Shelf {
     const row = document.createElement("li");
     const open = Object.assign(document.createElement("button"), { type: "button", className: "kept" });
     const name = Object.assign(document.createElement("span"), { className: "kept-title", textContent: title, dir: "auto" });
-    const read = part > 0.995 ? "read" : `${Math.round(part * 100)}% read`;
+    const read = part > 0.995 ? t("read") : t("{percent}% read", { percent: Math.round(part * 100) });
     const facts = Object.assign(document.createElement("span"), { className: "kept-facts", textContent: `${read}, ${day(at)}` });
     const bar = document.createElement("progress");
     Object.assign(bar, { max: 1, value: part, ariaHidden: "true" });
     open.append(name, facts, bar);
     open.addEventListener("click", () => this.#onOpen(entry));
     const remove = Object.assign(document.createElement("button"), { type: "button", className: "icon", textContent: "×" });
-    remove.ariaLabel = `Delete ${title}`;
+    remove.ariaLabel = t("Delete {title}", { title });
     remove.addEventListener("click", async () => {
       await forget(id);
       const next = row.nextElementSibling ?? row.previousElementSibling;
@@ -49,6 +80,7 @@ export class Shelf {
       next?.querySelector(".icon").focus();
     });
     row.append(open, remove);
+    this.#words.set(row, () => [entry.title, entry.author ?? "", ...entry.paragraphs.map(({ text }) => text)].join("\n").toLowerCase());
     return row;
   }
 }

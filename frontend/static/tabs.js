@@ -2,7 +2,6 @@
 
 export class Tabs {
   #tabs;
-  #first = new Map(); // what is done when a panel is shown for the first time
   #onShow;
 
   /**
@@ -28,11 +27,6 @@ export class Tabs {
     addEventListener("hashchange", () => this.#follow());
   }
 
-  /** Have something done when a panel is shown for the first time. */
-  once(id, what) {
-    this.#first.set(id, what);
-  }
-
   /** Show the panel that the address names, or the first. */
   start() {
     this.#follow();
@@ -48,8 +42,6 @@ export class Tabs {
     }
     const first = this.#tabs[0].getAttribute("aria-controls");
     if ((location.hash.slice(1) || first) !== id) history.replaceState(null, "", id === first ? location.pathname : `#${id}`);
-    this.#first.get(id)?.(document.getElementById(id));
-    this.#first.delete(id);
     this.#onShow(id);
   }
 

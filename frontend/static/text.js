@@ -124,6 +124,6 @@ export function titled([first, ...others]) {
   const [line] = text.split("\n");
   return {
     title: line.length > TITLE ? `${line.slice(0, TITLE).replace(/\s+\S*$/, "")}…` : line,
-    paragraphs: [heading ? { kind: "h", text } : first, ...others],
+    paragraphs: [heading && first.kind === "p" ? { kind: "h", text } : first, ...others],
   };
 }

@@ -1,6 +1,8 @@
 // The bar with which playback is controlled, and its keys.
 
 import { settings, usual } from "./settings.js";
+import { skip } from "./steps.js";
+import { t } from "./words.js";
 
 const STEP = 0.1;
 const [SLOWEST, FASTEST] = [0.25, 4];
@@ -14,7 +16,7 @@ export class Transport {
   #changing = 0;
 
   /**
-   * @param elements {play, back, forward, progress, left, slower, faster, speed}
+   * @param elements {play, back, forward, earlier, later, progress, left, slower, faster, speed}
    * @param {Reader} reader
    * @param on {play: called in place of the reader's where no text is open, speed: called with a new one}
    */
@@ -22,7 +24,9 @@ export class Transport {
     this.#elements = elements;
     this.#reader = reader;
     this.#on = on;
-    const { play, back, forward, progress, slower, faster } = elements;
+    const { play, back, forward, earlier, later, progress, slower, faster } = elements;
+    earlier.addEventListener("click", () => skip(reader, -15));
+    later.addEventListener("click", () => skip(reader, 15));
     play.addEventListener("click", () => this.toggle());
     back.addEventListener("click", () => reader.sentence(-1));
     forward.addEventListener("click", () => reader.sentence(1));
@@ -55,13 +59,13 @@ export class Transport {
 
   /** Show the speed, and the reader's state and place. */
   show() {
-    const { play, back, forward, progress, speed } = this.#elements;
+    const { play, back, forward, earlier, later, progress, speed } = this.#elements;
     speed.textContent = `${(settings.speed ?? usual.speed).toFixed(2).replace(/0$/, "")}×`;
     const { text, state, place } = this.#reader;
     const running = state === "playing" || state === "waiting";
     play.dataset.state = state;
-    play.ariaLabel = running ? "Pause" : state === "paused" ? "Resume" : "Play";
-    for (const button of [back, forward]) button.disabled = !text;
+    play.ariaLabel = t(running ? "Pause" : state === "paused" ? "Resume" : "Play");
+    for (const button of [back, forward, earlier, later]) button.disabled = !text;
     progress.disabled = !text;
     if (!text?.lines.length) {
       this.#elements.left.textContent = "";
@@ -79,15 +83,15 @@ export class Transport {
     const { progress, left } = this.#elements;
     const { text, pump, how } = this.#reader;
     const of = text.sentences.length;
-    progress.ariaValueText = `Sentence ${sentence + 1} of ${of}`;
+    progress.ariaValueText = t("Sentence {number} of {of}", { number: sentence + 1, of });
     progress.style.setProperty("--done", `${of > 1 ? (100 * sentence) / (of - 1) : 0}%`);
     const characters = text.characters - text.before(text.placeOf(sentence));
-    left.textContent = `${duration(characters / pump.pace(how))} left`;
+    left.textContent = t("{time} left", { time: duration(characters / pump.pace(how)) });
   }
 }
 
-function duration(seconds) {
-  if (seconds < 60) return `${Math.max(1, Math.round(seconds / 5) * 5)} s`;
+export function duration(seconds) {
+  if (seconds < 60) return t("{seconds} s", { seconds: Math.max(1, Math.round(seconds / 5) * 5) });
   const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 90 ? t("{minutes} min", { minutes }) : t("{hours} h {minutes} min", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }

@@ -1,11 +1,12 @@
 // The voices of the engine that speaks, and the choice of one, or of a blend: what the API writes af_heart(2)+af_bella.
 
 import { ask } from "./api.js";
-import { usual } from "./settings.js";
+import { choose, settings, usual } from "./settings.js";
+import { language, t } from "./words.js";
 
 export const MOST = 8; // that the API blends
 
-const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language" });
+const LANGUAGES = new Intl.DisplayNames([language], { type: "language" });
 
 /** Events: `change` when the voices or the choice are others. */
 export class Voices extends EventTarget {
@@ -52,9 +53,20 @@ export class Voices extends EventTarget {
     return this.chosen.map(({ id }) => titleOf(id)).join(" + ");
   }
 
-  /** The voices in groups: [language's name, voices]. */
+  /** The voices in groups: [heading, voices]; favourites, then languages, the best voices of each first. */
   get groups() {
-    return [...Map.groupBy(this.all, ({ language }) => LANGUAGES.of(language))];
+    const sorted = this.all.toSorted((one, other) => (one.grade ?? "Z").localeCompare(other.grade ?? "Z"));
+    const liked = sorted.filter(({ id }) => settings.favourites.includes(id));
+    const others = Map.groupBy(sorted.filter((voice) => !liked.includes(voice)), languageOf);
+    return [...(liked.length ? [[t("Favourites"), liked]] : []), ...others];
+  }
+
+  /** Make a voice a favourite, or no longer one. */
+  like(id) {
+    const others = settings.favourites.filter((each) => each !== id);
+    choose({ favourites: others.length < settings.favourites.length ? others : [...others, id] });
+    this.all = [...this.all];
+    this.dispatchEvent(new Event("change"));
   }
 
   choose(id) {
@@ -78,6 +90,9 @@ export class Voices extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 }
+
+/** The language of a voice, in the page's language. */
+export const languageOf = ({ language: code }) => LANGUAGES.of(code);
 
 /** A voice's name for people: af_heart is Heart. */
 export function titleOf(id) {

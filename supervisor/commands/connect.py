@@ -16,12 +16,12 @@ import click
 from client.answers import CannotSpeak, user_key
 from client.blocking import BlockingClient
 from supervisor.commands.client_command import AskingCommand, address_options, failed, server_url
-from supervisor.connect.clients import CLIENTS, Asked, Change, Client, ShownLines, connected
+from supervisor.connect.changes import USUAL_WYOMING_PORT, Asked, Change, ShownLines
+from supervisor.connect.clients import CLIENTS, Client, connected
 from supervisor.connect.files import FileEdit
 from supervisor.speechd.installation import install, uninstall
 
 _BEST = "af_heart"
-_USUAL_WYOMING_PORT = 10200
 
 
 class _ConnectCommand(AskingCommand):
@@ -76,7 +76,7 @@ def connect(
 def _asked(context: click.Context, values: dict[str, Any], url: str | None, voice: str) -> Asked:
     here = url or server_url(context)
     seen = values["address"] or (_in_container(here) if values["docker"] else here)
-    port = values["wyoming_port"] or _USUAL_WYOMING_PORT
+    port = values["wyoming_port"] or USUAL_WYOMING_PORT
     wyoming = (values["wyoming_host"], port)
     return Asked(here, seen.rstrip("/"), user_key(), voice, values["file"], wyoming, os.environ, Path.home())
 

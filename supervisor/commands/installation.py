@@ -21,7 +21,8 @@ from kokoro_live.installation import NAME, changed_since, this_installation
 from shm.folders import state_folder
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 from supervisor.commands.status import signal_server
-from supervisor.connect.clients import SpeechModule, connected
+from supervisor.connect.changes import SpeechModule
+from supervisor.connect.clients import connected
 from supervisor.connect.files import FileEdit, backup_of
 from supervisor.processes.metrics import places
 from supervisor.settings.options import default_config_file

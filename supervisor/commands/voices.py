@@ -51,12 +51,6 @@ _LANGUAGES = {
     "cmn": "Mandarin Chinese",
 }
 
-_BEST = ("af_heart", "af_bella", "af_nicole", "bf_emma", "ff_siwis")
-"""The voices that their authors grade A to B-, the best first.
-
-Source: https://huggingface.co/hexgrad/Kokoro-82M/blob/main/VOICES.md
-"""
-
 
 def _show(listed: list[dict[str, Any]]) -> None:
     """Languages with their voices, the best first, women before men."""
@@ -64,15 +58,22 @@ def _show(listed: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     groups: dict[tuple[str, str], list[str]] = {}
-    for voice in sorted(listed, key=lambda voice: _BEST.index(voice["id"]) if voice["id"] in _BEST else len(_BEST)):
+    for voice in sorted(listed, key=_grade):
         groups.setdefault((str(voice.get("language") or ""), str(voice.get("gender") or "")), []).append(voice["id"])
+    graded = {voice["id"] for voice in listed if voice.get("grade")}
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     order = {language: place for place, language in enumerate(_LANGUAGES)}
     for language, gender in sorted(groups, key=lambda group: (order.get(group[0], len(order)), *group)):
-        names = ((f"[bold]{name}[/]*" if name in _BEST else name) for name in groups[language, gender])
+        names = ((f"[bold]{name}[/]*" if name in graded else name) for name in groups[language, gender])
         table.add_row(", ".join(filter(None, (_LANGUAGES.get(language, language), gender))), " ".join(names))
     Console().print(table)
     click.echo("* the best by their authors' grades. Hear one: kokoro-live say --voice af_bella 'Hello there.'")
+
+
+def _grade(voice: dict[str, Any]) -> tuple[str, bool]:
+    """The key that sorts the best voices first: A before A-, and those without a grade last."""
+    grade = str(voice.get("grade") or "Z")
+    return grade[0], grade.endswith("-")
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:

@@ -65,6 +65,14 @@ class FileEdit:
         return backup_of(self.path)
 
     @property
+    def entry(self) -> str:
+        """The settings alone, as a file of that form has them."""
+        tree: Tree = {}
+        for names, value in self.values.items():
+            _set(tree, names, value)
+        return self.form.write(tree, "")
+
+    @property
     def diff(self) -> str:
         """The change, as a unified diff; empty if the file has the settings already."""
         before, after = _text(self.path), self._after()

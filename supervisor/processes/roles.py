@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kokoro_live import own_command
 from shm.lifeline import be_killed_with_parent, become_child, leave_ending_to_supervisor
 from supervisor.settings.logs import configure_logging
 
@@ -109,7 +110,16 @@ def _front_of(
         from worker.select import asked_rows
 
     voices = {voice.name: voice for row in asked_rows(settings.worker) for voice in row.voices}
-    configured = Configuration(settings.front, settings.text, settings.jobs, tuple(voices.values()))
+    wyoming = settings.supervisor.wyoming_host, settings.supervisor.wyoming_port
+
+    reading = own_command("-m", "books.reading.told")
+
+    def clients(*asked: Any) -> Any:
+        from supervisor.connect.rows import known_clients  # only the page's tab needs it
+
+        return known_clients(wyoming, *asked)
+
+    configured = Configuration(settings.front, settings.text, settings.jobs, tuple(voices.values()), clients, reading)
 
     def begin(control: socket.socket, handover: socket.socket, *loaded: Any) -> None:
         from shm import request_id

@@ -53,8 +53,9 @@ class AgentTools:
     """The tools over the server at one address. They block, so each call runs in a thread."""
 
     def __init__(self, url: str) -> None:
-        self._server = BlockingClient(url)
-        self._player = PlayClient(url)
+        program = {"User-Agent": f"{NAME}-mcp"}
+        self._server = BlockingClient(url, headers=program)
+        self._player = PlayClient(url, program)
         self._queued: deque[str] = deque(maxlen=_REMEMBERED)
         """The latest texts that were queued here, the oldest first."""
 

@@ -45,7 +45,7 @@ class Speaking:
     def __init__(self, wire: Wire, config: ModuleConfig) -> None:
         self._wire = wire
         self._config = config
-        session = {"X-Session": f"speechd/{os.getpid()}"}
+        session = {"X-Session": f"speechd/{os.getpid()}", "User-Agent": "kokoro-live-speechd"}
         self._server = BlockingClient(config.url, most=_WAITING_SECONDS, headers=session)
         self._espeak = Espeak()
         self._voices: VoiceList | None = None

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
 
+from tests.books.made_epub import MadeEpub
+from tests.books.made_pdf import made_pdf
+from tests.books.reading.test_office import OPEN_FILE, SRT, WORD_FILE
 from tests.page.visit import LONG, Visit, needs_chromium
 from tests.system.server import Server
 
@@ -83,14 +88,84 @@ def test_html_is_read_without_what_is_around_it(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="A page")).to_be_visible()
 
 
+PROSE = "It was a quiet evening, and nobody on the shore had seen a ship for weeks. " * 30
+EPUB = MadeEpub(
+    {"a.xhtml": f"<body><h1>One</h1><p>{PROSE}</p></body>", "b.xhtml": f"<body><h1>Two</h1><p>{PROSE}</p></body>"}
+)
+PDF = made_pdf([["Chapter One", PROSE[:70]], ["Chapter Two", "The end is near."]], ["Chapter One", "Chapter Two"])
+OTHERS = {
+    "a.epub": (EPUB.bytes(), ["One", "Two"], "It was a quiet evening"),
+    "a.pdf": (PDF, ["Chapter One", "Chapter Two"], "The end is near."),
+    "a.docx": (WORD_FILE, ["First", "Second"], "Ship, Berth"),
+    "a.odt": (OPEN_FILE, ["First", "Second"], "Ship, Berth"),
+    "a.srt": (SRT, [], "Good evening, ladies and gentlemen."),
+}
+"""Files that the server reads: their chapters, and a part of their text."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_files_are_read_in_place_by_chapters(chromium: Browser, espeak: Server, name: str) -> None:
+    data, chapters, part = OTHERS[name]
+    with Visit(chromium, espeak, viewport={"width": 1440, "height": 800}) as visit:
+        page = visit.page
+        page.locator("#file").set_input_files(files=[{"name": name, "mimeType": "", "buffer": data}])
+        expect(page.locator("#pane")).to_contain_text(part)
+        listed = page.get_by_role("navigation", name="Chapters").get_by_role("button")
+        expect(listed).to_have_text(chapters)
+        if not chapters:
+            expect(page.locator("#chapters")).to_be_hidden()
+            return
+        listed.nth(1).click()
+        visit.reading()
+        assert chapters[1].startswith(visit.lit[0])
+        expect(listed.nth(1)).to_have_attribute("aria-current", "true")
+        found = Axe().run(page)
+        assert not found.violations_count, found.generate_report()
+
+
+_PASTE = """([html, text]) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/html", html);
+  clipboardData.setData("text/plain", text);
+  const field = document.getElementById("text");
+  field.focus();
+  const pasted = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+  if (field.dispatchEvent(pasted)) field.value = text;
+}"""
+
+
+def test_pasted_pages_keep_their_structure_and_pasted_markdown_is_understood(visit: Visit) -> None:
+    page = visit.page
+    page.evaluate(
+        _PASTE,
+        ["<h1>Head</h1><p>See <a href='https://x.invalid/'>it</a>.</p><ul><li>One<li>Two</ul><pre>a = 1</pre>", "flat"],
+    )
+    expect(page.get_by_label("Text", exact=True)).not_to_have_value("")
+    page.get_by_role("button", name="Listen").click()
+    read = [("h", "Head"), ("p", "See it."), ("li", "One"), ("li", "Two"), ("code", "a = 1")]
+    assert shown(page) == read
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("button", name="Listen").click()
+    assert shown(page) == read
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.evaluate(_PASTE, ["<b>plain</b>", "## The *prices*\n\n| a | b |\n|---|---:|\n| c | d |\n"])
+    page.get_by_role("button", name="Listen").click()
+    assert shown(page) == [("h", "The prices"), ("p", "a, b\nc, d")]
+    page.get_by_role("button", name="Close", exact=True).click()
+    visit.speak("Not a list - really.\nAnother line; 2 * 3 * 4.")
+    assert shown(page) == [("p", "Not a list - really.\nAnother line; 2 * 3 * 4.")]
+
+
 REFUSED = {
-    "novel.epub": (b"PK\x03\x04\x00", "novel.epub isn't text. This opens text, Markdown and HTML; "),
+    "novel.epub": (b"PK\x03\x04\x00", "The file is no readable zip archive"),
+    "program.bin": (b"\x00\x01", "program.bin can't be read: this opens text, Markdown, HTML, EPUB"),
     "blank.txt": (b" \n\n ", "blank.txt has no text."),
 }
 """Files that can't be read aloud: what is in them, and what the page says."""
 
 
 def test_files_without_text_are_refused_in_words_and_old_ones_are_read_in_their_encoding(visit: Visit) -> None:
+    visit.excused = 1
     for name, (data, told) in REFUSED.items():
         visit.page.locator("#file").set_input_files(files=[{"name": name, "mimeType": "", "buffer": data}])
         visit.wait("told => document.getElementById('error').textContent.startsWith(told)", told)
@@ -145,3 +220,28 @@ def test_all_is_deleted_at_once(visit: Visit) -> None:
     expect(visit.page.locator("#kept li")).to_have_count(2)
     visit.page.get_by_role("button", name="Delete all").click()
     expect(visit.page.locator("#shelf")).to_be_hidden()
+
+
+def test_the_library_is_searched_exported_and_imported(visit: Visit, chromium: Browser, espeak: Server) -> None:
+    page = visit.page
+    for number in range(5):
+        visit.speak(f"Title {number}\n\nThe keyword of this one is word{number}.")
+        expect(page.locator("#pane")).to_contain_text(f"word{number}")
+    page.get_by_role("button", name="Close", exact=True).click()
+    rows = page.locator("#kept li:visible")
+    expect(rows).to_have_count(5)
+    page.get_by_label("Search what was read").fill("WORD3")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("Title 3")
+    page.get_by_role("button", name="Settings").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Export what was read").click()
+    file = downloading.value.path()
+    with Visit(chromium, espeak) as other:
+        for picked in ({"name": "wrong.json", "mimeType": "", "buffer": b"{}"}, str(file)):
+            other.page.locator("#imported").set_input_files([picked] if isinstance(picked, dict) else picked)
+            if isinstance(picked, dict):
+                other.complains("wrong.json is no library of this page.")
+        expect(other.page.locator("#kept li")).to_have_count(5)
+        found = Axe().run(other.page)
+        assert not found.violations_count, found.generate_report()

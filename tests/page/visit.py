@@ -69,7 +69,7 @@ class Visit:
         """`options`: the browser context's, such as `color_scheme`."""
         self.server = server
         self.origin = f"http://127.0.0.1:{server.port}"
-        self.context: BrowserContext = chromium.new_context(**options)
+        self.context: BrowserContext = chromium.new_context(**{"service_workers": "block"} | options)
         self.context.set_default_timeout(DEADLINE * 1000)
         self.context.add_init_script(LISTEN)
         self.page: Page = self.context.new_page()
@@ -85,7 +85,7 @@ class Visit:
     def _said(self, message: ConsoleMessage) -> None:
         if self.excused and message.text.startswith("Failed to load resource"):
             self.excused -= 1
-        elif message.text.endswith(REPLACED):
+        elif message.text.endswith((REPLACED, "registration blocked by Playwright")):
             pass  # the page's next request took the place of an answer before the page let go of it
         elif message.type in ("error", "warning"):
             self.complaints.append(message.text)

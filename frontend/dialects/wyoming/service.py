@@ -175,6 +175,7 @@ class Conversation:
 
     async def serve(self) -> None:
         """Follow events until the client leaves, an event is wrong, or `finish` is called."""
+        self._services.callers.note("wyoming", "")
         with self._services.socket("wyoming"):
             try:
                 await self._serve()

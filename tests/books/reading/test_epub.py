@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import pytest
 
 from books.book import Book, BookError, Matter
@@ -200,14 +197,3 @@ def test_a_cover_that_cannot_be_unpacked_is_left_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("books.reading.archive.MOST_BYTES_OF_A_FILE", 8000)
     book = read(made)
     assert book.cover is None and titles(book) == ["One", "Two"]
-
-
-@pytest.mark.parametrize(
-    ("member", "kind"), [("word/document.xml", "a Word document"), ("content.xml", "an OpenDocument text")]
-)
-def test_documents_of_other_programs_are_named(member: str, kind: str) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(member, "<a/>")
-    with pytest.raises(BookError, match=f"The file is {kind}"):
-        read_book(packed.getvalue(), "a.docx")

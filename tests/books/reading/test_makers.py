@@ -91,7 +91,7 @@ _BROKEN: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "zip's own encryption": (_with_flag(_SOUND), "can't be unpacked"),
     "an empty archive": (packed({}), "no EPUB"),
     "no container": (_edited(_without("META-INF/container.xml")), "no EPUB"),
-    "a word document": (packed({"word/document.xml": b"<x/>", "[Content_Types].xml": b"<x/>"}), "a Word document"),
+    "a word document": (packed({"word/document.xml": b"<x/>", "[Content_Types].xml": b"<x/>"}), "no text to speak"),
     "an empty container": (_edited(added(**{"META-INF__container_dot_xml": ""})), "no readable XML"),
     "a container of nothing": (_edited(added(**{"META-INF__container_dot_xml": "<a/>"})), "names no package"),
     "no package": (_edited(_without(OPF)), "lacks OEBPS/content.opf"),

@@ -25,7 +25,7 @@ from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 
 ROUTES = declared(FrontSettings())
 
-PAGE = {"/", "/static/{name}", "/favicon.ico"}
+PAGE = {"/", "/static/{name}", "/favicon.ico", "/service-worker.js"}
 """Paths of the page for people, which the description leaves out."""
 
 NASTY_HOST = "<b>x"

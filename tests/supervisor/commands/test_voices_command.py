@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import asdict
 
+from frontend.speech.voices import described
 from supervisor.commands import voices as voices_command
 from supervisor.commands.voices import voices
 from tests.file_server import file_server, page
@@ -45,7 +47,7 @@ def test_espeaks_voices_have_kokoros_names():
 
 def test_a_terminal_shows_languages_with_the_best_voices_first(capsys: pytest.CaptureFixture[str]):
     own = {"id": "emma", "language": "tlh", "gender": None}
-    voices_command._show([{"id": v.name, "language": v.language, "gender": v.gender} for v in KOKORO_VOICES] + [own])
+    voices_command._show([asdict(described(voice, "kokoro")) for voice in KOKORO_VOICES] + [own])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100 and len(lines) < 25
     assert re.match("American English, female +af_heart[*] af_bella[*] af_nicole[*] af_alloy", lines[0])

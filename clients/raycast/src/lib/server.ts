@@ -56,7 +56,7 @@ async function once(
   more: Record<string, string>,
 ): Promise<Response> {
   const { address, key } = getPreferenceValues<Preferences>();
-  const headers: Record<string, string> = { ...more };
+  const headers: Record<string, string> = { "User-Agent": "kokoro-live-raycast", ...more };
   if (key) headers["Authorization"] = `Bearer ${key}`;
   if (body) headers["Content-Type"] = "application/json";
   try {

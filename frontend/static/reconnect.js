@@ -1,0 +1,33 @@
+// A server that went away: reading goes on by itself when it is back, and its error vanishes.
+
+import { clear, isLost } from "./notices.js";
+
+const MOST = 5; // times in a row without a sound
+
+/** @param {Reader} reader @returns a function that gives up waiting */
+export function goOn(reader) {
+  let waits = false;
+  let back = false;
+  let tries = 0;
+  const go = () => {
+    if (!waits || !back || reader.state !== "idle" || tries >= MOST) return;
+    waits = false;
+    tries += 1;
+    reader.play();
+  };
+  reader.pump.addEventListener("trouble", ({ detail }) => {
+    waits = detail.code === "lost";
+    back = false;
+  });
+  reader.addEventListener("state", ({ detail: state }) => {
+    if (state === "playing") tries = 0;
+    if (state === "paused") waits = false;
+    go();
+  });
+  document.addEventListener("kokoro-live:back", () => {
+    if (isLost()) clear();
+    back = true;
+    go();
+  });
+  return () => (waits = false);
+}

@@ -1,0 +1,193 @@
+"""Changes of other programs' settings, by which they speak by this server: what they are, and how they are made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from kokoro_live import own_command
+from supervisor.connect.files import JSON, TOML, VARIABLES, Also, FileEdit, Form
+from supervisor.settings.options import default_config_file
+from supervisor.speechd.config import ModuleConfig
+from supervisor.speechd.installation import InstalledFiles
+
+NAME = "kokoro-live"
+"""Its name in the settings of other programs."""
+
+USUAL_WYOMING_PORT = 10200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be connected, and to which server."""
+
+    here: str
+    """The server's address on this machine."""
+    url: str
+    """Its address as the client sees it."""
+    key: str | None
+    voice: str
+    file: Path | None
+    """The client's settings file, if the user names it."""
+    wyoming: tuple[str, int]
+    environment: Mapping[str, str]
+    home: Path
+
+    @property
+    def shown_key(self) -> str:
+        """A key for clients that insist on one."""
+        return self.key or "none"
+
+    @property
+    def in_container(self) -> bool:
+        return self.url != self.here and "host.docker.internal" in self.url
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLines:
+    """Lines for the user to enter, where there is no file that could be changed."""
+
+    words: str
+    lines: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechModule:
+    """Speech Dispatcher's module, which has an installation of its own."""
+
+    files: InstalledFiles
+    config: ModuleConfig
+
+    @property
+    def is_made(self) -> bool:
+        return self.files.program.exists()
+
+
+Change = FileEdit | ShownLines | SpeechModule
+
+
+def agent_file(place: Callable[[Asked], Path], kind: Mapping[str, str] | None = None) -> Callable[[Asked], Change]:
+    """`mcpServers` in an agent's JSON file."""
+
+    def change(asked: Asked) -> Change:
+        command, *arguments = own_command("mcp")
+        variables = {"KOKORO_LIVE_URL": asked.here} | ({"KOKORO_LIVE_API_KEY": asked.key} if asked.key else {})
+        entry = {**(kind or {}), "command": command, "args": arguments, "env": variables}
+        return FileEdit(asked.file or place(asked), JSON, {("mcpServers", NAME): entry})
+
+    return change
+
+
+def variables(*names: tuple[str, Callable[[Asked], str]], code: str = "") -> Callable[[Asked], Change]:
+    """Variables for the client's environment: in the file that the user names, else in lines to copy.
+
+    Args:
+        code: a line of a program that reads no variable for the address; `{url}`, `{key}`, `{voice}` are filled in.
+    """
+
+    def change(asked: Asked) -> Change:
+        found = {name: value(asked) for name, value in names}
+        if asked.file:
+            return FileEdit(asked.file, VARIABLES, {(name,): value for name, value in found.items()})
+        if code:
+            words = "In the program" if not found else "In the environment and in the program"
+            lines = [f"{name}={value}" for name, value in found.items()]
+            filled = code.format(url=asked.url, key=asked.shown_key, voice=asked.voice, ws=f"ws{asked.url[4:]}")
+            return ShownLines(words, "\n".join([*lines, filled]))
+        if asked.in_container:
+            environment = "".join(f"      {name}: {json.dumps(value)}\n" for name, value in found.items())
+            hosts = '    extra_hosts: ["host.docker.internal:host-gateway"]\n    environment:\n'
+            return ShownLines("In its service in the compose file", hosts + environment.rstrip("\n"))
+        return ShownLines("In its environment", "\n".join(f"{name}={value}" for name, value in found.items()))
+
+    return change
+
+
+def shown_lines(words: str, template: str) -> Callable[[Asked], Change]:
+    def change(asked: Asked) -> Change:
+        filled = template.format(url=asked.url, key=asked.shown_key, voice=asked.voice)
+        return ShownLines(words, filled)
+
+    return change
+
+
+def in_file(
+    form: Form, place: Callable[[Asked], Path | None], values: Callable[[Asked], dict[tuple[str, ...], Any]]
+) -> Callable[[Asked], Change]:
+    """Settings in a file that the client has made."""
+
+    def change(asked: Asked) -> Change:
+        path = asked.file or place(asked)
+        if path and path.is_file():
+            return FileEdit(path, form, values(asked))
+        lines = "\n".join(f"{'.'.join(names)}: {_shown(value)}" for names, value in values(asked).items())
+        return ShownLines("Its settings file wasn't found (--file FILE names it). It needs", lines)
+
+    return change
+
+
+def _shown(value: Any) -> str:
+    return json.dumps([value.item] if isinstance(value, Also) else value)
+
+
+def librechat_settings(asked: Asked) -> dict[tuple[str, ...], Any]:
+    tts = ("speech", "tts")
+    return {
+        (*tts, "allowedAddresses"): Also(asked.url.partition("://")[2]),
+        (*tts, "openai", "url"): f"{asked.url}/v1/audio/speech",
+        (*tts, "openai", "apiKey"): asked.shown_key,
+        (*tts, "openai", "model"): "kokoro",
+        (*tts, "openai", "voices"): [asked.voice],
+    }
+
+
+def sillytavern_settings(asked: Asked) -> dict[tuple[str, ...], Any]:
+    tts, provider = ("extension_settings", "tts"), "OpenAI Compatible"
+    return {
+        (*tts, "enabled"): True,
+        (*tts, "currentProvider"): provider,
+        (*tts, provider, "provider_endpoint"): f"{asked.url}/v1/audio/speech",
+        (*tts, provider, "model"): "kokoro",
+        (*tts, provider, "available_voices"): [asked.voice],
+    }
+
+
+def aloud_settings(asked: Asked) -> dict[tuple[str, ...], Any]:
+    return {
+        ("modelProvider",): "openaicompat",
+        ("openaicompat_apiBase",): asked.url,
+        ("openaicompat_apiKey",): asked.shown_key,
+        ("openaicompat_ttsModel",): "kokoro",
+        ("openaicompat_ttsVoice",): asked.voice,
+    }
+
+
+def vault_file(_asked: Asked) -> Path | None:
+    """The file of the plugin Aloud in the one vault that has it, by Obsidian's own list of vaults."""
+    listed = platformdirs.user_config_path("obsidian", appauthor=False) / "obsidian.json"
+    try:
+        vaults = JSON.read(listed.read_text()).get("vaults", {})
+        folders = [Path(vault["path"]) for vault in vaults.values()]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    files = [folder / ".obsidian" / "plugins" / "aloud-tts" / "data.json" for folder in folders]
+    there = [file for file in files if file.is_file()]
+    return there[0] if len(there) == 1 else None
+
+
+def wyoming_settings(asked: Asked) -> Change:
+    """Our own settings: Home Assistant keeps its entry in a database that only its pages may change."""
+    host, port = asked.wyoming
+    values: dict[tuple[str, ...], Any] = {("wyoming_port",): port}
+    if host != "127.0.0.1":
+        values["wyoming_host",] = host
+    return FileEdit(asked.file or default_config_file(), TOML, values)
+
+
+def speech_module(asked: Asked) -> Change:
+    return SpeechModule(InstalledFiles.of(asked.environment, asked.home), ModuleConfig(asked.here, asked.voice))

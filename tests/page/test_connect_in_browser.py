@@ -1,0 +1,66 @@
+"""The tab of other programs in Chromium: their lines are `connect`'s own, they are copied, and a call gives a tick."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, expect
+
+from supervisor.connect.clients import CLIENTS
+from tests.page.visit import Visit, needs_chromium
+from tests.system.server import DEADLINE, ROOT, Server
+
+pytestmark = needs_chromium
+
+
+def row(visit: Visit, title: str) -> Locator:
+    return visit.page.get_by_role("tabpanel", name="Connect").get_by_role("listitem").filter(has_text=title)
+
+
+def printed(server: Server, name: str) -> str:
+    url = f"http://127.0.0.1:{server.port}"
+    command = [sys.executable, "-m", "supervisor", "connect", name, "--print", "--url", url]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=DEADLINE, check=True).stdout
+
+
+def test_it_lists_what_the_command_prints_and_copies_it(visit: Visit, espeak: Server) -> None:
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.page.get_by_role("tab", name="Connect").click()
+    rows = visit.page.get_by_role("tabpanel", name="Connect").get_by_role("listitem")
+    expect(rows).to_have_count(len(CLIENTS))
+    assert [text.strip() for text in rows.locator("summary").all_inner_texts()] == [each.title for each in CLIENTS]
+    for client in CLIENTS:
+        if client.name not in ("livekit", "openai", "readest"):
+            continue
+        one = row(visit, client.title)
+        one.locator("summary").click()
+        one.get_by_role("button", name="Copy the lines").click()
+        copied = visit.page.evaluate("navigator.clipboard.readText()")
+        assert str(espeak.port) in copied and copied in printed(espeak, client.name)
+        expect(one.locator("pre").first).to_have_text(f"kokoro-live connect {client.name}")
+    found = Axe().run(visit.page)
+    assert not found.violations_count, found.generate_report()
+    visit.page.get_by_label("The program runs").select_option("container")
+    expect(row(visit, "OpenAI").locator("pre").nth(1)).to_contain_text("host.docker.internal")
+
+
+def test_a_client_that_has_called_has_a_tick(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, viewport={"width": 320, "height": 700}, color_scheme="dark") as visit:
+        visit.page.get_by_role("tab", name="Connect").click()
+        expect(row(visit, "LiveKit Agents")).to_be_visible()
+        ticks = visit.page.locator(".called:visible")
+        before = ticks.count()
+        request = urllib.request.Request(
+            f"{visit.origin}/v1/audio/speech",
+            b'{"input": "Hello.", "voice": "af_heart"}',
+            {"Content-Type": "application/json", "User-Agent": "axios/1.7.9"},
+        )
+        urllib.request.urlopen(request, timeout=DEADLINE).read()
+        expect(row(visit, "LibreChat").locator(".called")).to_contain_text("Has called")
+        assert ticks.count() == before + 1
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
+        found = Axe().run(visit.page)
+        assert not found.violations_count, found.generate_report()

@@ -1,0 +1,74 @@
+"""The interface's languages, and texts that run from right to left: files for translators, the browser's language and
+the setting, nothing for axe in any of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from frontend.http.server import STATIC
+from tests.page.strings import texts
+from tests.page.visit import Visit, needs_chromium
+from tests.system.server import Server
+
+LANGUAGES = {path.stem.removeprefix("words-"): path for path in STATIC.glob("words-*.json")}
+_FILLED = re.compile(r"\{\w+\}")
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt", "hi", "ja", "zh"])
+def test_every_text_of_the_page_is_in_every_file(language: str) -> None:
+    found = json.loads(LANGUAGES[language].read_text())
+    assert list(found) == texts()
+    assert [english for english, text in found.items() if not text.strip()] == []
+    wrong = {text for english, text in found.items() if {*_FILLED.findall(english)} != {*_FILLED.findall(text)}}
+    assert not wrong
+
+
+def test_the_scan_sees_texts_in_all_their_places() -> None:
+    assert {"Search the voices", "Listen", "Off", "Resume", "female", "(Try again in {wait} s.)"} <= {*texts()}
+
+
+@needs_chromium
+def test_the_browser_and_the_setting_choose_the_language(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, locale="de-AT", color_scheme="dark") as visit:
+        page = visit.page
+        words = json.loads(LANGUAGES["de"].read_text())
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        tabs = ["Read", "Books", "Connect", "Queue", "Figures"]
+        expect(page.get_by_role("tab")).to_have_text([words[each] for each in tabs])
+        page.get_by_label(words["Text"], exact=True).fill("Hello there. It is a test.")
+        page.get_by_role("button", name=words["Listen"]).click()
+        visit.says(words["Read to the end"])
+        for each in ("Connect", "Books"):
+            page.get_by_role("tab", name=words[each]).click()
+            expect(page.get_by_role("tabpanel", name=words[each]).get_by_role("heading").first).to_be_visible()
+            found = Axe().run(page)
+            assert not found.violations_count, found.generate_report()
+        page.get_by_role("tab", name=words["Read"]).click()
+        page.get_by_role("button", name=words["Settings"]).click()
+        with page.expect_navigation():
+            page.get_by_label(words["Language of this page"]).select_option(label="日本語")
+        expect(page.get_by_role("tab").first).to_have_text(json.loads(LANGUAGES["ja"].read_text())["Read"])
+        assert not [request.url for request in visit.asked if "words-" in request.url and "-de" not in request.url][1:]
+
+
+@needs_chromium
+def test_a_text_from_right_to_left_beside_one_from_left_to_right(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, viewport={"width": 640, "height": 400}, device_scale_factor=2) as visit:
+        page = visit.page
+        page.get_by_label("Text", exact=True).fill("שלום לכולם, זה מבחן.\n\nHello to all.\n\n- one\n- two")
+        page.get_by_role("button", name="Listen").click()
+        visit.reading()
+        page.keyboard.press(" ")
+        sides = page.locator("#pane > *").evaluate_all("all => all.map((one) => getComputedStyle(one).direction)")
+        assert sides[:2] == ["rtl", "ltr"]
+        # A window of 1,280 by 800 at 200 %.
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
+        bar = page.locator("#bar").bounding_box()
+        assert bar and bar["y"] > 200
+        found = Axe().run(page)
+        assert not found.violations_count, found.generate_report()
