@@ -4,12 +4,13 @@
         [--every 2] [--seed 1] [--may-pause] [--json F]
 
 Listeners ask again and again, each in its own way: six formats, server-sent events, a whole clip, the sockets of three
-services, and Wyoming. Fronts end by the signals of `--by` at random moments, one in `--every` seconds (SIGSEGV looks
-as if the front had caused it); `--with-worker` times the worker is killed too, `--twice` times the successor as well,
-as soon as there is one. The server has the miniature model, and caches nothing. A *gap* is a moment at which a listener
-who began to play half a second after the first sound has nothing left to play. Exits 1 if an answer isn't that of the
-undisturbed run, is cut or refused, or (unless `--may-pause`) if a larger share of them has a gap than while the same
-listeners were undisturbed. Answers that the server declines because it is busy are counted apart.
+services, and Wyoming. Fronts end by the signals of `--by` at random moments, one in `--every` seconds, and not before
+somebody hears more (SIGSEGV looks as if the front had caused it); `--with-worker` times the worker is killed too,
+`--twice` times the successor as well, as soon as there is one. The server has the miniature model, and caches nothing.
+A *gap* is a moment at which a listener who began to play half a second after the first sound has nothing left to play.
+Exits 1 if an answer isn't that of the undisturbed run, is cut or refused, or (unless `--may-pause`) if a larger share
+of them has a gap than while the same listeners were undisturbed. Answers that the server declines because it is busy
+are counted apart.
 """
 
 from __future__ import annotations
@@ -205,8 +206,8 @@ def _number(found: bytes, first: bytes) -> bytes:
     return (b"same" if first.startswith(found) else b"else")[: len(found)]
 
 
-async def hear(asked: Asked, kind: str, text: str) -> Heard:
-    """Ask, and hear it out whatever happens."""
+async def hear(asked: Asked, kind: str, text: str, came: Callable[[], None] = lambda: None) -> Heard:
+    """Ask, and hear it out whatever happens. `came` is called with each piece."""
     heard = Heard(kind)
     try:
         async with asyncio.timeout(DEADLINE):
@@ -214,6 +215,7 @@ async def hear(asked: Asked, kind: str, text: str) -> Heard:
             async for sound in KINDS[kind](asked, text):
                 first = first or time.monotonic()
                 heard.take(sound, first)
+                came()
     except Refused as error:
         heard.detail = str(error)
         heard.fate = "declined" if re.search("overloaded|leave no room", heard.detail) else "refused"
@@ -234,6 +236,7 @@ class Crowd:
         self._expected: dict[tuple[str, str], Heard] = {}
         self._heard: list[Heard] = []
         self._going = False
+        self._came = asyncio.Event()
 
     async def listen_undisturbed(self) -> None:
         """Note what all must hear."""
@@ -252,10 +255,15 @@ class Crowd:
             yield self._heard
             self._going = False
 
+    async def goes_on(self) -> None:
+        """Wait until somebody hears more."""
+        self._came.clear()
+        await self._came.wait()
+
     async def _listen(self, kind: str, rng: random.Random) -> None:
         while self._going:
             text = rng.choice(self._texts[kind])
-            heard, due = await hear(self._asked, kind, text), self._expected[kind, text]
+            heard, due = await hear(self._asked, kind, text, self._came.set), self._expected[kind, text]
             found, wanted = comparable(kind, heard.sound), comparable(kind, due.sound)
             right = found == wanted if heard.fate == "complete" else wanted.startswith(found)
             if heard.fate in ("complete", "cut") and not right:
@@ -303,6 +311,7 @@ async def run(options: argparse.Namespace, target: Server, wyoming: int) -> tupl
             for number, (worker, twice) in enumerate(strikes):
                 await asyncio.sleep(rng.uniform(0.05, 1.95) * options.every)
                 await strike(target, rng, options.by, worker=worker, twice=twice)
+                await crowd.goes_on()
                 if number % max(len(strikes) // 10, 1) == 0:
                     print(f"{number} ends: {fates(heard)}", file=sys.stderr, flush=True)
     return undisturbed, heard
