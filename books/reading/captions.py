@@ -11,6 +11,7 @@ from books.reading.decoding import decode
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}.*$", re.MULTILINE)
+_FIRST = re.compile(rf"\s*\d+[ \t]*\r?\n[ \t]*{_TIME}[ \t]*-->")
 _TAG = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
 _NOISE = re.compile(r"^\s*(?:\[[^\]\n]*\]|\([^)\n]*\)|[♪♫#\s]+)\s*$")
 _PAUSE = 2.0
@@ -21,7 +22,7 @@ _LONGEST = 600
 
 def is_captions(text: str) -> bool:
     """True if a text's beginning is that of captions."""
-    return text.startswith("WEBVTT") or bool(re.match(rf"\s*\d+[ \t]*\r?\n[ \t]*{_TIME}[ \t]*-->", text))
+    return text.startswith("WEBVTT") or bool(_FIRST.match(text))
 
 
 def read_captions(data: bytes, name: str) -> Book:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -63,7 +64,7 @@ class KnownClient:
     """A row, and the calls that are its program's."""
 
     row: ClientRow
-    calls: tuple[str, str]
+    calls: tuple[re.Pattern[str], re.Pattern[str]]
     """Regular expressions of the address and of the program."""
 
 

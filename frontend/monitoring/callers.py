@@ -37,7 +37,7 @@ class Callers:
         if len(self._calls) > _MOST:
             del self._calls[next(iter(self._calls))]
 
-    def latest(self, path: str, program: str) -> Call | None:
-        """The latest call whose address and program match these regular expressions."""
-        found = (each for each in reversed(self._calls.values()) if re.search(path, each.path))
-        return next((each for each in found if re.search(program, each.program)), None)
+    def latest(self, path: re.Pattern[str], program: re.Pattern[str]) -> Call | None:
+        """The latest call whose address and program match these expressions."""
+        found = (each for each in reversed(self._calls.values()) if path.search(each.path))
+        return next((each for each in found if program.search(each.program)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,15 @@ from supervisor.connect.hearing import Heard
 _OPENAI = "^/v1/audio/speech"
 _PLAY = "^/v1/play"
 
+Calls = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+def _calls(path: str, program: str = "") -> Calls:
+    return re.compile(path), re.compile(program)
+
+
+_SPEECH = _calls(_OPENAI)
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -50,7 +60,7 @@ class Client:
     """The next step, after the change."""
     extra: str = ""
     """The extra that it needs."""
-    calls: tuple[str, str] = (_OPENAI, "")
+    calls: Calls = _SPEECH
     """Regular expressions of the address that it calls, and of the name by which its program gives itself out."""
 
 
@@ -93,7 +103,7 @@ CLIENTS = (
         "its MCP tool",
         "Start Claude Desktop again, and ask it to say something aloud.",
         "mcp",
-        calls=(_PLAY, f"{NAME}-mcp"),
+        calls=_calls(_PLAY, f"{NAME}-mcp"),
     ),
     Client(
         "claude-code",
@@ -103,7 +113,7 @@ CLIENTS = (
         "its MCP tool",
         "In a new session, `/mcp` lists kokoro-live.",
         "mcp",
-        calls=(_PLAY, f"{NAME}-mcp"),
+        calls=_calls(_PLAY, f"{NAME}-mcp"),
     ),
     Client(
         "cursor",
@@ -113,7 +123,7 @@ CLIENTS = (
         "its MCP tool",
         "Cursor's settings list kokoro-live under MCP.",
         "mcp",
-        calls=(_PLAY, f"{NAME}-mcp"),
+        calls=_calls(_PLAY, f"{NAME}-mcp"),
     ),
     Client(
         "open-webui",
@@ -128,7 +138,7 @@ CLIENTS = (
         _by(hearing.openai),
         "OpenAI's route, mp3",
         "A new Open WebUI reads them; one that was set up keeps what Admin Panel > Settings > Audio has.",
-        calls=(_OPENAI, "aiohttp"),
+        calls=_calls(_OPENAI, "aiohttp"),
     ),
     Client(
         "librechat",
@@ -137,7 +147,7 @@ CLIENTS = (
         _by(hearing.openai),
         "OpenAI's route, mp3",
         "Start LibreChat again.",
-        calls=(_OPENAI, "axios"),
+        calls=_calls(_OPENAI, "axios"),
     ),
     Client(
         "sillytavern",
@@ -146,7 +156,7 @@ CLIENTS = (
         _by(hearing.openai),
         "OpenAI's route, mp3",
         "Close its pages before the change, because they write the file too.",
-        calls=(_OPENAI, "node-fetch|SillyTavern"),
+        calls=_calls(_OPENAI, "node-fetch|SillyTavern"),
     ),
     Client(
         "home-assistant",
@@ -155,7 +165,7 @@ CLIENTS = (
         lambda asked, _: hearing.wyoming(*asked.wyoming, asked.voice),
         "the Wyoming protocol",
         "In Home Assistant, add the integration Wyoming Protocol, with this host and port.",
-        calls=("^wyoming$", ""),
+        calls=_calls("^wyoming$", ""),
     ),
     Client(
         "livekit",
@@ -166,7 +176,7 @@ CLIENTS = (
         ),
         _by(hearing.elevenlabs_socket),
         "ElevenLabs' socket",
-        calls=("^/v1/text-to-speech/.*stream-input", "aiohttp"),
+        calls=_calls("^/v1/text-to-speech/.*stream-input", "aiohttp"),
     ),
     Client(
         "pipecat",
@@ -177,7 +187,7 @@ CLIENTS = (
         ),
         _by(hearing.cartesia_socket),
         "Cartesia's socket",
-        calls=("^/tts/websocket", "websockets"),
+        calls=_calls("^/tts/websocket", "websockets"),
     ),
     Client(
         "openai",
@@ -185,7 +195,7 @@ CLIENTS = (
         variables(_BASE, ("OPENAI_API_KEY", lambda asked: asked.shown_key)),
         _by(hearing.openai),
         "OpenAI's route, mp3",
-        calls=(_OPENAI, "OpenAI/"),
+        calls=_calls(_OPENAI, "OpenAI/"),
     ),
     Client(
         "elevenlabs",
@@ -196,7 +206,7 @@ CLIENTS = (
         ),
         _by(hearing.elevenlabs),
         "ElevenLabs' route",
-        calls=("^/v1/text-to-(speech|dialogue)", "elevenlabs|httpx|node"),
+        calls=_calls("^/v1/text-to-(speech|dialogue)", "elevenlabs|httpx|node"),
     ),
     Client(
         "cartesia",
@@ -204,7 +214,7 @@ CLIENTS = (
         variables(("CARTESIA_BASE_URL", lambda asked: asked.url), ("CARTESIA_API_KEY", lambda asked: asked.shown_key)),
         _by(hearing.cartesia),
         "Cartesia's route",
-        calls=("^/tts/", "(?i)cartesia"),
+        calls=_calls("^/tts/", "(?i)cartesia"),
     ),
     Client(
         "deepgram",
@@ -217,7 +227,7 @@ CLIENTS = (
         ),
         lambda asked, _: hearing.posted(asked.here, f"/v1/speak?model={asked.voice}", {"text": hearing.SENTENCE}),
         "Deepgram's route",
-        calls=("^/v[12]/speak", ""),
+        calls=_calls("^/v[12]/speak", ""),
     ),
     Client(
         "orca",
@@ -226,7 +236,7 @@ CLIENTS = (
         _hear_module,
         "Speech Dispatcher's protocol",
         "Speech Dispatcher knows it after its next start: killall speech-dispatcher",
-        calls=("^/", f"{NAME}-speechd"),
+        calls=_calls("^/", f"{NAME}-speechd"),
     ),
     Client(
         "raycast",
@@ -234,7 +244,7 @@ CLIENTS = (
         shown_lines("In the extension's preferences", "Server: {url}\nAPI key: {key}\nVoice: {voice}"),
         _by(hearing.raw_samples),
         "the extensions' raw samples",
-        calls=("^/", f"{NAME}-raycast"),
+        calls=_calls("^/", f"{NAME}-raycast"),
     ),
     Client(
         "obsidian",
@@ -243,7 +253,7 @@ CLIENTS = (
         _by(hearing.openai),
         "OpenAI's route, mp3",
         "Turn the plugin off and on again.",
-        calls=(_OPENAI, "obsidian"),
+        calls=_calls(_OPENAI, "obsidian"),
     ),
     Client(
         "readest",
@@ -253,7 +263,7 @@ CLIENTS = (
         ),
         _by(hearing.openai),
         "OpenAI's route, mp3",
-        calls=(_OPENAI, "(?i)readest|tauri"),
+        calls=_calls(_OPENAI, "(?i)readest|tauri"),
     ),
 )
 """All rows, in the order in which they are listed."""

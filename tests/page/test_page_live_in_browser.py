@@ -20,7 +20,7 @@ pytestmark = needs_chromium
 
 KEY = "page-key"
 
-GONE = "The connection to the server failed: is it still running?"
+GONE = "The connection to the server failed. The page goes on by itself when the server is back."
 CUT = "The speech broke off before its end."
 
 
