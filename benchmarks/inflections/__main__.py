@@ -1,5 +1,7 @@
-"""Inflections, measured in the sound of the real model: python -m benchmarks.inflections [pitch values emphasis rises
-speeds faults cost] [--sentences 50] [--questions 100] [--deaf].
+"""Inflections, measured in the sound of the real model.
+
+    python -m benchmarks.inflections [pitch values emphasis rises marks speeds faults cost] [--sentences 50]
+        [--questions 100] [--deaf]
 
 Each sentence is spoken plain and inflected by the model itself, without a server. The pitch is measured by
 autocorrelation (`benchmarks.quality.pitch`), levels as root mean squares, times as samples, words by Whisper and

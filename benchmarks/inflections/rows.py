@@ -156,6 +156,21 @@ def rises(bench: Bench) -> Iterator[Verdict]:
         yield _as_well_heard("default expression (the rise)", plain, heard, 0.1, -0.02)
 
 
+def marks(bench: Bench) -> Iterator[Verdict]:
+    """A word of each sentence in Markdown's bold, as the server reads it, and the same text without the marks."""
+    plain, heard = Heard(), Heard()
+    for text, name, segment in bench.texts():
+        *words, last = text.split()
+        bold = max((word for word in words if word.isalpha()), key=len, default="")
+        written = " ".join([*(f"**{word}**" if word == bold else word for word in words), last])
+        marked = bench.speaker.segment(written, name)
+        if marked is not None and marked.inflected():
+            bench.listeners.hear(text, bench.speaker.say(segment.script, name, *segment.inflected()), plain)
+            bench.listeners.hear(text, bench.speaker.say(marked.script, name, *marked.inflected()), heard)
+    if bench.listeners.there:
+        yield _as_well_heard("default expression (Markdown's bold)", plain, heard, 0.1, -0.02)
+
+
 def speeds(bench: Bench) -> Iterator[Verdict]:
     """Word errors, and how fast it really is, at speeds up to the highest."""
     at_one: dict[str, float] = {}
@@ -237,5 +252,5 @@ def cost(bench: Bench) -> Iterator[Verdict]:
 
 
 ROWS: Mapping[str, Callable[[Bench], Iterator[Verdict]]] = {
-    each.__name__: each for each in (pitch, values, emphasis, rises, speeds, faults, cost)
+    each.__name__: each for each in (pitch, values, emphasis, rises, marks, speeds, faults, cost)
 }

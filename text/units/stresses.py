@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shm.inflection import PLAIN, Inflection
+from shm.inflection import PLAIN
 from text.locales.tables import table, word_list
 from text.markup.inflections import STRESSES
 from text.words.segment import Word
 
-EMPHASIS, STRONG = STRESSES["+0.5"], STRESSES["+1"]
+STRESS = STRESSES["+0.5"]
+"""Twice as much, listeners rate as less natural (`python -m benchmarks.inflections marks`)."""
 
 LONGEST = 6
 """Most words that one pair of marks stresses."""
@@ -31,18 +32,18 @@ def stressed(words: list[Word], written: Sequence[str], language: str) -> list[W
     Args:
         written: the user's spelling of each word; "" if the word before has it already.
     """
-    found = dict(_marked(written) if any("*" in each for each in written) else ())
+    found = set(_marked(written)) if any("*" in each for each in written) else set()
     if language.startswith("en") and any(map(str.isupper, written)):
-        found |= dict.fromkeys(_shouted(written), EMPHASIS)
+        found.update(_shouted(written))
     if not found:
         return words
     return [
-        replace(word, inflection=found[at].within(word.inflection or PLAIN)) if at in found else word
+        replace(word, inflection=STRESS.within(word.inflection or PLAIN)) if at in found else word
         for at, word in enumerate(words)
     ]
 
 
-def _marked(written: Sequence[str]) -> Iterator[tuple[int, Inflection]]:
+def _marked(written: Sequence[str]) -> Iterator[int]:
     """Places of the words between two marks of Markdown, the last of which closes what the first one opens."""
     begun: tuple[int, str] | None = None
     for at, each in enumerate(written):
@@ -53,7 +54,7 @@ def _marked(written: Sequence[str]) -> Iterator[tuple[int, Inflection]]:
             end = next((later for later in range(at + 1, len(written)) if written[later]), len(written))
             around = any(re.search(r"\w", word) for word in (*written[: begun[0]], *written[end:]))
             if around and end - begun[0] <= LONGEST:
-                yield from ((place, EMPHASIS if mark[1] == "*" else STRONG) for place in range(begun[0], end))
+                yield from range(begun[0], end)
             begun = None
 
 
