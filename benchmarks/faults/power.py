@@ -1,4 +1,4 @@
-"""What the disk may hold after a power cut: a recorded run's changes, cut at each point, in the orders that are legal.
+"""States in which a power cut may leave the disk: a recorded run's changes, cut at each point, in legal orders.
 
 The library (`shim.c`) records the changes. A file system keeps
 
@@ -33,7 +33,7 @@ class Change(NamedTuple):
     path: str
     other: str
     at: int
-    """Of `w` the place, of `t` and `a` the length."""
+    """The offset in the file at which `w` wrote, or the length in bytes that `t` and `a` set."""
     data: bytes
 
 
@@ -83,7 +83,8 @@ class _File:
 
 
 RULES = ("all", "none", "torn", "zeros")
-"""What is kept of bytes that weren't synced; torn: but for the second half of the last write."""
+"""Fates of written bytes that weren't synced: all are kept, none are, the last write is kept by half (`torn`), or
+lengths are kept with zeros for bytes."""
 
 
 class Cut(NamedTuple):
@@ -116,7 +117,7 @@ class Recording:
             _rename(names, change, file)
 
     def left(self, cut: Cut) -> State:
-        """What the cut leaves on the disk."""
+        """Returns the files and folders that the cut leaves on the disk."""
         upto, named, rule = cut
         names = dict(self._before)
         for number, (change, file) in enumerate(self._changes[:upto]):
@@ -164,7 +165,7 @@ def _rename(names: dict[str, _File | None], change: Change, file: _File | None) 
 
 
 def on_disk(folder: Path) -> State:
-    """What a folder holds, itself included."""
+    """Returns the state of a folder, itself included."""
     found = [folder, *(path for path in folder.rglob("*") if not path.name.endswith(MAPPED))]
     return {str(path): None if path.is_dir() else path.read_bytes() for path in sorted(found)}
 

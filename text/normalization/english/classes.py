@@ -9,13 +9,14 @@ from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table
 from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
+from text.normalization.classes.codes import Codes
 from text.normalization.classes.cover import COVERS, Covered, Parser, Parsers, cheapest
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numerals import NumberForms
-from text.normalization.classes.references import Codes, Heights, LabelledNumbers, Scores, Verses, sections
+from text.normalization.classes.references import Heights, LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times

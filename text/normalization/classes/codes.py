@@ -1,0 +1,165 @@
+"""Parser of codes: of letters, digits and signs that are said one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from text.locales.tables import word_list
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.references import Labelled
+from text.normalization.classes.telephones import Identifier
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.3
+_GROUPED = frozenset("-/:.")
+_MOST_GROUPS = 9
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+class Codes:
+    """Parser of codes after a word that names them (PIN 4021, order #48213, zip 02139, ISBN 978-3-16-148410-0), and of
+    codes of letters and digits (SW1A 1AA, a1b2c3d).
+    """
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
+        self._ending, self._ending_numbers = word_list(table["ending"]), word_list(table["ending_numbers"])
+        self._books = word_list(table["book_numbers"])
+        self.words = self._books | self._codes | {"zip", "#", "no", "dkt"}
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        token = line[place]
+        if token.text == "#":
+            yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
+            yield from self._compound(line, place)
+        elif token.kind == "d":
+            yield from self._hashed(line, place)
+            second = line[place + 2]
+            joined = line.has(place + 1, "-", glued=True) and second.kind == "d" and not second.gap
+            if joined and len(token.text) < 4 and 6 <= len(second.text) < 12 and line.ends(place + 3):
+                yield Classed(place, place + 3, Identifier("", (token.text, second.text)), _COST)
+            yield from self._after_word(line, place)
+        elif token.fold == "zip":
+            yield from self._zip(line, place)
+        elif token.fold in self._books:
+            yield from self._book(line, place)
+        elif token.fold in self._codes or token.fold in ("no", "dkt"):
+            yield from self._compound(line, place)
+        else:
+            yield from self._hashed(line, place)
+            yield from self._postcode(line, place)
+
+    def _after_word(self, line: Tokens, place: int) -> Iterator[Classed]:
+        token = line[place]
+        if not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
+            return
+        before = place - 1
+        for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
+            before -= line[before].fold != "" and line[before].fold in skipped
+        named = line[before].fold in self._codes or line[before + 1].fold in self._codes
+        if named or (len(token.text) == 4 and self._ends_so(line, place)):
+            yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
+
+    def _compound(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Code of groups of letters and digits after the word that names it: ref: AB/2024/0178, case 2:21-cv-01234."""
+        after = place + 1
+        for skipped in (".", self._numbers, (".",), ("is", "was"), ":", "#"):
+            after += line[after].fold != "" and line[after].fold in skipped
+        first, groups, signs, end = after, [""], 0, after
+        if not line[first].gap and line[first - 1].text != "#":
+            return
+        while len(groups) < _MOST_GROUPS:
+            token, following = line[after], line[after + 1]
+            if token.kind in ("d", "w") and (token.kind == "d" or token.text.isupper() or len(token.text) < 3):
+                groups[-1] += token.text
+            elif token.text in _GROUPED and not token.gap and not following.gap and following.kind in ("d", "w"):
+                groups.append("")
+                signs += 1
+            else:
+                break
+            after = end = after + 1
+            if line[after].gap and line[after].kind != "s":
+                if line[after].kind == "w" and (line[after + 1].kind != "d" or line[after + 1].gap):
+                    break
+                if len(line[after].text) < 2 or not (signs or len(groups) > 1 or line[after + 1].gap):
+                    break
+                groups.append("")
+        written = "".join(groups)
+        mixed = not (written.isdecimal() or written.isalpha() or written[:4].isalpha())
+        digits = sum(map(str.isdigit, written))
+        number = written.isdecimal() and len(written) < 4 and line[first + 1].text == "."
+        if number or (written.islower() and 2 * digits < len(written)):
+            return
+        if groups[-1] and digits and (signs or mixed or (len(groups) > 2 and len(written) > 7)):
+            named = line[place].text == "#"
+            start = place if named else first - (line[first - 1].text == "#")
+            yield Classed(start, end, Identifier("number" * named, tuple(groups)), _COST - 0.2 + 0.05 * named)
+
+    def _ends_so(self, line: Tokens, place: int) -> bool:
+        """The card ending in 4021; what ends in 1945 ends in a year."""
+        if not (line.has(place - 1, ("in", "with")) and line.has(place - 2, self._ending)):
+            return False
+        return any(line.has(before, self._ending_numbers) for before in range(max(place - 7, 0), place - 2))
+
+    def _zip(self, line: Tokens, place: int) -> Iterator[Classed]:
+        name, after = "zip", place + 1
+        if line.has(after, ("code",)):
+            name, after = "zip code", after + 1
+        colon = line.has(after, ":", glued=True)
+        joint = line[after + colon].fold if line.has(after + colon, ("is",)) else ""
+        after += colon + bool(joint)
+        if line[after].kind != "d" or len(line[after].text) != 5 or not line[after].gap:
+            return
+        groups: tuple[str, ...] = (line[after].text,)
+        end = after + 1
+        if line.has(end, "-", glued=True) and len(line[end + 1].text) == 4 and line[end + 1].kind == "d":
+            groups, end = (*groups, line[end + 1].text), end + 2
+        yield Classed(place, end, Identifier(f"{name}{':' * colon} {joint}".strip(), groups, ohs=True), 0.2)
+
+    def _book(self, line: Tokens, place: int) -> Iterator[Classed]:
+        name, after = line[place].text.upper(), place + 1
+        kind = line[after + 1].text if line.has(after, "-", glued=True) else ""
+        if kind in ("10", "13"):
+            name, after = f"{name} {'ten' if kind == '10' else 'thirteen'}", after + 2
+        if line.has(after, ":", glued=True):
+            name, after = f"{name}:", after + 1
+        groups: list[str] = []
+        end = after
+        while line[after].kind == "d" or (groups and line[after].fold == "x"):
+            if line[after].kind == "w" and not line[after].gap and line[after - 1].kind == "d":
+                groups[-1] += "X"
+            else:
+                groups.append(line[after].text)
+            after = end = after + 1
+            after += line[after].text in ("-", "–") and not line[after].gap
+        if 8 <= sum(map(len, groups)) <= 13:
+            yield Classed(place, end, Identifier(name, tuple(groups)), 0.2)
+
+    def _postcode(self, line: Tokens, place: int) -> Iterator[Classed]:
+        letters, number, after = line[place].text, line[place + 1].text, place + 2
+        area = ""
+        if line[after].kind == "w" and not line[after].gap:
+            area, after = line[after].text, after + 1
+        inner, unit = line[after], line[after + 1]
+        if len(letters) > 2 or len(number) > 2 or len(area) > 1 or len(inner.text) != 1 or inner.kind != "d":
+            return
+        cased = (letters + area + unit.text).isupper() or (letters + area + unit.text).islower() or unit.text.istitle()
+        if not inner.gap or unit.gap or unit.kind != "w" or len(unit.text) != 2 or not cased:
+            return
+        outer = " ".join(filter(None, (".".join(letters.upper()), f"#{number}", area.upper())))
+        labels = (outer, ",", f"#{inner.text}", ".".join(unit.text.upper()))
+        yield Classed(place, after + 2, Labelled("", (*outer.split(), *labels[1:])), 0.2)
+
+    def _hashed(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Hexadecimal digits of a commit; the first twelve are enough."""
+        after, runs = place, 0
+        while line[after].kind in ("d", "w") and (after == place or not line[after].gap) and line[after].text.isascii():
+            runs += 1
+            after += 1
+        written = "".join(token.text for token in line.tokens[place:after])
+        if runs > 3 and 6 < len(written) <= 40 and _HEXADECIMAL.issuperset(written.casefold()):
+            while len(written) == 8 and line.has(after, "-", glued=True) and not line[after + 1].gap:  # a UUID
+                after += 2
+                while line[after].kind in ("d", "w") and not line[after].gap:
+                    after += 1
+            yield Classed(place, after, Identifier("", (written[:12],)), 0.4)
