@@ -66,7 +66,7 @@ def add_reading(app: web.Application, command: Sequence[str]) -> None:
     Access.KEY,
     "Speech",
     json_answer("Its text, without what isn't to be read.", DocumentText),
-    errors=(400, 403, 408, 413, 429, 503),
+    errors=(400, 403, 408, 413, 415, 429, 503),
     body=File,
     example="# A title\n\nA text.",
     body_type="application/octet-stream",
@@ -81,6 +81,9 @@ async def document(request: web.Request) -> web.Response:
     """
     settings = request.app[SERVICES].settings
     name = read_query(request.query, DocumentQuery).name
+    if request.content_type.startswith("multipart/"):
+        message = "The body is the file itself (curl --data-binary @FILE), not a form."
+        raise ApiError(415, message, code="unsupported_media_type")
     if (request.content_length or 0) > _MOST_BYTES:
         raise _too_long()
     if request.app[PLACES].locked():
