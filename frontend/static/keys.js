@@ -22,6 +22,7 @@ export function listen(actions, always) {
 /** The key means something to the element that has the focus. */
 function busy({ target, key }) {
   if (key === "Escape") return false;
+  if (target.type === "range") return /^(Arrow|Page|Home|End)/.test(key);
   if (target.closest("input, textarea, select, [role=tablist]")) return true;
   return (key === " " || key === "Enter") && target.closest("button, a, summary") !== null;
 }

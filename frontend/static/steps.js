@@ -8,7 +8,8 @@ export function skip(reader, seconds) {
   const line = Math.max(0, text.lines.findLastIndex((_, number) => text.before({ line: number, offset: 0 }) <= wanted));
   const written = text.lines[line].text;
   const at = Math.min(Math.round(wanted) - text.before({ line, offset: 0 }), written.length - 1);
-  const start = written.slice(0, at).search(/\S+$/);
+  // A space before that place belongs to the word before it: where none was found the line's beginning was taken.
+  const start = written.slice(0, at).search(/\S+\s*$/);
   reader.seek({ line, offset: start < 0 ? 0 : start });
 }
 

@@ -32,18 +32,37 @@ def test_steps_of_seconds_and_paragraphs(visit: Visit) -> None:
     visit.reading(words=3)
     visit.page.keyboard.press(" ")
     visit.state("paused")
+    before = sentence(visit)
     visit.page.get_by_role("button", name="15 seconds on").click()
-    visit.page.keyboard.press("l")
-    visit.page.keyboard.press("l")
-    assert 2 <= sentence(visit) <= 20  # a sentence takes 3 to 5 s
-    for _ in range(6):
-        visit.page.keyboard.press("j")
+    assert 2 <= sentence(visit) - before <= 6  # a sentence takes 3 to 5 s
+    visit.page.keyboard.press("j")
+    assert sentence(visit) - before in (0, 1)
+    visit.page.get_by_label("Place in the text").fill("1")
+    visit.page.keyboard.press("j")  # a letter means nothing to the line above the buttons, which has the focus
     assert sentence(visit) == 0
     visit.page.keyboard.press("]")
     visit.page.keyboard.press("]")
     expect(visit.page.locator(".current")).to_have_text("Third paragraph.")
     visit.page.keyboard.press("[")
     expect(visit.page.locator(".current")).to_have_text("Second paragraph.")
+
+
+def test_a_step_of_seconds_moves_from_every_place(visit: Visit) -> None:
+    moved = visit.page.evaluate(
+        """async (written) => {
+            const { skip } = await import("/static/steps.js");
+            const text = { lines: [{ text: written }], before: ({ offset }) => offset };
+            const step = (offset, seconds) => {
+                let to;
+                const seek = (place) => (to = place.offset);
+                skip({ text, place: { line: 0, offset }, pump: { pace: () => 1 }, seek }, seconds);
+                return to - offset;
+            };
+            return [...Array(100).keys()].flatMap((each) => [step(100 + each, 20), -step(100 + each, -20)]);
+        }""",
+        "A word, and  then – another one. " * 12,
+    )
+    assert min(moved) > 10 and max(moved) < 30
 
 
 def test_the_sleep_timer_pauses_before_the_next_chapter_or_after_minutes(visit: Visit) -> None:
