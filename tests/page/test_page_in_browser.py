@@ -124,7 +124,7 @@ def test_with_the_keyboard_alone(visit: Visit, espeak: Server) -> None:
     for _ in range(10):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id || document.activeElement.ariaLabel"))
-    expected = ["tab-read", "text", "listen", "open", "voice", "play", "slower", "faster", "Settings"]
+    expected = ["tab-read", "Settings", "text", "listen", "open", "voice", "play", "slower", "faster"]
     assert [name for name in order if name in expected] == expected
     page.get_by_label("Text", exact=True).focus()
     page.keyboard.type("Typed e and v and o.")
@@ -215,6 +215,14 @@ def test_axe_finds_nothing_to_complain_of(chromium: Browser, espeak: Server, sch
         page.get_by_role("button", name="Close", exact=True).click()
         page.locator("#kept li").wait_for()
         check()
+
+
+def test_the_settings_open_on_every_tab_while_nothing_is_read(visit: Visit) -> None:
+    for tab in visit.page.get_by_role("tab").all():
+        tab.click()
+        visit.page.get_by_role("button", name="Settings").click()
+        expect(visit.page.get_by_role("dialog", name="Settings")).to_be_visible()
+        visit.page.keyboard.press("Escape")
 
 
 def test_nothing_is_wider_than_a_phone(chromium: Browser, espeak: Server) -> None:
