@@ -6,12 +6,11 @@ import asyncio
 import logging
 import os
 import socket
-import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -43,21 +42,18 @@ from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.speech.voices import asked_speech, usual_format
 from frontend.streams.cache import DiskCache, SegmentCache
-from shm import awake_loop
+from shm.awake_loop import SupervisedProcess, run_and_exit
 from shm.control import ControlSocket
 from shm.engine_info import EngineInfo, VoiceInfo
 from shm.folders import state_folder
-from shm.frames import BrokenChannel
 from shm.handover import Handover, Port
 from shm.in_flight import Board
 from shm.listeners import Listeners
 from shm.messages import (
-    ChildProgress,
     Connect,
     ControlMessage,
     Disconnect,
     Drain,
-    Heartbeat,
     PlayerLink,
     SharedMemory,
     StandBy,
@@ -111,7 +107,7 @@ def run(
     settings: Configuration,
     files: MetricFiles | None,
     g2p: G2P | None = None,
-) -> None:
+) -> NoReturn:
     """Run the front until the supervisor sends `Drain` or ends.
 
     Args:
@@ -122,14 +118,10 @@ def run(
     setproctitle(_SPARE)
     control_end.setblocking(False)
     front = Front(listeners, ControlSocket(control_end), Handover(handover_end), settings, files, g2p or G2P())
-    awake_loop.run(front.serve())
-    # Exit without waiting for a thread that phonemises a text for a listener who left.
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(0)
+    run_and_exit(front.serve())
 
 
-class Front:
+class Front(SupervisedProcess):
     """One front process."""
 
     def __init__(
@@ -141,9 +133,9 @@ class Front:
         files: MetricFiles | None,
         g2p: G2P,
     ) -> None:
+        super().__init__(control)
         settings, text = configured.front, configured.text
         self._listeners = listeners
-        self._control = control
         self._handover = handover
         self._metrics = Metrics(files, DriftMonitor(state_folder() / "real_time_factors.json"))
         self._settings = settings
@@ -160,27 +152,26 @@ class Front:
         reader = Reader(self._pipeline, Limits(), self._metrics.segment_read, text.delimiters)
         self._first_reader: Reader | None = Reader(self._pipeline, Limits())
         """Reads a first text, which counts in no metric; None once it has."""
-        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, self._cache, configured.voices)
+        tell = self._tell_supervisor
+        self._scheduler = Scheduler(reader, self._metrics, tell, settings, self._cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """Set once the supervisor has sent the first situation; the supervisor's next connections wait
         until then."""
-        self._in_flight = InFlight(self._tell)
+        self._in_flight = InFlight(tell)
         self._records: Records | None = None
         """The records of all connections, once the supervisor has given them."""
-        self._player = PlayerLine(self._tell, reachable(listeners.http))
-        self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
-        self._end = asyncio.Event()
+        self._player = PlayerLine(tell, reachable(listeners.http))
+        self._jobs = JobDesk(configured.jobs, tell, reachable(listeners.http), self._player.key)
         self._drain_seconds = settings.drain_timeout
         self._replaced = False
         """True once another front has taken this one's place."""
-        self._answered = False
         self._loading: asyncio.Future[None] | None = None
         """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
-        asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
+        self._listen()
         self._measure()
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         runner = self._runner(services)
@@ -192,7 +183,7 @@ class Front:
         self._metrics.watch("connections", lambda: len(connections))
         wyoming = self._make_wyoming(services)
         protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
-        self._tell(Started())
+        self._tell_supervisor(Started())
         prepare_bodies(self._settings)
         await self._oriented.wait()
         acceptor = Acceptor(
@@ -289,11 +280,6 @@ class Front:
     async def _progressed(self, _request: web.Request, _response: web.StreamResponse) -> None:
         self._note_progress()
 
-    def _note_progress(self) -> None:
-        if not self._answered:
-            self._answered = True
-            self._tell(ChildProgress())
-
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:
             self._scheduler.connect(message, fds)
@@ -328,27 +314,12 @@ class Front:
             read = partial(self._read_ahead, FIRST_TEXT)
             self._loading = asyncio.get_running_loop().run_in_executor(None, read)
 
-    def _tell(self, message: ControlMessage) -> None:
-        try:
-            self._control.send(message)
-        except BrokenChannel:
-            log.warning("the supervisor doesn't hear: %s", message)
-
-    def _hear(self) -> None:
-        try:
-            for message, fds in self._control.receive():
-                self._follow(message, fds)
-        except BrokenChannel:
-            self._end.set()
-
     def _follow(self, message: ControlMessage, fds: list[int]) -> None:
         match message:
             case Connect():
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
-            case Heartbeat():
-                self._tell(message)
             case PlayerLink():
                 self._player.linked(*fds)
             case Situation():
@@ -386,7 +357,6 @@ class Front:
                 if message.seconds is not None:
                     self._drain_seconds = message.seconds
                 self._oriented.set()
-                self._end.set()
 
 
 def _disk_cache(settings: FrontSettings) -> DiskCache | None:

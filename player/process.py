@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
+from typing import NoReturn
 
 from setproctitle import setproctitle
 
@@ -20,12 +21,11 @@ from player.output.choice import open_output
 from player.output.output import Opener
 from player.playback import ItemPlayback
 from player.settings import PlayerSettings
-from shm import awake_loop
+from shm.awake_loop import SupervisedProcess, run_and_exit
 from shm.control import ControlSocket
 from shm.duplex import Duplex
-from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import ChildProgress, Drain, Heartbeat, PlayerLink, Started
+from shm.messages import ControlMessage, PlayerLink, Started
 from shm.playing import (
     MAX_MESSAGE_BYTES,
     Change,
@@ -164,7 +164,7 @@ WATCH_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
-def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> None:
+def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> NoReturn:
     """Run the player until it is idle for long, the supervisor sends `Drain`, or the supervisor ends."""
     setproctitle("kokoro-live: player")
     die_with_supervisor(lifeline)
@@ -173,27 +173,21 @@ def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> 
     log.info("priority: %s", come_first())
     sys.setswitchinterval(0.001)  # the output's thread needs the interpreter every 10 ms
     control_end.setblocking(False)
-    awake_loop.run(_serve(ControlSocket(control_end), settings))
-    # Exit without waiting for a thread that a sound library keeps.
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(0)
+    run_and_exit(_serve(ControlSocket(control_end), settings))
 
 
 async def _serve(control: ControlSocket, settings: PlayerSettings) -> None:
     await PlayerProcess(control, partial(open_output, buffer_ms=settings.play_buffer_ms)).serve()
 
 
-class PlayerProcess:
+class PlayerProcess(SupervisedProcess):
     """Connects the playback with the supervisor and the front."""
 
     def __init__(self, control: ControlSocket, opener: Opener) -> None:
-        self._control = control
+        super().__init__(control)
         self._front = FrontLink(self._greeting, self._hear)
         self._fetcher = Fetcher(self._front.known)
         self.playback = ItemPlayback(self._fetcher, opener, self._tell)
-        self._progressed = False
-        self._end = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
         self._answering: set[asyncio.Task[None]] = set()
         self._media_keys: MediaKeys | None = None
@@ -202,13 +196,12 @@ class PlayerProcess:
         self._shown: asyncio.TimerHandle | None = None
 
     async def serve(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_reader(self._control.fileno(), self._hear_supervisor)
+        self._listen()
         self._rest()
         # The process was started for a text: whether there is an output decides if the text can be taken.
         self.playback.loudspeaker.want()
         self.playback.changed()
-        self._control.send(Started())
+        self._tell_supervisor(Started())
         sleep = asyncio.create_task(self._watch_sleep())
         self._show_on_desktop()
         await self._end.wait()
@@ -251,18 +244,9 @@ class PlayerProcess:
 
     # -- the supervisor
 
-    def _hear_supervisor(self) -> None:
-        try:
-            for message, fds in self._control.receive():
-                match message:
-                    case PlayerLink():
-                        self._front.take(*fds)
-                    case Heartbeat():
-                        self._control.send(message)
-                    case Drain():
-                        self._end.set()
-        except BrokenChannel:
-            self._end.set()
+    def _follow(self, message: ControlMessage, fds: list[int]) -> None:
+        if isinstance(message, PlayerLink):
+            self._front.take(*fds)
 
     def _rest(self) -> None:
         loop = asyncio.get_running_loop()
@@ -295,9 +279,8 @@ class PlayerProcess:
         self._front.greet()
         self._front.tell_front(message)
         if isinstance(message, PlayerState):
-            if message.state is Playing.PLAYING and not self._progressed:
-                self._progressed = True
-                self._control.send(ChildProgress())
+            if message.state is Playing.PLAYING:
+                self._note_progress()
             self._rest()
             if self._media_keys:
                 self._media_keys.show(message)

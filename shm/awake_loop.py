@@ -1,4 +1,4 @@
-"""An event loop whose clock leaves out the time in which its process didn't run.
+"""An event loop whose clock leaves out the time in which its process didn't run, and a child process that runs on it.
 
 A machine that sleeps, a virtual machine that is paused and a process that is stopped lose minutes or hours at once, and
 so do the processes at the other ends of all connections. On an ordinary loop each deadline would have passed then: of
@@ -9,10 +9,19 @@ clients that read slowly, of idle connections, of a worker that is watched. Here
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import selectors
+import sys
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
+
+from shm.control import ControlSocket
+from shm.frames import BrokenChannel
+from shm.messages import ChildProgress, ControlMessage, Drain, Heartbeat
+
+log = logging.getLogger(__name__)
 
 LATE = 1.0
 """Seconds by which a loop may be late because the machine is busy; longer delays are left out."""
@@ -67,3 +76,61 @@ def run(main: Coroutine[Any, Any, Result]) -> Result:
     """`asyncio.run` on such a loop."""
     with asyncio.Runner(loop_factory=AwakeLoop) as runner:
         return runner.run(main)
+
+
+def run_and_exit(main: Coroutine[Any, Any, None]) -> NoReturn:
+    """Run a process to its end, and exit without waiting for its threads: nobody wants any more what they make.
+
+    Raises:
+        OSError, MemoryError: what the machine refuses, which `run_role` tells in one line.
+    """
+    status = 1
+    try:
+        run(main)
+        status = 0
+    except (OSError, MemoryError):
+        raise
+    except Exception:
+        log.exception("this process failed")
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(status)
+
+
+class SupervisedProcess:
+    """A child with an event loop: it answers heartbeats, says once that it has got on, and ends when it is told to or
+    its supervisor has ended."""
+
+    def __init__(self, control: ControlSocket) -> None:
+        self._control = control
+        self._has_progressed = False
+        self._end = asyncio.Event()
+
+    def _follow(self, message: ControlMessage, fds: list[int]) -> None:
+        """Act on a message that is neither a heartbeat nor the end; `Drain` comes here too, before the end."""
+
+    def _listen(self) -> None:
+        asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear_supervisor)
+
+    def _hear_supervisor(self) -> None:
+        try:
+            for message, fds in self._control.receive():
+                if isinstance(message, Heartbeat):
+                    self._tell_supervisor(message)
+                    continue
+                self._follow(message, fds)
+                if isinstance(message, Drain):
+                    self._end.set()
+        except BrokenChannel:
+            self._end.set()
+
+    def _tell_supervisor(self, message: ControlMessage) -> None:
+        try:
+            self._control.send(message)
+        except BrokenChannel:
+            log.warning("the supervisor doesn't hear: %s", message)
+
+    def _note_progress(self) -> None:
+        if not self._has_progressed:
+            self._has_progressed = True
+            self._tell_supervisor(ChildProgress())

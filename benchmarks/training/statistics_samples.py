@@ -19,7 +19,7 @@ from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
-from worker.split.segments.segment import HarmonicSource, Prosody, features_of, whole_segment
+from worker.split.segments.segment import HarmonicSource, Prosody, features_of
 from worker.split.segments.stage import LoadedStage
 from worker.split.segments.statistics import Statistics, describe
 from worker.targets import StageTarget
@@ -175,8 +175,9 @@ class Speaker:
 
     def vocode(self, prosody: Prosody, features: NDArray[np.float32]) -> tuple[Pcm, Statistics]:
         """The segment's audio with its leading silence, made in one run, and its statistics."""
-        audio, statistics = whole_segment(prosody, features, self.source(prosody), self._generator, 1, _NOBODY)
-        return to_pcm(audio), statistics
+        harmonics = self.source(prosody).harmonics(0, prosody.frames, 1)
+        audio, *told = self._generator.run([features, harmonics, prosody.style], 1, _NOBODY)
+        return to_pcm(audio.ravel()), Statistics(*told)
 
     def source(self, prosody: Prosody) -> HarmonicSource:
         """The segment's harmonics, with the noise of seed 0."""

@@ -7,10 +7,10 @@ import contextlib
 import logging
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
 import msgspec
 from setproctitle import setproctitle
@@ -18,12 +18,11 @@ from setproctitle import setproctitle
 from books.jobs.making import JobDelayed, JobMaking
 from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
-from shm import awake_loop
+from shm.awake_loop import SupervisedProcess, run_and_exit
 from shm.book_jobs import Hours, Job, JobState
 from shm.control import ControlSocket
-from shm.frames import BrokenChannel
 from shm.job_folder import JobFolder
-from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Heartbeat, Started
+from shm.messages import BooksIdle, BooksNews, ControlMessage, Started
 
 log = logging.getLogger(__name__)
 
@@ -188,46 +187,30 @@ NICE = 5
 """Encoding a chapter takes a core for seconds, in which a listener's front and worker come first."""
 
 
-def run(control_end: socket.socket, settings: JobSettings) -> None:
+def run(control_end: socket.socket, settings: JobSettings) -> NoReturn:
     """Run until nothing is left to make, the supervisor sends `Drain`, or the supervisor ends."""
     setproctitle("kokoro-live: books")
     with contextlib.suppress(OSError):
         os.nice(NICE)
     control_end.setblocking(False)
-    status = 1
-    try:
-        awake_loop.run(_serve(ControlSocket(control_end), settings))
-        status = 0
-    except Exception:
-        log.exception("the process that makes books failed")
-    # Exit without waiting for a thread that encodes a chapter: the next process encodes it again.
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(status)
+    run_and_exit(BookProcess(ControlSocket(control_end), settings).serve())
 
 
-async def _serve(control: ControlSocket, settings: JobSettings) -> None:
-    await BookProcess(control, settings).serve()
-
-
-class BookProcess:
+class BookProcess(SupervisedProcess):
     """Connects the queue of jobs with the supervisor."""
 
     def __init__(self, control: ControlSocket, settings: JobSettings) -> None:
-        self._control = control
-        self._settings = settings
+        super().__init__(control)
         self._speaker = ServerSpeaker("", follows_fronts=True)
-        self._queue = JobQueue(settings, self._speaker, self._progressed)
+        self._queue = JobQueue(settings, self._speaker, self._note_progress)
         self._news = asyncio.Event()
         """Set once the address of a front is known."""
         self._seen = 0
-        self._has_progressed = False
-        self._end = asyncio.Event()
 
     async def serve(self) -> None:
-        asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
+        self._listen()
         async with self._speaker:
-            self._control.send(Started())
+            self._tell_supervisor(Started())
             working = asyncio.create_task(self._work())
             ended = asyncio.create_task(self._end.wait())
             await asyncio.wait((working, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -252,25 +235,12 @@ class BookProcess:
                 async with asyncio.timeout(IDLE_SECONDS):
                     await self._queue.changed.wait()
             if seen == self._seen:
-                self._control.send(BooksIdle(seen))
+                self._tell_supervisor(BooksIdle(seen))
                 return
 
-    def _progressed(self) -> None:
-        if not self._has_progressed:
-            self._has_progressed = True
-            self._control.send(ChildProgress())
-
-    def _hear(self) -> None:
-        try:
-            for message, _ in self._control.receive():
-                if isinstance(message, BooksNews):
-                    self._speaker.use(message.url, message.key)
-                    self._seen = message.number
-                    self._news.set()
-                    self._queue.changed.set()
-                elif isinstance(message, Heartbeat):
-                    self._control.send(message)
-                elif isinstance(message, Drain):
-                    self._end.set()
-        except BrokenChannel:
-            self._end.set()
+    def _follow(self, message: ControlMessage, fds: list[int]) -> None:
+        if isinstance(message, BooksNews):
+            self._speaker.use(message.url, message.key)
+            self._seen = message.number
+            self._news.set()
+            self._queue.changed.set()

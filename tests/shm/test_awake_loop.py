@@ -86,4 +86,4 @@ def test_every_process_with_an_event_loop_runs_on_such_a_one() -> None:
     """The children whose loops keep deadlines: a command of a person's may time out after a sleep."""
     for process in ("frontend/process.py", "player/process.py", "books/jobs/process.py"):
         code = (ROOT / process).read_text()
-        assert "awake_loop.run(" in code and "asyncio.run(" not in code, process
+        assert "run_and_exit(" in code and "asyncio.run(" not in code, process

@@ -191,15 +191,6 @@ class WindowedSegment:
         return audio.ravel()[_samples(window.begin - kept.begin) : _samples(window.end - kept.begin)]
 
 
-def whole_segment(
-    prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
-) -> tuple[NDArray[np.floating[Any]], Statistics]:
-    """Vocode the whole segment in one run by a generator that reports its statistics; return audio and statistics."""
-    harmonics = source.harmonics(0, prosody.frames, threads)
-    audio, *told = generator.run([features, harmonics, prosody.style], threads, control)
-    return audio.ravel(), Statistics(*told)
-
-
 def in_one_run(
     prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
 ) -> NDArray[np.floating[Any]]:
