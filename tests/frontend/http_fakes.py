@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import aiohttp
 import numpy as np
 from aiohttp import web
 
@@ -164,6 +165,23 @@ async def serving(
         yield Server(runner, runner.addresses[0][1], metrics)
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def asking(
+    speaker: FakeSpeaker,
+    path: str = "/v1/audio/speech",
+    settings: FrontSettings | None = None,
+    method: str = "POST",
+    **request: Any,
+) -> AsyncIterator[aiohttp.ClientResponse]:
+    """The answer to one request, by a server of its own."""
+    async with (
+        serving(speaker, settings) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.request(method, path, **request) as response,
+    ):
+        yield response
 
 
 def events_of(body: bytes) -> list[dict[str, Any]]:

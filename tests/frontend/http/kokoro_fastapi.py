@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 
 from frontend.contract.request import SpeechRequest
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, speech
 from text.words.performer import Performer
 
 SOUND = speech(4800)
@@ -27,11 +27,7 @@ class Answer:
 
 
 async def asked(path: str, speaker: FakeSpeaker | None = None, **body: Any) -> Answer:
-    async with (
-        serving(speaker or FakeSpeaker(SOUND)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json=body) as response,
-    ):
+    async with asking(speaker or FakeSpeaker(SOUND), path, json=body) as response:
         return Answer(response, await response.read())
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, speech
 
 PIECES = [speech(2400), speech(700)]
 USUAL = "audio/mpeg"
@@ -80,11 +80,9 @@ async def posted(
     accept: str | None, settings: FrontSettings | None = None, path: str = "/v1/audio/speech", **fields: Any
 ) -> tuple[aiohttp.ClientResponse, bytes]:
     headers = {} if accept is None else {"Accept": accept}
-    async with (
-        serving(FakeSpeaker(*PIECES), settings) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json={"input": "Hello."} | fields, headers=headers) as response,
-    ):
+    async with asking(
+        FakeSpeaker(*PIECES), path, settings=settings, json={"input": "Hello."} | fields, headers=headers
+    ) as response:
         return response, await response.read()
 
 
@@ -171,11 +169,10 @@ async def test_every_call_of_openais_form_obeys() -> None:
     phonemes = {"path": "/dev/generate_from_phonemes", "input": None, "phonemes": "abc"}
     assert (await posted("audio/flac", **phonemes))[0].headers["Content-Type"] == "audio/flac"
     assert (await posted("*/*", **phonemes))[0].headers["Content-Type"] == "audio/wav"
-    async with (
-        serving(FakeSpeaker(*PIECES)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(
-            "/v1/audio/speech?input=Hello.", headers=[("Accept", "audio/midi"), ("Accept", "audio/flac")]
-        ) as got,
-    ):
+    async with asking(
+        FakeSpeaker(*PIECES),
+        "/v1/audio/speech?input=Hello.",
+        method="GET",
+        headers=[("Accept", "audio/midi"), ("Accept", "audio/flac")],
+    ) as got:
         assert got.headers["Content-Type"] == "audio/flac"

@@ -14,15 +14,16 @@ from aiohttp.web_protocol import RequestHandler
 
 from frontend.contract.errors import Overloaded
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, CachedSpeaker, FakeSpeaker, raw_post, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, CachedSpeaker, FakeSpeaker, asking, raw_post, serving, speech
 
 
 async def test_a_cached_wav_that_is_longer_than_a_clip_may_be_is_streamed_as_it_was_the_first_time() -> None:
-    async with (
-        serving(CachedSpeaker(*[speech(24_000)] * 3), FrontSettings(max_clip_seconds=2)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "x", "response_format": "wav"}) as response,
-    ):
+    async with asking(
+        CachedSpeaker(*[speech(24_000)] * 3),
+        "/v1/audio/speech",
+        settings=FrontSettings(max_clip_seconds=2),
+        json={"input": "x", "response_format": "wav"},
+    ) as response:
         assert response.status == 200
         with wave.open(BytesIO(await response.read())) as file:
             assert file.getnframes() == 3 * 24_000
@@ -36,11 +37,7 @@ async def test_a_header_that_says_hit_is_true_when_it_leaves() -> None:
         speaker.streams[0].cached = False
 
     speaker.steps = (speech(200), miss, speech(48_000))
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "x", "response_format": "mp3"}) as response,
-    ):
+    async with asking(speaker, json={"input": "x", "response_format": "mp3"}) as response:
         assert "X-Cache" not in response.headers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
-from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, serving
 
 MODELS = ["kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"]
 
@@ -39,11 +39,7 @@ async def test_an_unknown_model_is_404_in_shape(name: str) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/audio/voices", "/audio/voices", "/v1/voices", "/voices"])
 async def test_voices_are_the_engines(path: str) -> None:
-    async with (
-        serving(FakeSpeaker()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(path) as response,
-    ):
+    async with asking(FakeSpeaker(), path, method="GET") as response:
         voices = (await response.json())["voices"]
     assert [voice["id"] for voice in voices] == list(ENGINE.voice_names)
     by_id = {voice["id"]: voice for voice in voices}
@@ -77,22 +73,14 @@ _CARTESIA, _ELEVENLABS, _DEEPGRAM = {"Cartesia-Version": "1"}, {"xi-api-key": "a
 async def test_shared_paths_answer_in_the_shape_of_the_service_whose_client_asks(
     path: str, headers: dict[str, str], status: int, fields: set[str]
 ) -> None:
-    async with (
-        serving(FakeSpeaker()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(path, headers=headers) as response,
-    ):
+    async with asking(FakeSpeaker(), path, method="GET", headers=headers) as response:
         found = await response.json()
     assert response.status == status
     assert fields <= set(found[0] if isinstance(found, list) else found)
 
 
 async def test_voices_are_503_while_nothing_speaks() -> None:
-    async with (
-        serving(FakeSpeaker(engine=None)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get("/v1/audio/voices") as response,
-    ):
+    async with asking(FakeSpeaker(engine=None), "/v1/audio/voices", method="GET") as response:
         assert (response.status, response.headers["Retry-After"]) == (503, "3")
         assert (await response.json())["error"]["message"] == "the model is loading"
 

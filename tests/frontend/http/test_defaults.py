@@ -18,7 +18,7 @@ from frontend.speech.voices import usual_voice
 from shm.engine_info import VoiceInfo
 from tests.frontend.http.jobs_desk import desk
 from tests.frontend.http.test_play_over_http import FakePlayer
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, asking, serving, speech
 
 SETTINGS = FrontSettings(default_voice="bf_emma", default_speed=1.5, default_format="flac")
 EMMA = (("bf_emma", 1.0),)
@@ -44,11 +44,7 @@ SOCKETS: list[tuple[str, dict[str, Any]]] = [
 async def posted(path: str, body: dict[str, Any], settings: FrontSettings = SETTINGS) -> tuple[SpeechRequest, str]:
     """The speech that a call asks for, and its answer's content type."""
     speaker = FakeSpeaker(speech(2400))
-    async with (
-        serving(speaker, settings) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json=body) as response,
-    ):
+    async with asking(speaker, path, settings=settings, json=body) as response:
         assert response.status == 200, await response.text()
         await response.read()
     return speaker.opened[-1], response.content_type

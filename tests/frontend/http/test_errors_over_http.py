@@ -14,7 +14,7 @@ from aiohttp.test_utils import make_mocked_request
 from frontend.contract.errors import Overloaded
 from frontend.serving.connections import ClientLeft
 from frontend.serving.errors import Error, errors_in_form
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, serving, speech
 
 SECRET = "the text of the client"
 
@@ -51,11 +51,7 @@ async def test_an_address_of_another_server_names_the_one_that_takes_its_place(p
     [("GET", "/dev/captioned_speech", "POST"), ("POST", "/health", "GET,HEAD"), ("OPTIONS", "/v1/models", "GET,HEAD")],
 )
 async def test_a_wrong_method_is_405_in_shape_and_says_which_is_right(method: str, path: str, allowed: str) -> None:
-    async with (
-        serving(FakeSpeaker()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.request(method, path) as response,
-    ):
+    async with asking(FakeSpeaker(), path, method=method) as response:
         assert (response.status, response.headers["Allow"]) == (405, allowed)
         error = (await response.json())["error"]
         assert error["code"] == "method_not_supported"
@@ -76,11 +72,7 @@ async def test_an_unexpected_exception_is_500_without_internals_and_logged_with_
 ) -> None:
     speaker = FakeSpeaker()
     speaker.refusal = ZeroDivisionError("secret detail")
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": SECRET}) as response,
-    ):
+    async with asking(speaker, json={"input": SECRET}) as response:
         answer = await response.text()
         assert response.status == 500
         error = (await response.json())["error"]
@@ -135,11 +127,7 @@ async def test_a_proxy_may_ask_for_another_status_where_there_is_no_room(asked: 
     speaker = FakeSpeaker(speech(10))
     speaker.refusal = Overloaded("full", 400.0)
     headers = {"X-Refusal-Status": asked} if asked else {}
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "Hello."}, headers=headers) as response,
-    ):
+    async with asking(speaker, json={"input": "Hello."}, headers=headers) as response:
         assert response.status == status
         assert response.headers["Retry-After"] == "60", "longer ones are ignored by clients"
         assert response.headers.get("X-Refusal-Status") == ("429" if status == 503 else None)

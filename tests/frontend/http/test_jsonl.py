@@ -6,7 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-import aiohttp
 import msgspec
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from shm.audio import SAMPLE_RATE
 from shm.timing import SentenceTiming
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http.test_timestamps_over_http import MARKING, MARKS, MarkedSpeaker
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, raw_post, serving
 
 BODY = {"input": "Hello.", "stream_format": "jsonl", "voice": "af_bella"}
 PIECES = [vowels(1.0), vowels(0.5), vowels(0.0301)]
@@ -33,11 +32,7 @@ async def asked(
 ) -> tuple[SpeechStart, list[SpeechDelta], SpeechDone]:
     """The lines of a whole answer, or of one that continues after a line, each of the described shape."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY | fields, headers=headers) as response,
-    ):
+    async with asking(speaker, json=BODY | fields, headers=headers) as response:
         body = await response.read()
     assert (response.status, response.headers["Content-Type"]) == (200, "application/jsonl")
     assert body.endswith(b"\n")
@@ -91,11 +86,7 @@ async def test_an_id_is_the_sample_at_which_a_repeated_request_continues(rate: i
 
 async def test_a_line_leaves_before_the_next_piece_is_there() -> None:
     gate = asyncio.Event()
-    async with (
-        serving(FakeSpeaker(vowels(0.1), gate, vowels(0.1))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY | {"response_format": "pcm"}) as response,
-    ):
+    async with asking(FakeSpeaker(vowels(0.1), gate, vowels(0.1)), json=BODY | {"response_format": "pcm"}) as response:
         got = [await asyncio.wait_for(response.content.readline(), DEFAULT_TIMEOUT) for _ in range(2)]
         assert [type(DECODE(line)) for line in got] == [SpeechStart, SpeechDelta]
         gate.set()
@@ -136,16 +127,6 @@ async def test_an_error_in_mid_stream_is_a_line_and_the_connection_is_cut() -> N
     assert not any(isinstance(line, SpeechDone) for line in lines)
     assert isinstance(lines[-1], SpeechCut) and lines[-1].error.code == "synthesis_failed"
     assert sum(line.samples for line in lines if isinstance(line, SpeechDelta)) == 4800
-
-
-async def test_an_error_before_the_first_byte_is_an_ordinary_answer() -> None:
-    async with (
-        serving(FakeSpeaker(Broken("at once"))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY) as response,
-    ):
-        assert response.status == 500
-        assert (await response.json())["error"]["message"] == "at once"
 
 
 def test_the_lines_are_described() -> None:

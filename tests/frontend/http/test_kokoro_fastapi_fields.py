@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.frontend.http.kokoro_fastapi import SOUND, asked, refusal, request_of
-from tests.frontend.http_fakes import FakeSpeaker, serving
+from tests.frontend.http_fakes import FakeSpeaker, asking, serving
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
 from text.words.performer import DialogueTurn, Performer
@@ -196,9 +196,5 @@ async def test_a_user_is_named_where_a_header_names_the_session() -> None:
 )
 async def test_an_address_names_its_unknown_parameters(method: str, path: str, status: int, named: str | None) -> None:
     body = {"json": {"input": "Hi.", "user": "me"}, "headers": {"X-Session": "you"}} if method == "POST" else {}
-    async with (
-        serving(FakeSpeaker(SOUND)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.request(method, path, **body) as response,
-    ):
+    async with asking(FakeSpeaker(SOUND), path, method=method, **body) as response:
         assert (response.status, response.headers.get("X-Warning")) == (status, named and f"no effect: {named}")

@@ -12,7 +12,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.dialects.kokoro_fastapi import Blend, SsmlParts
 from shm.timing import WordTiming
 from tests.frontend.http.kokoro_fastapi import BELLA, SOUND, Answer, asked, refusal, request_of
-from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, asking, serving
 
 
 class TalkingSpeaker(FakeSpeaker):
@@ -67,11 +67,7 @@ async def test_voices_are_names_for_older_clients() -> None:
 
 
 async def posted(path: str, data: object) -> Answer:
-    async with (
-        serving(FakeSpeaker()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json=data) as response,
-    ):
+    async with asking(FakeSpeaker(), path, json=data) as response:
         return Answer(response, await response.read())
 
 
@@ -131,11 +127,7 @@ async def test_ssml_that_can_not_be_read_is_refused() -> None:
 
 
 async def test_the_known_part_of_ssml_is_described() -> None:
-    async with (
-        serving(FakeSpeaker()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get("/dev/ssml") as response,
-    ):
+    async with asking(FakeSpeaker(), "/dev/ssml", method="GET") as response:
         body = await response.read()
     parts = msgspec.json.decode(body, type=SsmlParts)
     assert (parts.break_strengths["medium"], parts.rate_range) == (0.4, [0.25, 4.0])

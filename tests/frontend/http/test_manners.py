@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import aiohttp
 import msgspec
 import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.speech.manner import DEGREES, MANNERS, MannerOfSpeaking, manner_of
 from shm.inflection import Inflection
-from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, speech
 
 INFLECTING = msgspec.structs.replace(ENGINE, inflects=True)
 ELEVENLABS, CARTESIA, OPENAI = "/v1/text-to-speech/af_heart", "/tts/bytes", "/v1/audio/speech"
@@ -48,11 +47,7 @@ def test_every_word_of_the_table_is_understood_alone_and_by_degrees() -> None:
 
 async def asked(path: str, body: dict[str, Any], inflects: bool = True) -> tuple[SpeechRequest, str | None]:
     speaker = FakeSpeaker(speech(10), engine=INFLECTING if inflects else ENGINE)
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json=body) as response,
-    ):
+    async with asking(speaker, path, json=body) as response:
         assert response.status == 200, await response.text()
         return speaker.opened[0], response.headers.get("X-Warning")
 

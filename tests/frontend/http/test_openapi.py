@@ -21,7 +21,7 @@ from frontend.http.openapi.document import build
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.route import Access
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, serving, speech
 
 ROUTES = declared(FrontSettings())
 
@@ -122,11 +122,13 @@ async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
 
 async def got(path: str, speaker: FakeSpeaker | None = None, **headers: str) -> tuple[aiohttp.ClientResponse, bytes]:
     """A GET's answer."""
-    async with (
-        serving(speaker or FakeSpeaker(), FrontSettings(allowed_hosts=(NASTY_HOST,))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(path, headers=headers) as response,
-    ):
+    async with asking(
+        speaker or FakeSpeaker(),
+        path,
+        settings=FrontSettings(allowed_hosts=(NASTY_HOST,)),
+        method="GET",
+        headers=headers,
+    ) as response:
         return response, await response.read()
 
 

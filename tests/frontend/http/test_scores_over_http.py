@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import aiohttp
 import msgspec
 import pytest
 
-from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, speech
 
 SPEAKING = msgspec.structs.replace(ENGINE, inflects=True, speaks="phonemes", max_tokens=12)
 SEGMENT: dict[str, Any] = {
@@ -35,11 +34,7 @@ def changed(path: str, value: object) -> dict[str, Any]:
 
 async def asked(body: dict[str, Any], path: str = "/v1/audio/speech") -> tuple[int, Any, FakeSpeaker]:
     speaker = FakeSpeaker(speech(10), engine=SPEAKING)
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json=body) as response,
-    ):
+    async with asking(speaker, path, json=body) as response:
         answer = await response.json() if response.status >= 400 else dict(response.headers)
         return response.status, answer, speaker
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import aiohttp
 import pytest
 
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving
+from tests.frontend.http_fakes import FakeSpeaker, asking
 from text.sentences.sentences import sentences
 from text.words.sanitize import sanitize
 
@@ -21,11 +20,9 @@ LIST = "Buy:\n- milk, e.g. two bottles\n- bread. Brown bread."
 
 
 async def asked(body: object) -> tuple[int, dict[str, Any]]:
-    async with (
-        serving(FakeSpeaker(), FrontSettings(max_input_characters=1000)) as server,
-        aiohttp.ClientSession(server.url) as session,
-        session.post("/v1/text/sentences", json=body) as answer,
-    ):
+    async with asking(
+        FakeSpeaker(), "/v1/text/sentences", settings=FrontSettings(max_input_characters=1000), json=body
+    ) as answer:
         return answer.status, await answer.json()
 
 

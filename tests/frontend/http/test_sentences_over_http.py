@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import aiohttp
 import pytest
 
 from frontend.settings.front import FrontSettings
 from shm.timing import SentenceTiming
-from tests.frontend.http_fakes import FakeSpeaker, events_of, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, events_of, speech
 
 
 class Reciter(FakeSpeaker):
@@ -29,11 +28,7 @@ async def events(
     fields: dict[str, Any], settings: FrontSettings | None = None, **headers: str
 ) -> tuple[int, list[dict[str, Any]]]:
     speaker, body = Reciter(), {"input": "Hi. Ho.", "response_format": "pcm"} | fields
-    async with (
-        serving(speaker, settings) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=body, headers=headers) as response,
-    ):
+    async with asking(speaker, settings=settings, json=body, headers=headers) as response:
         answer = await response.read()
     if response.status != 200:
         return response.status, [json.loads(answer)["error"]]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import aiohttp
 import pytest
 
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, speech
 
 ADDRESS = "/v1/audio/speech"
 
@@ -14,11 +13,7 @@ ADDRESS = "/v1/audio/speech"
 async def test_the_query_has_the_fields_of_the_body() -> None:
     speaker = FakeSpeaker(speech(2400))
     query = {"input": "Hello & goodbye.", "voice": "bf_emma", "speed": "1.5", "stream": "false"}
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params=query | {"response_format": "pcm"}) as response,
-    ):
+    async with asking(speaker, ADDRESS, method="GET", params=query | {"response_format": "pcm"}) as response:
         assert (response.status, response.content_type) == (200, "audio/pcm")
         assert await response.read() == speech(2400).tobytes()
         assert response.headers["Content-Length"] == "4800"
@@ -28,11 +23,7 @@ async def test_the_query_has_the_fields_of_the_body() -> None:
 
 async def test_a_parameter_that_stands_there_twice_is_named() -> None:
     query = [("input", "Hello."), ("input", "Goodbye."), ("speed", "1.5")]
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params=query) as response,
-    ):
+    async with asking(FakeSpeaker(speech(10)), ADDRESS, method="GET", params=query) as response:
         assert (response.status, response.headers["X-Warning"]) == (200, "no effect: input")
 
 
@@ -47,11 +38,7 @@ async def test_a_parameter_that_stands_there_twice_is_named() -> None:
     ],
 )
 async def test_a_wrong_query_is_a_400_that_names_the_field(query: dict[str, str], param: str) -> None:
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params=query) as response,
-    ):
+    async with asking(FakeSpeaker(speech(10)), ADDRESS, method="GET", params=query) as response:
         assert response.status == 400
         assert (await response.json())["error"]["param"] == param
 
@@ -66,11 +53,9 @@ async def test_a_wrong_query_is_a_400_that_names_the_field(query: dict[str, str]
 )
 async def test_text_that_is_no_number_is_shown_as_it_stands_there(field: str, value: str, words: str) -> None:
     """All that stands in an address is text: an error says what it doesn't say, not that it is text."""
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params={"input": "Hello.", field: value}) as response,
-    ):
+    async with asking(
+        FakeSpeaker(speech(10)), ADDRESS, method="GET", params={"input": "Hello.", field: value}
+    ) as response:
         error = (await response.json())["error"]
     assert (response.status, error["param"], error["message"]) == (400, field, f"`{field}`: {words}")
 
@@ -79,51 +64,52 @@ async def test_text_that_is_no_number_is_shown_as_it_stands_there(field: str, va
 async def test_no_page_of_another_site_has_the_server_speak(site: str) -> None:
     """A sound's address in a page makes the browser ask without an Origin."""
     speaker = FakeSpeaker(speech(10))
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params={"input": "Hello."}, headers={"Sec-Fetch-Site": site}) as response,
-    ):
+    async with asking(
+        speaker, ADDRESS, method="GET", params={"input": "Hello."}, headers={"Sec-Fetch-Site": site}
+    ) as response:
         assert response.status == 403
     assert speaker.opened == []
 
 
 async def test_a_page_with_a_strange_origin_is_refused_too() -> None:
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params={"input": "Hello."}, headers={"Origin": "https://example.com"}) as response,
-    ):
+    async with asking(
+        FakeSpeaker(speech(10)),
+        ADDRESS,
+        method="GET",
+        params={"input": "Hello."},
+        headers={"Origin": "https://example.com"},
+    ) as response:
         assert response.status == 403
 
 
 @pytest.mark.parametrize(("headers", "status"), [({}, 401), ({"Authorization": "Bearer secret"}, 200)])
 async def test_with_keys_it_needs_one(headers: dict[str, str], status: int) -> None:
-    async with (
-        serving(FakeSpeaker(speech(10)), FrontSettings(api_keys=("secret",))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params={"input": "Hello."}, headers=headers) as response,
-    ):
+    async with asking(
+        FakeSpeaker(speech(10)),
+        ADDRESS,
+        settings=FrontSettings(api_keys=("secret",)),
+        method="GET",
+        params={"input": "Hello."},
+        headers=headers,
+    ) as response:
         assert response.status == status
 
 
 async def test_a_head_makes_no_speech() -> None:
     speaker = FakeSpeaker(speech(10))
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.head(ADDRESS, params={"input": "Hello."}) as response,
-    ):
+    async with asking(speaker, ADDRESS, method="HEAD", params={"input": "Hello."}) as response:
         assert response.status == 405
     assert speaker.opened == []
 
 
 async def test_without_keys_a_client_of_another_machine_is_refused() -> None:
     """A proxy's header stands for another machine: the client's own address is hidden behind it."""
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.get(ADDRESS, params={"input": "Hello."}, headers={"X-Forwarded-For": "192.0.2.7"}) as response,
-    ):
+    async with asking(
+        FakeSpeaker(speech(10)),
+        ADDRESS,
+        method="GET",
+        params={"input": "Hello."},
+        headers={"X-Forwarded-For": "192.0.2.7"},
+    ) as response:
         assert response.status == 403
         assert (await response.json())["error"]["code"] == "api_key_not_configured"

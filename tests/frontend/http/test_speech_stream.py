@@ -18,6 +18,7 @@ from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import (
     DEFAULT_TIMEOUT,
     FakeSpeaker,
+    asking,
     events_of,
     raw_post,
     serving,
@@ -60,11 +61,7 @@ async def test_pcm_arrives_whole_and_in_order(path: str) -> None:
 
 async def test_streamed_wav_begins_with_a_header_of_unknown_size() -> None:
     piece = speech(3000)
-    async with (
-        serving(FakeSpeaker(piece)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "Hello.", "response_format": "wav"}) as response,
-    ):
+    async with asking(FakeSpeaker(piece), json={"input": "Hello.", "response_format": "wav"}) as response:
         body = await response.read()
     assert response.headers["Content-Type"] == "audio/wav"
     assert body[:4] + body[8:12] == b"RIFFWAVE"
@@ -90,11 +87,7 @@ async def test_streamed_wav_begins_with_a_header_of_unknown_size() -> None:
 )
 async def test_the_speaker_is_asked_what_the_client_asked(fields: dict[str, Any], expected: dict[str, Any]) -> None:
     speaker = FakeSpeaker(speech(10))
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=fields, headers={"X-Request-Id": "it.is-Me_7"}) as response,
-    ):
+    async with asking(speaker, json=fields, headers={"X-Request-Id": "it.is-Me_7"}) as response:
         assert response.status == 200
         assert response.headers["X-Request-Id"] == "it.is-Me_7"
     (request,) = speaker.opened
@@ -104,11 +97,7 @@ async def test_the_speaker_is_asked_what_the_client_asked(fields: dict[str, Any]
 
 @pytest.mark.parametrize("offered", ["a b", "x" * 129, "é", "a:b", ""])
 async def test_a_request_id_unfit_for_logs_is_replaced(offered: str) -> None:
-    async with (
-        serving(FakeSpeaker(speech(10))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", data=HELLO, headers={"X-Request-Id": offered}) as response,
-    ):
+    async with asking(FakeSpeaker(speech(10)), data=HELLO, headers={"X-Request-Id": offered}) as response:
         assert len(response.headers["X-Request-Id"]) == 32
 
 
@@ -277,6 +266,24 @@ async def test_an_error_before_the_first_byte_has_its_status(
     assert all(stream.closed.is_set() for stream in speaker.streams)
 
 
+@pytest.mark.parametrize(
+    ("fields", "given"),
+    [
+        ({"stream_format": "sse"}, 0),
+        ({"stream_format": "jsonl"}, 0),
+        ({"stream": False}, 2400),
+        ({"response_format": "mp3"}, 240),  # fewer samples than a frame has
+    ],
+)
+async def test_an_error_before_the_first_byte_of_any_framing_is_an_ordinary_answer(
+    fields: dict[str, Any], given: int
+) -> None:
+    speaker = FakeSpeaker(*([speech(given)] if given else []), Broken("at once"))
+    async with asking(speaker, json={"input": "Hello."} | fields) as response:
+        assert response.status == 500
+        assert (await response.json())["error"]["message"] == "at once"
+
+
 @pytest.mark.parametrize("steps", [(), (NothingToSpeak(),)], ids=["no sample", "nothing to speak"])
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_text_without_sound_is_answered_with_a_short_silence(
@@ -301,11 +308,7 @@ async def test_a_text_without_sound_counts_no_tokens_and_no_speech() -> None:
 
 
 async def test_a_text_with_sound_is_not_labelled() -> None:
-    async with (
-        serving(FakeSpeaker(speech(100))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", data=HELLO) as response,
-    ):
+    async with asking(FakeSpeaker(speech(100)), data=HELLO) as response:
         assert "X-Speakable" not in response.headers
 
 
@@ -321,11 +324,7 @@ async def test_while_nothing_speaks_a_good_request_is_told_when_to_come_again_an
 @pytest.mark.parametrize(("level", "logged"), [(logging.DEBUG, True), (logging.INFO, False)])
 async def test_the_text_is_logged_at_debug_only(level: int, logged: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(level)
-    async with (
-        serving(FakeSpeaker(speech(100))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "A secret pineapple."}) as response,
-    ):
+    async with asking(FakeSpeaker(speech(100)), json={"input": "A secret pineapple."}) as response:
         assert response.status == 200
         await response.read()
     assert ("A secret pineapple." in caplog.text) is logged

@@ -17,7 +17,7 @@ from frontend.contract.errors import Broken, Unavailable, Unspeakable
 from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
 from tests.frontend.audio.hearing import hear, vowels
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, raw_post, serving
 
 BODY = {"input": "Hello.", "stream_format": "sse"}
 
@@ -46,11 +46,7 @@ def audio(deltas: list[dict[str, Any]]) -> bytes:
 @pytest.mark.parametrize("audio_format", FORMATS)
 async def test_events_carry_the_file_and_then_the_usage(audio_format: str) -> None:
     pieces = [vowels(1.0), vowels(0.5), vowels(0.0301)]
-    async with (
-        serving(FakeSpeaker(*pieces)) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY | {"response_format": audio_format}) as response,
-    ):
+    async with asking(FakeSpeaker(*pieces), json=BODY | {"response_format": audio_format}) as response:
         body = await response.read()
     assert response.headers["Content-Type"] == "text/event-stream"
     assert response.headers["X-Sample-Rate"] == "24000"
@@ -106,16 +102,6 @@ async def test_an_error_in_mid_stream_is_an_event_and_the_connection_is_cut(
     assert last["error"]["message"].startswith(message)
     assert [last["error"][key] for key in ("type", "param", "code")] == rest
     assert b"secret" not in body
-
-
-async def test_an_error_before_the_first_byte_is_an_ordinary_answer() -> None:
-    async with (
-        serving(FakeSpeaker(Broken("at once"))) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json=BODY) as response,
-    ):
-        assert response.status == 500
-        assert (await response.json())["error"]["message"] == "at once"
 
 
 PIECES = [vowels(1.0), vowels(0.5), vowels(0.0301)]

@@ -7,7 +7,6 @@ import base64
 import json
 from typing import Any
 
-import aiohttp
 import msgspec
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from tests.frontend.http_fakes import (
     ENGINE,
     FakeSpeaker,
     FakeStream,
+    asking,
     events_of,
     raw_post,
     serving,
@@ -60,11 +60,13 @@ async def post(
     settings: FrontSettings | None = None,
     headers: dict[str, str] | None = None,
 ) -> tuple[int, str, bytes]:
-    async with (
-        serving(speaker or wordy(), settings) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(path, json={"input": "Hi 42", "response_format": "pcm"} | fields, headers=headers) as response,
-    ):
+    async with asking(
+        speaker or wordy(),
+        path,
+        settings=settings,
+        json={"input": "Hi 42", "response_format": "pcm"} | fields,
+        headers=headers,
+    ) as response:
         return response.status, response.headers["Content-Type"], await response.read()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import aiohttp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +13,7 @@ from frontend.planning.costs import Ledger
 from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
-from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import FakeSpeaker, asking, speech
 from tests.frontend.scheduling.test_plan_profiles import double_the_work
 from tests.frontend.scripted_worker import ENGINE as WORKER
 from tests.text.letters import LetterG2P
@@ -120,11 +118,7 @@ def test_what_is_no_sign_is_refused(signs: str) -> None:
 )
 async def test_the_field(fields: dict[str, Any], status: int, warning: str | None) -> None:
     speaker = FakeSpeaker(speech(2400))
-    async with (
-        serving(speaker, FrontSettings()) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "Hello; you."} | fields) as response,
-    ):
+    async with asking(speaker, json={"input": "Hello; you."} | fields) as response:
         body = await response.read()
     assert (response.status, response.headers.get("X-Warning")) == (status, warning)
     if status == 400:

@@ -20,7 +20,7 @@ from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.access.gate import is_loopback
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, serving, speech
 
 KEY = "open-sesame"
 KEYED = FrontSettings(api_keys=("another", KEY))
@@ -174,11 +174,7 @@ async def test_a_stream_and_an_error_may_be_read_by_a_local_page() -> None:
 async def test_a_strange_page_can_not_have_anything_spoken(origin: str, kind: str) -> None:
     speaker = FakeSpeaker(speech(100))
     headers = {"Origin": origin, "Content-Type": kind}
-    async with (
-        serving(speaker) as server,
-        aiohttp.ClientSession(server.url) as client,
-        client.post(SPEECH, data=b'{"input": "Hi."}', headers=headers) as response,
-    ):
+    async with asking(speaker, SPEECH, data=b'{"input": "Hi."}', headers=headers) as response:
         assert response.status == 403
         assert "Access-Control-Allow-Origin" not in response.headers
         error = await error_of(response)
