@@ -81,10 +81,12 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     """True if the answer can't be continued: it or its request had no room, or its place isn't known."""
     deaths: int = 0
     """Fronts that died in a row without progress, not of a kill from outside."""
-    unexplained: int = 0
-    """Those of them of which any answer may be the cause (`DeathCause.UNKNOWN`)."""
+    unexplained: float = 0.0
+    """Those of them of which any answer may be the cause (`DeathCause.UNKNOWN`); in part, if they came before the
+    answer was as far as it had been."""
     progressed: bool = False
-    """True once the present front has sent a part of the answer, or a worker has made more of its sound."""
+    """True once the present front has got further with the answer: sent a part, or encoded more than any front before,
+    or a worker has made more of its sound."""
     place: bytes = b""
     """How far the answer is, in the terms of its sender; empty: unknown."""
     is_socket: bool = False
@@ -98,6 +100,10 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     notes_half: int = 0
     notes: int = 0
     """Bytes of notes, in that half."""
+    encoded: int = 0
+    """The most samples that a front has given to the answer's encoder."""
+    caught_up: bool = False
+    """True once the present front has encoded as many."""
 
 
 class SegmentCut(NamedTuple):

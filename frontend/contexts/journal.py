@@ -99,7 +99,7 @@ class SocketRecord(Protocol):
     @property
     def notes(self) -> bytes: ...
 
-    def moved(self) -> None: ...
+    def moved(self, encoded: int = 0) -> None: ...
 
     def socket_unit(
         self, place: bytes, notes: bytes, *, anew: bool, followed: int | None, rests: bool
@@ -252,7 +252,8 @@ class SocketJournal:
     def __init__(self, record: SocketRecord | None) -> None:
         """`record`: the connection's; None: nothing is kept."""
         self._record = record
-        self.name, self.moved = (record.name, record.moved) if record else (b"", lambda: None)
+        self.name = record.name if record else b""
+        self.moved: Callable[[int], None] = record.moved if record else lambda _: None
         self._pending: list[tuple[Note, bytes]] = []
         """Notes that haven't left, and as they are written."""
         self._kept: dict[int, list[tuple[Note, bytes]]] = {}

@@ -53,7 +53,7 @@ class Progress:
         cuts: Sequence[SegmentCut] = (),
         name: bytes = b"",
         again: bool = False,
-        moved: Callable[[], None] = lambda: None,
+        moved: Callable[[int], None] = lambda _: None,
         went_on: Callable[[], None] = lambda: None,
     ) -> None:
         """
@@ -63,7 +63,7 @@ class Progress:
             cuts: the segments that it kept.
             name: the text's, which a successor gives it too, and gives no other; empty: there is no successor.
             again: a killed front has begun with it.
-            moved: called when more of its sound was made.
+            moved: called when more of its sound was made (0), or encoded: so many samples from its beginning.
             went_on: called once more of the answer than that is sent.
         """
         self.left = left

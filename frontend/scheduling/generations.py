@@ -138,7 +138,7 @@ class Generations:
         killpoint("before-seal")
         stream.sounds.sealed(planned, pieces)
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
-        stream.request.progress.moved()
+        stream.request.progress.moved(0)
         stream.request.stages.block(planned.index, commit.samples, commit.times)
         killpoint("sealed")
         stream.progress()

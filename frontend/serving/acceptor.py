@@ -90,6 +90,11 @@ LATER = 0.1
 answer isn't the first to meet the next death again."""
 
 
+_ON_THE_WAY = 0.25
+"""A death that came while an answer was encoded again, and wasn't yet where the front before had died: what kills at
+one place of an answer kills there, so that this one counts for little."""
+
+
 async def take_over(
     connections: Connections,
     slot: Slot,
@@ -111,10 +116,11 @@ async def take_over(
     if entry.progressed or not entry.serial or entry.rests:
         counted = replace(entry, deaths=0, unexplained=0)
     else:
+        on_the_way = entry.encoded and not entry.caught_up
         counted = replace(
             entry,
             deaths=entry.deaths + (cause is not DeathCause.OUTSIDE),
-            unexplained=entry.unexplained + (cause is DeathCause.UNKNOWN),
+            unexplained=entry.unexplained + (cause is DeathCause.UNKNOWN) * (_ON_THE_WAY if on_the_way else 1),
         )
     if not counted.deaths or entry.done:
         return await _continued(connections, slot, client, make_protocol, counted)
@@ -140,7 +146,7 @@ async def _continued(
     ends = entry.done and entry.closes
     connection = None
     if unsent is not None and _can_go_on(entry) and not (ends and not unsent):
-        slot.commit(replace(entry, progressed=False))
+        slot.commit(replace(entry, progressed=False, caught_up=False))
         connection = connections.admit(make_protocol, Record(slot, unsent))
     if connection is None:
         if (entry.begun or entry.serial) and not entry.done:
@@ -172,7 +178,7 @@ def _can_go_on(entry: ConnectionEntry) -> bool:
     if entry.lost or entry.done or not (entry.serial or entry.begun):
         return not entry.lost
     if entry.unexplained >= DEATHS:
-        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, entry.unexplained)
+        log.error("%s is cut: %d fronts have died of it without progress", entry.request_id, entry.deaths)
         return False
     return entry.repeatable and (bool(entry.place) or not entry.begun)
 

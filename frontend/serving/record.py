@@ -135,10 +135,16 @@ class Record:
         """Keep a segment of the text in hand, for a successor."""
         return self._slot.cut(index, cut)
 
-    def moved(self) -> None:
-        """Note that a worker has made more of the answer's sound."""
-        if not (self._slot.entry.progressed or self._closed):
-            self._slot.commit(replace(self._slot.entry, **_PROGRESS))
+    def moved(self, encoded: int = 0) -> None:
+        """Note that a worker has made more of the answer's sound, or that so many of its samples were encoded, which is
+        progress where no front has encoded as many."""
+        entry = self._slot.entry
+        if self._closed:
+            return
+        if encoded == entry.encoded and encoded and not entry.caught_up:
+            self._slot.commit(replace(entry, caught_up=True))
+        elif encoded > entry.encoded or not (encoded or entry.progressed):
+            self._slot.commit(replace(entry, encoded=max(encoded, entry.encoded), **_PROGRESS))
             self.progressed.set()
 
     # -- called by the connection
@@ -199,6 +205,8 @@ class Record:
                 begun=False,
                 done=False,
                 progressed=False,
+                encoded=0,
+                caught_up=False,
                 lost=entry.lost or entry.done,
             )
         )
@@ -267,12 +275,15 @@ class Record:
         killpoint("unit-sent")
 
     @contextmanager
-    def unit(self, place: bytes = b"") -> Iterator[None]:
-        """What is written within the block leaves at once, or not at all; afterwards the answer is at that place."""
+    def unit(self, place: bytes = b"", encoded: int = 0) -> Iterator[None]:
+        """What is written within the block leaves at once, or not at all; afterwards the answer is at that place, and
+        so many of its samples were encoded."""
         with self._collected() as parts:
             yield
         if parts:
-            self._leave(b"".join(parts), begun=True, place=place, lost=not place or self._slot.entry.lost)
+            entry = self._slot.entry
+            further = max(encoded, entry.encoded)
+            self._leave(b"".join(parts), begun=True, place=place, encoded=further, lost=not place or entry.lost)
             killpoint("unit-sent")
 
     async def finish(self, request: web.Request, response: web.StreamResponse) -> None:

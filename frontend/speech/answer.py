@@ -316,6 +316,7 @@ class _Answer:
         stream, listening, framing = self.stream, self.listening, self.delivery.framing
         parts: list[bytes] = []
         words: list[WordTiming] = []
+        encoded = 0
         limit = self.services.settings.max_clip_seconds
         pieces = Pieces(stream, self.delivery.volume)
         async for piece in pieces:
@@ -323,6 +324,8 @@ class _Answer:
             for chunk in chunks(piece, self.services.settings.chunk_ms, stream.engine.sample_rate):
                 listening.encoded(chunk)
                 parts.append(await self.encoding.encode(chunk))
+                encoded += len(chunk)
+                self.progress.moved(encoded)
             if not self.delivery.streamed and listening.seconds > limit:
                 message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
                 raise ApiError(400, message, param="stream", code="clip_too_long")

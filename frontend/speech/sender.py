@@ -82,6 +82,8 @@ class Sender:
         """What the client had from a front that was killed."""
         self._audio = self._words = self._sentences = 0
         """Bytes, words and sentences that were made, sent or not."""
+        self._encoded = 0
+        """Samples that were given to the encoder."""
         self._ended = False
         self._unsent: list[bytes] = []
         self._has_audio = False
@@ -115,6 +117,7 @@ class Sender:
         for chunk in [piece] if self._known > 0 and not had else chunks(piece[had:], self._chunk_ms, self._rate):
             self._listening.encoded(chunk)
             self._give(await self._encoding.encode(chunk))
+            self._encoded += len(chunk)
             self._listening.ready()
             if len(self._unsent) >= TOGETHER or not self._response.prepared:
                 await self._send()
@@ -181,7 +184,7 @@ class Sender:
         """Write what was added, as one unit of the record."""
         if self._unsent:
             unsent, self._unsent = self._unsent, []
-            with self._record.unit(self._place()) if self._record else nullcontext():
+            with self._record.unit(self._place(), self._encoded) if self._record else nullcontext():
                 if not self._response.prepared:
                     await self._begin()
                 for data in unsent:
@@ -189,6 +192,8 @@ class Sender:
             if self._progress.left:
                 self._progress.goes_on()
             await taken(self._request)
+        elif self._encoded:
+            self._progress.moved(self._encoded)
         if self._has_audio:
             killpoint("chunk")
             self._has_audio = False

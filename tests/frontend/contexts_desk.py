@@ -45,8 +45,8 @@ class NoG2P:
 class ContextDesk(Desk):
     """A desk that opens contexts."""
 
-    def __init__(self, settings: FrontSettings | None = None) -> None:
-        super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits()))
+    def __init__(self, settings: FrontSettings | None = None, cache_bytes: int = 0) -> None:
+        super().__init__(cache_bytes=cache_bytes, reader=Reader(TextPipeline(NoG2P()), Limits()))
         if settings:
             self.scheduler._shared.settings = settings
         self.services = Services(self.scheduler, settings or FrontSettings(), self.metrics)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
+import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any, NamedTuple
 
 import pytest
 from aiohttp import web
 
+from frontend.audio.encoding import Encoders, Encoding
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
 from frontend.serving import acceptor
 from frontend.serving.connections import Connections
-from frontend.serving.record import Record
+from frontend.serving.record import DEATHS, Record
 from frontend.settings.front import FrontSettings
 from shm.records import SLOT_BYTES, ConnectionEntry, Slot
 from tests import platforms
 from tests.frontend.contexts_desk import ContextDesk, speak_all
-from tests.frontend.conversations import CONVERSATIONS, Conversation
+from tests.frontend.conversations import CONVERSATIONS, TEXTS, Conversation
+from tests.frontend.killable_fronts import Answer
 from tests.frontend.scripted_worker import DEADLINE
 
 pytestmark = platforms.linux_only("no other kernel counts what it has taken")
@@ -42,24 +48,62 @@ class Cut(NamedTuple):
     """Bytes of the front's that the kernel has taken."""
 
 
-class CutSlot(Slot):
-    """A slot that remembers what it held after each step, with the bytes of the step taken and not."""
+class CountedSlot(Slot):
+    """A slot in a memory of its own, which counts the client's bytes."""
 
-    def __init__(self) -> None:
-        self.memory = bytearray(SLOT_BYTES)
-        self.moments: list[Cut] = []
-        self._came = 0
+    def __init__(self, memory: bytes = bytes(SLOT_BYTES), came: int = 0) -> None:
+        self.memory = bytearray(memory)
+        self.came = came
         super().__init__(self.memory, 0)
 
     def receive(self, data: bytes) -> None:
-        self._came += len(data)
+        self.came += len(data)
         super().receive(data)
+
+
+class CutSlot(CountedSlot):
+    """A slot that remembers what it held after each step, with the bytes of the step taken and not."""
+
+    def __init__(self) -> None:
+        self.moments: list[Cut] = []
+        super().__init__()
 
     def commit(self, entry: ConnectionEntry) -> None:
         before = self.entry.sent
         super().commit(entry)
         memory = zlib.compress(bytes(self.memory), 1)
-        self.moments += [Cut(memory, self._came, taken) for taken in sorted({before, entry.sent})]
+        self.moments += [Cut(memory, self.came, taken) for taken in sorted({before, entry.sent})]
+
+
+@dataclass(frozen=True)
+class Post:
+    """A request for speech over HTTP, read as a conversation is."""
+
+    path: str
+    fields: dict[str, Any]
+
+    @property
+    def opening(self) -> bytes:
+        body = json.dumps({"input": " ".join(TEXTS), **self.fields}).encode()
+        head = f"POST {self.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
+
+    @property
+    def input(self) -> list[bytes]:
+        return []
+
+    def told(self, wire: bytes) -> tuple[bytes, bool]:
+        """The audio, and whether it is whole."""
+        try:
+            body = Answer(wire).body
+        except HTTPException:
+            return b"", False
+        found = re.findall(rb'"audio": ?"([^"]*)', body)
+        return b"".join(map(base64.b64decode, found)) or body, True
+
+
+Spoken = Conversation | Post
+Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass
@@ -76,14 +120,14 @@ class Fronts:
         client.setblocking(False)
         return client, self.listener.accept()[0]
 
-    def protocol(self, spoken: Conversation) -> Callable[[], asyncio.Protocol] | None:
+    def protocol(self, spoken: Spoken) -> Callable[[], asyncio.Protocol] | None:
         return None if spoken.path else self.wyoming.protocol
 
 
 @asynccontextmanager
-async def fronts() -> AsyncIterator[Fronts]:
-    settings = FrontSettings(max_streams=8, chunk_ms=3000, adapt_plans=False, cache_bytes=0)
-    desk = ContextDesk(settings)
+async def fronts(chunk_ms: int = 3000, cache_bytes: int = 0) -> AsyncIterator[Fronts]:
+    settings = FrontSettings(max_streams=24, chunk_ms=chunk_ms, adapt_plans=False, cache_bytes=cache_bytes)
+    desk = ContextDesk(settings, cache_bytes)
     worker = desk.worker(1, rings=24)
     speaking = asyncio.create_task(speak_all(worker))
     runner = web.AppRunner(make_app(desk.services), handler_cancellation=True, access_log=None, shutdown_timeout=1.0)
@@ -105,7 +149,7 @@ async def fronts() -> AsyncIterator[Fronts]:
         desk.close()
 
 
-async def read(client: asyncio.StreamReader, spoken: Conversation, wire: bytes = b"") -> bytes:
+async def read(client: asyncio.StreamReader, spoken: Spoken, wire: bytes = b"") -> bytes:
     """All that comes until the client was told all."""
     async with asyncio.timeout(DEADLINE):
         while not spoken.told(wire)[1]:
@@ -115,16 +159,30 @@ async def read(client: asyncio.StreamReader, spoken: Conversation, wire: bytes =
     return wire
 
 
-async def recorded(made: Fronts, spoken: Conversation) -> tuple[bytes, CutSlot]:
-    """Bytes that an undisturbed client reads, and the record as it was at each step."""
-    slot = CutSlot()
+async def begun(made: Fronts, spoken: Spoken, slot: Slot) -> Client:
+    """A client that was just accepted."""
     slot.clear(1)
     client, ours = made.connect()
     ours.setblocking(False)
     connection = made.connections.admit(made.protocol(spoken), Record(slot))
     assert connection is not None
     await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, ours)
-    reader, writer = await asyncio.open_connection(sock=client)
+    return await asyncio.open_connection(sock=client)
+
+
+async def taken_over(made: Fronts, spoken: Spoken, slot: Slot, taken: int) -> Client:
+    """The client of a killed front, which has that many bytes."""
+    client, ours = made.connect()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(acceptor, "taken", lambda _: taken)
+        connection = await acceptor.take_over(made.connections, slot, ours, made.protocol(spoken))
+    assert connection is not None, slot.entry
+    return await asyncio.open_connection(sock=client)
+
+
+async def recorded(made: Fronts, spoken: Spoken, slot: Slot) -> bytes:
+    """Bytes that an undisturbed client reads."""
+    reader, writer = await begun(made, spoken, slot)
     wire = b""
     for message in filter(None, (spoken.opening, *spoken.input)):
         writer.write(message)
@@ -137,21 +195,14 @@ async def recorded(made: Fronts, spoken: Conversation) -> tuple[bytes, CutSlot]:
         else:
             wire += await reader.readuntil(b"\r\n\r\n")
     wire = await read(reader, spoken, wire)
-    moments = list(slot.moments)
     writer.close()
-    slot.moments = moments
-    return wire, slot
+    return wire
 
 
 async def replayed(made: Fronts, spoken: Conversation, wire: bytes, cut: Cut) -> bytes:
     """All bytes that the client of a killed front reads."""
     slot = Slot(bytearray(zlib.decompress(cut.memory)), 0)
-    client, ours = made.connect()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(acceptor, "taken", lambda _: cut.taken)
-        connection = await acceptor.take_over(made.connections, slot, ours, made.protocol(spoken))
-    assert connection is not None, slot.entry
-    reader, writer = await asyncio.open_connection(sock=client)
+    reader, writer = await taken_over(made, spoken, slot, cut.taken)
     writer.write(b"".join((spoken.opening, *spoken.input))[cut.came :])
     try:
         return await read(reader, spoken, wire[: cut.taken])
@@ -164,10 +215,72 @@ async def replayed(made: Fronts, spoken: Conversation, wire: bytes, cut: Cut) ->
 async def test_a_conversation_that_is_cut_at_any_event_is_told_whole_and_once(name: str, every: int) -> None:
     spoken = CONVERSATIONS[name]
     async with fronts() as made:
-        wire, slot = await recorded(made, spoken)
+        slot = CutSlot()
+        wire = await recorded(made, spoken, slot)
         once, _ = spoken.told(wire)
-        for number, cut in enumerate(slot.moments[1::every]):
+        for number, cut in enumerate(list(slot.moments[1::every])):
             if cut.came < len(spoken.opening):
                 continue  # the client sends the rest of its request first
             told, _ = spoken.told(await replayed(made, spoken, wire, cut))
             assert told == once, f"cut {number}: {cut.came} bytes read, {cut.taken} sent"
+
+
+POSTS = {
+    "pcm": Post("/v1/audio/speech", {"response_format": "pcm"}),
+    "mp3": Post("/v1/audio/speech", {"response_format": "mp3"}),
+    "events": Post("/v1/audio/speech", {"response_format": "mp3", "stream_format": "sse"}),
+    "whole wav": Post("/v1/audio/speech", {"response_format": "wav", "stream": False}),
+    "whole mp3": Post("/v1/audio/speech", {"response_format": "mp3", "stream": False}),
+}
+
+
+@dataclass
+class Life:
+    """Samples that a front may encode; then it stands still."""
+
+    samples: int = 1 << 30
+    encoded: int = 0
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def of(self, encoding: Encoding) -> Encoding:
+        encode = encoding.encode
+
+        async def counted(pcm: Any) -> bytes:
+            if self.encoded >= self.samples:
+                self.over.set()
+                await asyncio.Event().wait()
+            self.encoded += len(pcm)
+            return await encode(pcm)
+
+        encoding.encode = counted  # type: ignore[method-assign]
+        return encoding
+
+
+SOCKETS = ("elevenlabs", "wyoming")
+
+
+@pytest.mark.parametrize("name", [*POSTS, *SOCKETS])
+async def test_what_gets_further_at_each_death_is_never_ended(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sound is cached: what is left is to encode, from the beginning, and each front gets a little further."""
+    spoken = POSTS.get(name) or CONVERSATIONS[name]
+    said = b"".join((spoken.opening, *spoken.input))
+    opened, life = Encoders.open, Life()
+    monkeypatch.setattr(Encoders, "open", lambda *given, **more: life.of(opened(*given, **more)))
+    async with fronts(chunk_ms=100, cache_bytes=1 << 24) as made, asyncio.timeout(DEADLINE):
+        for _ in range(2):
+            life = Life()
+            once, _ = spoken.told(await recorded(made, spoken, CountedSlot()))
+        step, slot, wire = life.encoded // 40, CountedSlot(), b""
+        life = Life(step)
+        reader, writer = await begun(made, spoken, slot)
+        writer.write(said)
+        for left in reversed(range(DEATHS + 2)):
+            await life.over.wait()
+            wire += await reader.readexactly(slot.entry.sent - len(wire))
+            slot = CountedSlot(slot.memory, slot.came)
+            life = Life(life.encoded + step) if left else Life()
+            writer.close()
+            reader, writer = await taken_over(made, spoken, slot, len(wire))
+            writer.write(said[slot.came :])
+        assert spoken.told(await read(reader, spoken, wire)) == (once, True)
+        writer.close()

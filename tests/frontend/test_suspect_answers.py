@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 
+import pytest
+
 from frontend.monitoring.metrics import Metrics
+from frontend.serving import acceptor
 from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connections
 from frontend.settings.front import FrontSettings
-from shm.records import ConnectionEntry, Records, reserve_records
+from shm.records import SLOT_BYTES, ConnectionEntry, Records, Slot, reserve_records
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 
 
@@ -42,3 +45,18 @@ async def test_fewer_deaths_go_on_first() -> None:
     for client in clients:
         client.close()
     records.close()
+
+
+@pytest.mark.parametrize(("encoded", "caught_up", "counted"), [(0, False, 1), (480, True, 1), (480, False, 0.25)])
+async def test_a_death_on_the_way_to_where_the_last_front_died_counts_in_part(
+    encoded: int, caught_up: bool, counted: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acceptor, "ALONE", 0.0)
+    connections = Connections(asyncio.Protocol, FrontSettings(), 10, Metrics())
+    slot = Slot(bytearray(SLOT_BYTES), 0)
+    slot.commit(ConnectionEntry(1, serial=1, encoded=encoded, caught_up=caught_up))
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+        connection = await take_over(connections, slot, listener.accept()[0], asyncio.Protocol)
+        assert connection is not None and connection.record is not None
+        assert (slot.entry.unexplained, slot.entry.caught_up) == (counted, False)
+        connection.close()
