@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from client.answers import CannotSpeak, NoAnswer
+from client.answers import CannotSpeak, NoAnswer, RequestRefused
 from client.blocking import ACTION_SECONDS, ANSWER_SECONDS, BlockingClient
 
 _HERE = ("127.0.0.1", "localhost", "::1")
+
+NOTHING = "There is nothing to speak: give a text, a file's name, or - for standard input."
+
+_ALIVE_SECONDS = 20.0
+"""Seconds without a piece after which the server is told that the text still goes on."""
+
+
+def _with_signs_of_life(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces as they come, and an empty one now and then while none does."""
+    come: SimpleQueue[str | BaseException | None] = SimpleQueue()
+
+    def read() -> None:
+        try:
+            for piece in pieces:
+                come.put(piece)
+            come.put(None)
+        except BaseException as error:
+            come.put(error)
+
+    Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            piece = come.get(timeout=_ALIVE_SECONDS)
+        except Empty:
+            piece = ""
+        if piece is None:
+            return
+        if isinstance(piece, BaseException):
+            raise piece
+        yield piece
 
 
 class PlayClient:
@@ -55,6 +86,31 @@ class PlayClient:
                 with contextlib.suppress(CannotSpeak, TimeoutError):
                     self.end(answer.result(ANSWER_SECONDS)["id"])
             raise
+
+    def go_on(self, name: str, pieces: Iterable[str], written: int = 0) -> None:
+        """Give the rest of a text that was sent with `more`, as it comes; returns once it is whole, or was ended by
+        somebody else. Any error ends the text.
+
+        Args:
+            written: characters of it that were sent.
+        """
+        blank = not written
+        try:
+            for piece in _with_signs_of_life(pieces):
+                self._go_on(name, piece, written, more=True)
+                written += len(piece)
+                blank = blank and not piece.strip()
+            if blank:
+                raise CannotSpeak(NOTHING)
+            self._go_on(name, "", written, more=False)
+        except BaseException as error:
+            if isinstance(error, RequestRefused) and error.status == 404:
+                return
+            self.end(name)
+            raise
+
+    def _go_on(self, name: str, text: str, offset: int, *, more: bool) -> None:
+        self._ask("POST", f"/{quote(name)}", {"input": text, "offset": offset, "more": more})
 
     def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have a text played; its `id` and its `position_in_queue`, where 0 is played now."""

@@ -39,7 +39,8 @@ class Fetcher:
     async def fetch(
         self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, tell: Callable[[str], None]
     ) -> None:
-        """Fetch the text's audio into the assembly, from that sentence on until it ends, or until no more is wanted.
+        """Fetch the audio of the item's text into the assembly, from that sentence on until it ends, or until no more
+        is wanted.
 
         A request of the same text that is still on its way gives its place to this one.
 

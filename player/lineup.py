@@ -48,6 +48,16 @@ class Lineup:
         self.waiting.insert(0, item)
         return int(busy and on_busy is WhenBusy.NEXT)
 
+    def extend(self, item: Item) -> bool:
+        """Take an item with more of its text, or its end; False if no item of its id awaits any."""
+        for track in filter(None, (self.track, self._following)):
+            if track.item.id == item.id and track.item.rest is not None:
+                track.extend(item)
+        for place, each in enumerate(self.waiting):
+            if each.id == item.id and each.rest is not None:
+                self.waiting[place] = item
+        return item in self.items
+
     def advance(self, sentence: int = 0) -> None:
         if self.track:
             self.track.close()

@@ -22,6 +22,8 @@ from player.track import Track
 from shm.audio import SAMPLE_RATE
 from shm.playing import (
     Change,
+    Extend,
+    Item,
     Play,
     PlayedWord,
     PlayerAnswer,
@@ -143,6 +145,11 @@ class Reporter:
             self._timer = None
 
 
+def _gone(number: int) -> PlayerAnswer:
+    refusal = "There is no such text: it was played, or never taken."
+    return PlayerAnswer(number, refusal=refusal, code="not_found")
+
+
 def _word_at(held: HeldSentence | None, offset: int) -> int:
     return bisect_right(held.words, offset, key=lambda word: word[0]) - 1 if held else -1
 
@@ -171,6 +178,10 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 1000
 """Texts that may wait: each is held by the player and by the front, and every state names them all."""
+
+
+TEXT_SECONDS = 60.0
+"""Seconds of silence after which a text counts as complete, though its writer hasn't ended it."""
 
 
 class ItemPlayback:
@@ -222,6 +233,12 @@ class ItemPlayback:
             self._advance(message.sentence)
         self.changed()
         return PlayerAnswer(message.number, place)
+
+    def extend(self, message: Extend) -> PlayerAnswer:
+        if not self.lineup.extend(message.item):
+            return _gone(message.number)
+        self.changed()
+        return PlayerAnswer(message.number)
 
     def steer(self, message: Steer) -> PlayerAnswer:
         """Obey a command. Nothing to obey is no error."""
@@ -275,8 +292,7 @@ class ItemPlayback:
                 self.loudspeaker.cut()
             self._advance()
         elif not self.lineup.remove(message.id):
-            refusal = "There is no such text: it was played, or never taken."
-            return PlayerAnswer(message.number, refusal=refusal, code="not_found")
+            return _gone(message.number)
         self.changed()
         return PlayerAnswer(message.number)
 
@@ -326,8 +342,11 @@ class ItemPlayback:
             self._loop.call_later(seconds, self.changed)
         elif self.deck.running and not ahead:
             self.deck.running = False
-            track.ran_dry = True
-            log.warning("playback has run dry in sentence %d", track.reel.place.number)
+            if not track.awaits_text:
+                track.ran_dry = True
+                log.warning("playback has run dry in sentence %d", track.reel.place.number)
+        if not ahead and track.awaits_text:
+            self._loop.call_later(TEXT_SECONDS, self._end_text, track, track.item)
         if not self.deck.running:
             self.loudspeaker.want()
             if self.loudspeaker.output and track.ready(self.loudspeaker.at_once):
@@ -343,6 +362,13 @@ class ItemPlayback:
             log.error("%s is not played to its end: %s", track.item.id, track.failure)
         self._advance()
         self.changed()
+
+    def _end_text(self, track: Track, item: Item) -> None:
+        """End a text that its writer has left."""
+        if track is self.lineup.track and track.item is item and not self.paused:
+            log.warning("%s: no more text has come", item.id)
+            track.extend(msgspec.structs.replace(item, input=item.input + (item.rest or ""), rest=None))
+            self.changed()
 
     def close(self) -> None:
         self.lineup.close()

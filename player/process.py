@@ -29,6 +29,7 @@ from shm.messages import ControlMessage, PlayerLink, Started
 from shm.playing import (
     MAX_MESSAGE_BYTES,
     Change,
+    Extend,
     FromPlayer,
     Greeting,
     Held,
@@ -291,6 +292,8 @@ class PlayerProcess(SupervisedProcess):
                 self.playback.deck.volume = message.volume
             case Play():
                 self._play(message)
+            case Extend():
+                self._answer(self.playback.extend(message))
             case Steer():
                 self._answer(self.playback.steer(message))
             case Remove():

@@ -185,9 +185,13 @@ class Assembly:
         whole: Callable[[int], None],
         arrived: Callable[[float | None], None],
         room: Callable[[], Awaitable[object]],
+        before: int = 0,
+        is_last: bool = True,
     ) -> None:
         """
         Args:
+            before: sentences of the text before the part that the response speaks.
+            is_last: True if the text ends with that part.
             lock: held while the reel changes.
             whole: called with the number of each sentence that is whole.
             arrived: to be called after audio has arrived, with the front's prediction of the real-time factor, if any.
@@ -197,6 +201,10 @@ class Assembly:
         self.room = room
         self.sentences = 0
         """Sentences that were announced."""
+        self.ended = False
+        """True once the response is complete."""
+        self.before = before
+        self.is_last = is_last
         self._reel = reel
         self._lock = lock
         self._whole = whole
@@ -213,8 +221,13 @@ class Assembly:
         """True if the reel's speed or voice has changed since the request: only the sentence that has begun counts."""
         return self._take != self._reel.take
 
+    @property
+    def following(self) -> int | None:
+        """Number of the sentence after those that were announced; None if none was."""
+        return self._announced[-1][1] + 1 if self._announced else None
+
     def sentence(self, number: int, text: str, sample: int) -> None:
-        self._announced.append((sample, number, text))
+        self._announced.append((sample, self.before + number, text))
         self.sentences += 1
 
     def word(self, word: str, seconds: float) -> None:
@@ -240,15 +253,16 @@ class Assembly:
         return True
 
     def end(self) -> None:
-        """The response is complete, and so is the text."""
+        """The response is complete, and so is the part of the text."""
         with self._lock:
             while self._begun < len(self._announced) and self._begin():
                 pass
             if self._begun:
                 self._place_words()
                 self._finish()
-            if self._announced:
+            if self._announced and self.is_last:
                 self._reel.last = self._announced[-1][1]
+            self.ended = True
 
     def _begin(self) -> bool:
         if self._begun:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import partial
 from threading import RLock
+
+import msgspec
 
 from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher
 from player.reel import Assembly, Reel, ReelPlace
@@ -22,7 +25,7 @@ class Timeline:
     """Lengths of sentences. They are kept at speed 1, so that they survive a change of speed."""
 
     def __init__(self, characters: int) -> None:
-        self._characters = characters
+        self.characters = characters
         self._seconds: dict[int, float] = {}
         self._lengths: dict[int, int] = {}
         self.last: int | None = None
@@ -42,7 +45,7 @@ class Timeline:
         known = sum(self._seconds.values())
         if self.last is not None and len(self._seconds) > self.last:
             return known / speed
-        unknown = max(self._characters - sum(self._lengths.values()), 0)
+        unknown = max(self.characters - sum(self._lengths.values()), 0)
         return (known + unknown * self._pace) / speed
 
     def number_at(self, seconds: float, speed: float) -> int | None:
@@ -144,6 +147,8 @@ class Track:
         """Set when audio has arrived."""
         self._tries = 0
         """Requests in a row that ended early without completing a sentence."""
+        self._parts = [(0, 0)]
+        """First sentence and first character of each part of the text: what had come when it was asked for."""
 
     # -- supply
 
@@ -154,22 +159,56 @@ class Track:
             self._room.set()
         else:
             self._room.clear()
-        if missing is not None and self._fetching is None and not self.failure and self._room.is_set():
+        if missing is None or self._fetching or self.failure or not self._room.is_set():
+            return
+        if self._part_of(missing).strip():
             self._fetch(missing)
+        elif self.item.rest is None:
+            self.reel.last = missing - 1
+            self._changed()
+
+    def extend(self, item: Item) -> None:
+        """Take the item with more of its text, or its end."""
+        self.item = item
+        self.timeline.characters = len(item.input)
+
+    @property
+    def awaits_text(self) -> bool:
+        """True if all of the text that may be spoken is there, and more will come."""
+        with self._lock:
+            missing = self.reel.missing
+        return self.item.rest is not None and missing is not None and not self._part_of(missing).strip()
+
+    def _part_at(self, number: int) -> int:
+        return bisect_right(self._parts, number, key=lambda part: part[0]) - 1
+
+    def _part_of(self, number: int) -> str:
+        """The part of the text that has the sentence of that number."""
+        at = self._part_at(number)
+        end = self._parts[at + 1][1] if at + 1 < len(self._parts) else None
+        return self.item.input[self._parts[at][1] : end]
 
     def _fetch(self, number: int) -> Assembly:
-        note = partial(self._note, self.speed)
-        assembly = Assembly(self.reel, self._lock, note, self._arrived, self._room.wait)
-        self._fetching = asyncio.create_task(self._run(number, assembly))
+        note, at = partial(self._note, self.speed), self._part_at(number)
+        part = msgspec.structs.replace(self.item, input=self._part_of(number))
+        is_last = self.item.rest is None and at + 1 == len(self._parts)
+        before = self._parts[at][0]
+        assembly = Assembly(self.reel, self._lock, note, self._arrived, self._room.wait, before, is_last)
+        self._fetching = asyncio.create_task(self._run(part, number, assembly))
         self._fetching.add_done_callback(lambda _: self._moved.set())  # a cancelled one moves nothing else
         return assembly
 
-    async def _run(self, number: int, assembly: Assembly) -> None:
+    async def _run(self, part: Item, number: int, assembly: Assembly) -> None:
+        before = assembly.before
         try:
-            await self._fetcher.fetch(self.item, number, self.speed, self.voice, assembly, self._wait)
+            await self._fetcher.fetch(part, number - before, self.speed, self.voice, assembly, self._wait)
             with self._lock:
-                if not assembly.sentences and self.reel.last is None:
-                    self.reel.last = number - 1
+                following = number if assembly.following is None else assembly.following
+                if assembly.is_last:
+                    if not assembly.sentences and self.reel.last is None:
+                        self.reel.last = number - 1
+                elif assembly.ended and before == self._parts[-1][0] and following == self.reel.missing:
+                    self._parts.append((following, self._parts[-1][1] + len(part.input)))
             self._tries = 0
         except CannotFetch as error:
             self.failure = str(error)
@@ -214,7 +253,7 @@ class Track:
         begins."""
         with self._lock:
             ahead, complete = self.reel.ahead, self.reel.missing is None
-        return complete or bool(self.failure and ahead) or ahead >= self._needed() + at_once
+        return complete or bool(ahead and (self.failure or self.awaits_text)) or ahead >= self._needed() + at_once
 
     @property
     def over(self) -> bool:
@@ -248,7 +287,7 @@ class Track:
         """
         if self.reel.holds(number):
             return True
-        if self.reel.last is not None and number > self.reel.last:
+        if not self._part_of(number).strip() or (self.reel.last is not None and number > self.reel.last):
             return False
         self.close()
         self._room.set()

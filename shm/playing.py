@@ -1,7 +1,7 @@
 """Messages between the front and the player, and the player's state as the API shows it.
 
 The channel is a socket pair with frames (`shm.frames`), one message of msgpack in each. The front sends `Welcome`,
-`Play`, `Steer`, `Change` and `Remove`; the player sends `Greeting`, `Held`, `PlayerAnswer`, `PlayerState` and
+`Play`, `Extend`, `Steer`, `Change` and `Remove`; the player sends `Greeting`, `Held`, `PlayerAnswer`, `PlayerState` and
 `PlayedWord`. Either end may die: the front keeps the items that the last `PlayerState` names, and gives them to the
 next player; the player tells a new front which items it holds.
 """
@@ -80,6 +80,10 @@ class Item(PlayedText, frozen=True, kw_only=True):
     voice: str
     speed: float
     markup: str = "none"
+    rest: str | None = None
+    """The text after `input` whose sentence isn't whole yet; None: no text follows."""
+    written: int = 0
+    """Characters of a text that is still being written that have come."""
 
 
 class QueuedItem(msgspec.Struct, frozen=True):
@@ -156,6 +160,13 @@ class Play(msgspec.Struct, frozen=True, tag="play", tag_field="message"):
     """True if the item isn't to sound before `resume`."""
 
 
+class Extend(msgspec.Struct, frozen=True, tag="extend", tag_field="message"):
+    """Front -> player: the item of that id is this one now, whose text is longer or ends."""
+
+    number: int
+    item: Item
+
+
 class Steer(msgspec.Struct, frozen=True, tag="steer", tag_field="message"):
     """Front -> player: a command without a text, such as pause or next."""
 
@@ -210,7 +221,7 @@ class Held(msgspec.Struct, frozen=True, tag="held", tag_field="message"):
     item: Item
 
 
-ToPlayer = Welcome | Play | Steer | Change | Remove
+ToPlayer = Welcome | Play | Extend | Steer | Change | Remove
 FromPlayer = Greeting | Held | PlayerAnswer | PlayerState | PlayedWord
 
 encode = msgspec.msgpack.Encoder().encode

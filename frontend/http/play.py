@@ -21,7 +21,7 @@ from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.speech import sse
-from frontend.speech.asked import checked_text
+from frontend.speech.asked import check_length, checked_text
 from frontend.speech.body import VoiceReference
 from frontend.speech.voices import checked_language, checked_speed, checked_voice
 from shm.engine_info import Speed
@@ -38,6 +38,7 @@ from shm.playing import (
     WhenBusy,
 )
 from text.markup.marked import MarkupKind
+from text.sentences.growth import Growth
 
 # The JSON bodies of the player's operations.
 
@@ -59,6 +60,21 @@ class PlayBody(PlayedText, frozen=True, kw_only=True):
             "other one ends with a short fade, and the queue stays; `queue`: after all others; `next`: after the "
             "one that is being played."
         ),
+    ] = None
+    more: Annotated[bool | None, Meta(description=_MORE)] = None
+
+
+_MORE = "True if more of the text follows, by `POST /v1/play/{id}`. Sentences sound once they are whole."
+
+
+class PlayMoreBody(msgspec.Struct):
+    """More of a text that is being played, or its end."""
+
+    input: Annotated[str, Meta(description="What follows, cut anywhere; empty: the writer is still there.")] = ""
+    more: Annotated[bool, Meta(description=_MORE)] = False
+    offset: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Characters of the text before `input`: what came already isn't taken twice."),
     ] = None
 
 
@@ -118,6 +134,8 @@ PLAYER: web.AppKey[PlayDesk] = web.AppKey("PLAYER")
 FRONT_ENDS: web.AppKey[asyncio.Event] = web.AppKey("FRONT_ENDS", asyncio.Event)
 """Set once the front drains: the event streams would keep it from its end."""
 
+_ID = "play-[^/]+"  # no verb
+
 ROUTES = Routes()
 
 _STATE = json_answer("The state afterwards.", PlayState)
@@ -142,6 +160,37 @@ async def post(request: web.Request) -> web.Response:
     item = _item(fields, request.app[SERVICES])
     place = await request.app[PLAYER].play(item, fields.on_busy or WhenBusy.INTERRUPT)
     return _json(PlayAccepted(item.id, place), status=202)
+
+
+@ROUTES.add(
+    "post",
+    "/v1/play/{id}",
+    Access.HERE,
+    "Player",
+    _STATE,
+    errors=(400, 403, 404, 408, 409, 413, 415, 429, 503),
+    body=PlayMoreBody,
+    example={"input": "And it goes on.", "more": False},
+    id_pattern=_ID,
+)
+async def extend(request: web.Request) -> web.Response:
+    """Give more of a text, or its end.
+
+    A text whose writer is silent for a minute after all of it has sounded counts as ended. 404 (`not_found`) if it was
+    played, ended or stopped. 409 if characters between the text so far and `offset` are missing.
+    """
+    fields = await fields_of(request, PlayMoreBody)
+    services = request.app[SERVICES]
+
+    def longer(item: Item) -> Item:
+        offset = item.written if fields.offset is None else fields.offset
+        if offset > item.written:
+            message = f"The text has {item.written} characters so far: those between them and `offset` are missing."
+            raise ApiError(409, message, param="offset", code="invalid_value")
+        return _extended(item, fields.input[item.written - offset :], fields.more, services)
+
+    await request.app[PLAYER].extend(request.match_info["id"], longer)
+    return await get(request)
 
 
 @ROUTES.add("get", "/v1/play", Access.HERE, "Player", json_answer("The state.", PlayState))
@@ -249,7 +298,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     "Player",
     _STATE,
     errors=(403, 404, 429, 503),
-    id_pattern="play-[^/]+",  # no verb
+    id_pattern=_ID,
 )
 async def delete(request: web.Request) -> web.Response:
     """End one text.
@@ -265,16 +314,36 @@ def _item(fields: PlayBody, services: Services) -> Item:
     text = fields.text if fields.input is None else fields.input
     if text is None:
         raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
-    checked_text(text, services.settings, "input")
+    if not fields.more:
+        checked_text(text, services.settings, "input")
     voice, blend = _voice(fields.voice, services)
     checked_language(blend, engine_in_use(services.speaker).voices, fields.lang)
-    return Item(
+    item = Item(
         id=f"play-{secrets.token_hex(6)}",
-        input=text,
+        input="",
+        rest="",
         voice=voice,
         speed=checked_speed(fields.speed, services.settings),
         markup=fields.markup or MarkupKind.NONE,
         **{name: getattr(fields, name) for name in PlayedText.__struct_fields__},
+    )
+    return _extended(item, text, fields.more or False, services)
+
+
+def _extended(item: Item, text: str, more: bool, services: Services) -> Item:
+    """The item with more of its text, or its end."""
+    check_length(len(item.input) + len(item.rest or "") + len(text), services.settings, "input")
+    rest, whole = (item.rest or "") + text, ""
+    if more:
+        _, blend = _voice(item.voice, services)
+        language = checked_language(blend, engine_in_use(services.speaker).voices, item.lang)
+        growth = Growth(language, whole=item.markup != MarkupKind.NONE)
+        growth.add(rest)
+        whole, rest = growth.take_all(), growth.text
+    else:
+        whole = rest
+    return msgspec.structs.replace(
+        item, input=item.input + whole, rest=rest if more else None, written=item.written + len(text)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 from msgspec import UNSET
@@ -13,7 +13,7 @@ from frontend.contract.errors import ApiError
 from frontend.monitoring.report import Player
 from frontend.playing.line import Asking, PlayerLine, unavailable
 from shm.listeners import own_address
-from shm.playing import Change, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
+from shm.playing import Change, Extend, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
 
 # The address at which processes of this machine reach the server.
 
@@ -38,6 +38,8 @@ class PlayDesk:
         self.key = line.key
         """The API key with which the player itself passes the gate."""
         self._line = line
+        self._extending = asyncio.Lock()
+        """Held while a text is extended: what it has become is known with the player's answer."""
 
     @property
     def state(self) -> PlayerState:
@@ -52,6 +54,19 @@ class PlayDesk:
         """
         self._line.want()
         return (await self._ask(Play(self._number(), item, on_busy))).place
+
+    async def extend(self, name: str, longer: Callable[[Item], Item]) -> None:
+        """Give an item more of its text, or its end: `longer` returns the item afterwards.
+
+        Raises:
+            ApiError: 404, the player has no such item; 503, the player doesn't answer.
+        """
+        async with self._extending:
+            item = self._line.journal.items.get(name)
+            if item is None or item.rest is None:
+                message = "There is no such text that goes on: it was played, ended, or never taken."
+                raise ApiError(404, message, param="id", code="not_found")
+            await self._ask(Extend(self._number(), longer(item)))
 
     async def steer(self, verb: Verb) -> None:
         """Obey a command. Without a player there is nothing to obey.

@@ -17,6 +17,7 @@ from shm.messages import ControlMessage, PlayerWanted
 from shm.playing import (
     MAX_MESSAGE_BYTES,
     Change,
+    Extend,
     FromPlayer,
     Greeting,
     Held,
@@ -142,7 +143,7 @@ class Journal:
         return plays
 
 
-Asking = Play | Steer | Change | Remove
+Asking = Play | Extend | Steer | Change | Remove
 """Messages that the player answers."""
 
 
@@ -266,7 +267,7 @@ class PlayerLine:
             case PlayerAnswer():
                 self.journal.answered(message.number)
                 asked = self.unanswered.answer(message)
-                if isinstance(asked, Play) and not message.refusal:
+                if isinstance(asked, Play | Extend) and not message.refusal:
                     self.journal.add(asked.item)  # at once: the next message may be the player's last
                 elif message.code == "no_sound_card":
                     self.output, self.reason = "", message.refusal

@@ -52,14 +52,14 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
 def play(
     context: click.Context, /, words: tuple[str, ...], verb: str | None, wait: bool, on_busy: str, **values: Any
 ) -> None:
-    """Play TEXT, the FILE of that name, or standard input (`-`), through a running server.
+    """Play TEXT, the FILE of that name, or standard input (`-`) as it comes, through a running server.
 
     In a terminal, one line shows the sentence, and keys control it: space pauses, ← and → go by sentence, + and -
     change the speed, ↑ and ↓ the volume, q ends the text.
     """
-    from client.play import PlayClient
+    from client.play import NOTHING, PlayClient
     from supervisor.speaking.interruption import tidied_up_when_killed
-    from supervisor.speaking.texts import text_of
+    from supervisor.speaking.texts import is_input, pieces_of_input, text_of
 
     client = PlayClient(server_url(context))
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
@@ -69,8 +69,18 @@ def play(
                 if values["volume"] is not None:
                     client.change(volume=values["volume"])
                 asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
-                text, title = text_of(words)
-                name = client.play({"input": text, "title": title, "source": "play", "on_busy": on_busy, **asked})
+                asked |= {"source": "play", "on_busy": on_busy}
+                if is_input(words):
+                    pieces = pieces_of_input()
+                    # Nothing is interrupted before there is something to say.
+                    first = next((piece for piece in pieces if piece.strip()), None)
+                    if first is None:
+                        raise CannotSpeak(NOTHING)
+                    name = client.play({"input": first, "more": True, **asked})
+                    client.go_on(name, pieces, len(first))
+                else:
+                    text, title = text_of(words)
+                    name = client.play({"input": text, "title": title, **asked})
                 if wait:
                     _listen(client, name)
             elif verb == "status":

@@ -59,20 +59,18 @@ def say(
     are mono, signed 16-bit little-endian, 24 kHz.
     """
     from supervisor.speaking.sinks import sink_for
-    from supervisor.speaking.texts import text_of
+    from supervisor.speaking.texts import is_input, text_of
 
     voice, lang, speed = values["voice"], values["lang"], values["speed"]
     try:
         with tidied_up_when_killed(), _told_what_is_kept(output):
             url = server_to_ask(context)
-            text: str | None = None
-            if url is not None and output is None and subtitles is None:
-                text, title = text_of(words)
-                if _played_by_server(url, text, title, values):
-                    return
+            given = None if is_input(words) else text_of(words)
+            if url is not None and output is None and subtitles is None and _played_by_server(url, given, values):
+                return
             sink = sink_for(output)
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
-            text = text_of(words)[0] if text is None else text
+            text, _ = given or text_of(words)
             if url is None:
                 speech = local_speech(context)
                 pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
@@ -92,19 +90,25 @@ def say(
         raise failed(error) from error
 
 
-def _played_by_server(url: str, text: str, title: str, values: dict[str, Any]) -> bool:
-    """True if the player of a server on this machine has played the text; False if it has none that can."""
+def _played_by_server(url: str, given: tuple[str, str] | None, values: dict[str, Any]) -> bool:
+    """True if the player of a server on this machine has played the text and its title, or what comes on standard
+    input; False if it has none that can."""
     from client.play import PlayClient
     from supervisor.speaking.progress_bars import tell_wait
+    from supervisor.speaking.texts import pieces_of_input
 
     client = PlayClient(url)
     if not client.is_here:
         return False
     asked = {name: values[name] for name in ("voice", "lang", "speed")}
+    text, title = given or ("", "")
+    asked |= {"input": text, "more": given is None, "title": title, "source": "say", "on_busy": "queue"}
     try:
-        name = client.play({"input": text, "title": title, "source": "say", "on_busy": "queue", **asked})
+        name = client.play(asked)
     except CannotSpeak:
         return False  # without a player or a sound card there; or the text is wrong, which the next request tells
+    if given is None:
+        client.go_on(name, pieces_of_input())
     try:
         told = ""
         for state in client.until_heard(name):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from client.answers import CannotSpeak
+from client.play import NOTHING
 
 _BOOKS = (".epub", ".pdf")
 _OF_TEXT = (
@@ -27,30 +30,56 @@ _OF_TEXT = (
 """Endings by which a word is meant as a file."""
 
 
+def is_input(words: tuple[str, ...]) -> bool:
+    """True if the words of a command line mean standard input."""
+    return words in ((), ("-",))
+
+
+def pieces_of_input() -> Iterator[str]:
+    """The text of standard input as it comes.
+
+    Raises:
+        CannotSpeak: it isn't UTF-8.
+    """
+    if sys.stdin.isatty():
+        print("Type the text, and end it with Ctrl-D.", file=sys.stderr)
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    # A buffer's lock, held by a thread that waits for more, would abort the process at its end.
+    source = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+    try:
+        while piece := source.read(1 << 16):
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", final=True)
+    except UnicodeError as error:
+        raise _no_utf8(error) from error
+
+
+def _no_utf8(error: UnicodeError) -> CannotSpeak:
+    return CannotSpeak(f"The text isn't UTF-8: {error}.")
+
+
 def text_of(words: tuple[str, ...]) -> tuple[str, str]:
     """The text to speak, and its title: a file's name, or nothing.
 
     Args:
-        words: of the command line; none, or `-` alone, means standard input.
+        words: of the command line (`is_input`).
 
     Raises:
         CannotSpeak: there is no text. The message says what to type instead.
     """
     title = ""
     try:
-        if words in ((), ("-",)):
-            if sys.stdin.isatty():
-                print("Type the text, and end it with Ctrl-D.", file=sys.stderr)
-            text = sys.stdin.buffer.read().decode("utf-8-sig")
+        if is_input(words):
+            text = "".join(pieces_of_input())
         elif len(words) == 1 and _is_named(words[0]):
             text, title = _read(Path(words[0])), Path(words[0]).name
         else:
             text = " ".join(words)
             text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
     except UnicodeError as error:
-        raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
+        raise _no_utf8(error) from error
     if not text.strip():
-        raise CannotSpeak("There is nothing to speak: give a text, a file's name, or - for standard input.")
+        raise CannotSpeak(NOTHING)
     return text, title
 
 

@@ -226,6 +226,42 @@ def test_one_text_of_three_is_ended(speaking: Server, recording: Recording) -> N
     assert [heard(recorded, each) for each in wanted] == [True, False, True]
 
 
+@pytest.mark.parametrize("command", ["play", "say"])
+def test_a_text_sounds_while_it_is_written_and_a_front_dies(
+    speaking: Server, recording: Recording, command: str
+) -> None:
+    first, second = "The first sentence is whole.", "The second one comes later."
+    with written(speaking, command) as writer:
+        assert writer.stdin
+        writer.stdin.write(f"{first} The sec".encode())
+        recording.wait_for(lambda samples: heard(samples, samples_of(first, numbered=True)))
+        assert not idle(wait_until(speaking, lambda state: state["state"] == "buffering")), "it may go on"
+        speaking.child("front").kill()
+        writer.stdin.write(b"ond one comes later.")
+        writer.stdin.close()
+        recording.wait_for(lambda samples: heard(samples, samples_of(second, numbered=True)))
+        assert writer.wait(DEADLINE) == 0
+    recorded = recording.quiet(SAMPLE_RATE)
+    both = [whole(recorded, samples_of(text, numbered=True)) for text in (first, second)]
+    assert None not in both and both[0] < both[1], "each once, in order"  # type: ignore[operator]
+
+
+def test_the_writer_of_a_stopped_text_is_told(speaking: Server, recording: Recording) -> None:
+    with written(speaking, "play") as writer:
+        assert writer.stdin
+        writer.stdin.write(b"This is heard. And this isn't")
+        wait_until(speaking, in_sentence(0))
+        speaking.post("/v1/play/stop", {})
+        writer.stdin.write(b" whole.")
+        assert writer.wait(DEADLINE) == 0
+    assert idle(speaking.get("/v1/play")[1])
+
+
+def written(to: Server, command: str) -> subprocess.Popen[bytes]:
+    arguments = [sys.executable, "-m", "supervisor", command, "--url", f"http://127.0.0.1:{to.port}", "-"]
+    return subprocess.Popen(arguments, cwd=ROOT, stdin=subprocess.PIPE, bufsize=0)
+
+
 @pytest.mark.parametrize("command", [("play", "--on-busy", "next"), ("say",)])
 def test_a_text_that_is_interrupted_on_the_command_line_leaves_the_others(
     speaking: Server, recording: Recording, command: tuple[str, ...]

@@ -96,6 +96,13 @@ class Growth:
             self._wait_for_fence()
         return None
 
+    def take_all(self) -> str:
+        """Remove all complete pieces, with the white space after them: what is taken and `text` are all of it."""
+        self._text = before = sanitize(self._text + _UNWRITTEN).removesuffix(_UNWRITTEN)
+        while self.take():
+            pass
+        return before[: len(before) - len(self._text)]
+
     def _first(self, text: str, rest: str) -> WholeSentences | None:
         """Remove the first piece that is complete in `text`, whatever follows it. `rest`: the held text after it."""
         clean = sanitize(text + _UNWRITTEN).removesuffix(_UNWRITTEN)

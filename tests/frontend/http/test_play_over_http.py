@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from random import Random
 
 import aiohttp
 import msgspec
@@ -37,6 +38,13 @@ class FakePlayer:
             raise self.refusal
         self.items.append((item, on_busy))
         return len(self.items) - 1
+
+    async def extend(self, name: str, longer: Callable[[Item], Item]) -> None:
+        for at, (item, on_busy) in enumerate(self.items):
+            if item.id == name and item.rest is not None:
+                self.items[at] = longer(item), on_busy
+                return
+        raise ApiError(404, "There is no such text.", param="id", code="not_found")
 
     async def steer(self, verb: Verb) -> None:
         self.verbs.append(verb)
@@ -81,6 +89,32 @@ async def test_a_text_is_taken_and_gets_its_place() -> None:
     assert (answer.id, answer.position_in_queue) == (item.id, 1)
     assert (item.input, item.voice, item.speed, item.title, item.source) == ("Hello.", "am_echo", 1.5, "T", "S")
     assert on_busy is WhenBusy.NEXT
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_a_text_that_comes_in_pieces_is_taken_once_and_sounds_by_sentences(seed: int) -> None:
+    random = Random(seed)
+    text = "Dr. Bell pays 3.50 today. Is it enough?\n\n- One item\n- Another, e.g. this one\n\nThe end is near"
+    async with playing() as (player, client):
+        at = random.randrange(len(text))
+        async with client.post("/v1/play", json={"input": text[:at], "more": True}) as response:
+            name = (await response.json())["id"]
+        while at < len(text):
+            item = player.items[0][0]
+            assert item.rest is not None and not item.input.endswith(("Dr. ", "3.", "e.g. "))
+            assert item.input + item.rest == text[:at]
+            offset = max(at - random.choice((0, 0, 5)), 0)  # a repeated request brings again what is there
+            at = min(at + random.randrange(12), len(text))
+            body = {"input": text[offset:at], "offset": offset, "more": True}
+            async with client.post(f"/v1/play/{name}", json=body) as response:
+                assert response.status == 200
+        assert player.items[0][0].input == text.removesuffix("The end is near")
+        async with client.post(f"/v1/play/{name}", json={"input": "x", "offset": at + 1}) as response:
+            assert (response.status, (await response.json())["error"]["param"]) == (409, "offset")
+        await client.post(f"/v1/play/{name}", json={"input": "."})
+        assert (player.items[0][0].input, player.items[0][0].rest) == (text + ".", None)
+        async with client.post(f"/v1/play/{name}", json={"input": "."}) as response:
+            assert response.status == 404
 
 
 @pytest.mark.parametrize(
