@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavailable, Unspeakable
+from frontend.contract.request import Urgency
 from shm.messages import Connect, Disconnect, Distrust, Idle
 from shm.situation import ProcessReport, Situation
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
@@ -70,6 +71,22 @@ async def test_a_worker_that_takes_turns_has_a_segment_of_each_listener(
     assert [order.stream for order in worker.orders[before:]] == [first.stream] * goes
     for listener in listeners:
         listener.cancel()
+
+
+async def test_a_file_is_never_more_than_one_block_ahead_of_a_listener(desk: Desk) -> None:
+    """A worker that makes segments whole has one of the file's in the making, and the next is the newcomer's."""
+    worker = desk.worker(1)
+    file = listen(desk.open("|".join("abcdefgh"), client="file", urgency=Urgency.WHOLE))
+    worker.speak(await worker.has(1))
+    await worker.has(3)
+    await quiet()
+    assert len(worker.orders) == 3, "one in the making, and one so that it never waits for the front"
+    listener = listen(desk.open("now", client="listener"))
+    mine = await worker.has(4)
+    assert mine.script == "now" and mine.first_deadline < min(order.first_deadline for order in worker.orders[:3])
+    worker.speak(mine)
+    assert np.array_equal(await heard(listener), spoken("now"))
+    file.cancel()
 
 
 async def test_deadlines_follow_the_audio_before_them(desk: Desk) -> None:
