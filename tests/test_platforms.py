@@ -20,7 +20,7 @@ LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
 ANSWERED = {
     "shm/memory.py": "the machine's own memory is the limit",
     "shm/espeak/helper.py": "the library's copy is a temporary file",
-    "frontend/monitoring/work.py": "no energy is told",
+    "frontend/monitoring/processes.py": "no energy is told",
     "frontend/planning/strain.py": "no strain is told",
     "supervisor/processes/spawning.py": "a kill from outside can't be told from the system's",
     "worker/machine/placement.py": "processors stay in the order of their numbers",

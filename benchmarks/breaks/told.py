@@ -21,14 +21,14 @@ BREAKS = (
     ),
     Mutation(
         "energy-is-shared-out",
-        "frontend/monitoring/work.py",
+        "frontend/monitoring/processes.py",
         "(joules - self._joules_before) * share",
         "(joules - self._joules_before)",
         ("tests/frontend/monitoring/test_work.py",),
     ),
     Mutation(
         "energy-s-counter-begins-again",
-        "frontend/monitoring/work.py",
+        "frontend/monitoring/processes.py",
         "% (most + 1) / 1e6",
         "/ 1e6",
         ("tests/frontend/monitoring/test_work.py",),

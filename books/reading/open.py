@@ -14,13 +14,12 @@ from markdown_it import MarkdownIt
 
 from books.book import BlockKind, Book, BookError, Chapter, Matter, TextBlock, language_tag
 from books.reading.archive import Archive
-from books.reading.captions import is_captions, read_captions
 from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import read_document
 from books.reading.epub import read_epub
 from books.reading.office import OPEN_TEXT, WORD_TEXT, read_open_text, read_word
-from books.reading.plain import blocks_of_lines, read_plain
+from books.reading.plain import blocks_of_lines, is_captions, read_captions, read_plain
 from kokoro_live.installation import this_installation
 
 MOST_PAGES = 5_000

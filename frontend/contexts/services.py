@@ -12,9 +12,8 @@ from frontend.audio.encoding import Encoders
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker, engine_in_use
-from frontend.monitoring.callers import Callers
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.readings import OpenSockets
+from frontend.monitoring.readings import Callers, OpenSockets
 from frontend.settings.front import FrontSettings
 from shm.engine_info import EngineInfo
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -99,6 +100,6 @@ async def clients(request: web.Request) -> web.Response:
     rows = []
     for known in request.app[CLIENTS](here, url, ANY_KEY if needs_key else None, voice):
         if call := services.callers.latest(*known.calls):
-            known.row.called = Called(max(0, math.floor(services.callers.now() - call.at)), call.program)
+            known.row.called = Called(max(0, math.floor(time.monotonic() - call.at)), call.program)
         rows.append(known.row)
     return json_response(ClientList(rows, needs_key))

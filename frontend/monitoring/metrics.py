@@ -18,9 +18,9 @@ from prometheus_client.exposition import choose_encoder
 
 from frontend.contract.stages import PLACES, NotedBlock, Stages
 from frontend.monitoring.drift import DriftMonitor
+from frontend.monitoring.processes import WorkAccount
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.report import FirstSounds, RecentError, Trace, TracedBlock
-from frontend.monitoring.work import WorkAccount
 from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
@@ -226,12 +226,12 @@ HISTOGRAMS = (
 
 
 class RecentErrors:
-    """The last `kept` requests that failed on the server's side: time, request and kind of error; never their text."""
+    """The last 20 requests that failed on the server's side: time, request and kind of error; never their text."""
 
-    def __init__(self, clock: Callable[[], float] = time.time, kept: int = 20) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix time."""
         self._clock = clock
-        self._errors: deque[RecentError] = deque(maxlen=kept)
+        self._errors: deque[RecentError] = deque(maxlen=20)
         self.causes: Counted[str] = Counted()
         """All errors, by kind."""
 

@@ -1,4 +1,4 @@
-"""Gauges of values that this front knows at the moment of a scrape: engine in use, costs, memory.
+"""Gauges of values that this front knows at the moment of a scrape: engine in use, costs, memory; and who has called.
 
 The gauges are read at every scrape and stored nowhere, so no value is left over from an ended process or a replaced
 engine. An unknown value has no sample.
@@ -6,6 +6,8 @@ engine. An unknown value has no sample.
 
 from __future__ import annotations
 
+import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -116,3 +118,38 @@ class OpenSockets:
         for protocol, count in self.sockets.items():
             yield "sockets", (protocol,), float(count)
         yield "contexts", (), float(self.contexts)
+
+
+_MOST_CALLS = 256
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The latest call of one address by one program."""
+
+    path: str
+    program: str
+    """The name by which it gives itself out (its User-Agent); empty if it gives none."""
+    at: float
+    """Monotonic seconds."""
+
+
+class Callers:
+    """The latest calls since this front began; of very many addresses and programs, the latest ones."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], Call] = {}
+
+    def note(self, path: str, program: str) -> None:
+        """A program has called that address, and was answered."""
+        program = "".join(filter(str.isprintable, program[:_LONGEST_NAME]))
+        self._calls.pop((path, program), None)
+        self._calls[path, program] = Call(path, program, time.monotonic())
+        if len(self._calls) > _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
+
+    def latest(self, path: re.Pattern[str], program: re.Pattern[str]) -> Call | None:
+        """The latest call whose address and program match these expressions."""
+        found = (each for each in reversed(self._calls.values()) if path.search(each.path))
+        return next((each for each in found if program.search(each.program)), None)

@@ -44,18 +44,18 @@ def main(published: Path, output: Path) -> None:
     click.echo(f"largest relative error of a voice {relative:.1e}, largest absolute error of a value {absolute:.1e}")
 
 
-def write_low_rank(tables: dict[str, NDArray[np.float32]], file: IO[bytes], rank: int = RANK) -> None:
+def write_low_rank(tables: dict[str, NDArray[np.float32]], file: IO[bytes]) -> None:
     """Write a low-rank archive of the voices, in alphabetical order."""
-    factors = [decomposed(tables[name], rank) for name in sorted(tables)]
+    factors = [_decomposed(tables[name]) for name in sorted(tables)]
     left, right = (np.stack([pair[side] for pair in factors]) for side in (0, 1))
     np.savez(file, allow_pickle=False, names=np.array(sorted(tables)), left=left, right=right)
 
 
-def decomposed(table: NDArray[np.float32], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two factors, [rows, rank] and [rank, 256], whose product is nearest to the table [rows, 1, 256]."""
+def _decomposed(table: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The two factors, [rows, 12] and [12, 256], whose product is nearest to the table [rows, 1, 256]."""
     styles = table[:, 0].astype(np.float64)
     # The singular vectors of the table are the eigenvectors of its 256 x 256 products, which are found sooner.
-    directions = np.linalg.eigh(styles.T @ styles).eigenvectors[:, : -rank - 1 : -1]
+    directions = np.linalg.eigh(styles.T @ styles).eigenvectors[:, : -RANK - 1 : -1]
     return (styles @ directions).astype(np.float32), np.ascontiguousarray(directions.T, dtype=np.float32)
 
 

@@ -217,13 +217,7 @@ class Gate:
     """The gate: give `admit` to the application as its innermost middleware, and `mark` as a signal of its
     responses."""
 
-    def __init__(
-        self,
-        settings: FrontSettings,
-        memory: BodyMemory,
-        player_key: str = "",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, settings: FrontSettings, memory: BodyMemory, player_key: str) -> None:
         """
         Args:
             memory: the memory that this server's bodies of all protocols share.
@@ -232,7 +226,7 @@ class Gate:
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
         self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
-        self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
+        self._limit = RateLimit(settings.requests_per_minute, time.monotonic) if settings.requests_per_minute else None
         self._longest_body = settings.max_body_bytes
         self._body_timeout = settings.body_timeout
         self._memory = memory

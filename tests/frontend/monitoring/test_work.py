@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from frontend.monitoring.work import SELDOM, Packages, WorkAccount
+from frontend.monitoring.processes import SELDOM, Packages, WorkAccount
 
 
 def rows(account: WorkAccount) -> list[dict[str, Any]]:
