@@ -1,10 +1,11 @@
-"""A file's text: a process of its own reads it, because a file can be anything."""
+"""The text of a file or of a web page: a process of its own reads it, because it can be anything."""
 
 from __future__ import annotations
 
 import asyncio
 from asyncio.subprocess import PIPE
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec import Meta
 
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError, Unavailable
+from frontend.http.web_pages import web_page
 from frontend.serving.json_body import read_query
 from frontend.serving.route import JSON, Access, Routes, json_answer
 
@@ -44,6 +46,14 @@ class DocumentQuery(msgspec.Struct):
     name: Annotated[
         str, Meta(max_length=255, description="The file's name: it tells Markdown and web pages from plain text.")
     ] = "text.txt"
+    address: Annotated[
+        str,
+        Meta(
+            max_length=2048,
+            description="A web page that the server fetches, in place of a body; `--web-pages` allows it, and only "
+            "public addresses are asked.",
+        ),
+    ] = ""
 
 
 File = Annotated[str, Meta(extra_json_schema={"format": "binary"})]
@@ -79,21 +89,15 @@ async def document(request: web.Request) -> web.Response:
 
     Nothing of it is kept.
     """
-    settings = request.app[SERVICES].settings
-    name = read_query(request.query, DocumentQuery).name
-    if request.content_type.startswith("multipart/"):
-        message = "The body is the file itself (curl --data-binary @FILE), not a form."
-        raise ApiError(415, message, code="unsupported_media_type")
-    if (request.content_length or 0) > _MOST_BYTES:
-        raise _too_long()
+    query = read_query(request.query, DocumentQuery)
     if request.app[PLACES].locked():
         raise Unavailable("other files are being read already", 2.0)
-    async with request.app[PLACES]:
+    async with request.app[PLACES], _page(request, query) if query.address else _body(request, query) as (name, pieces):
         shown = name.encode(errors="replace").decode().replace("\0", "") or "text.txt"
         process = await asyncio.create_subprocess_exec(*request.app[READING], shown, stdin=PIPE, stdout=PIPE)
         try:
             async with asyncio.timeout(_SECONDS):
-                return await _read(request, process, settings.body_timeout)
+                return await _read(pieces, process)
         except TimeoutError as error:
             raise ApiError(400, "The file takes too long to read.", code="unreadable_file") from error
         finally:
@@ -102,18 +106,51 @@ async def document(request: web.Request) -> web.Response:
                 await process.wait()
 
 
-async def _read(request: web.Request, process: asyncio.subprocess.Process, patience: float) -> web.Response:
-    assert process.stdin and process.stdout
+_Source = AsyncIterator[tuple[str, AsyncIterator[bytes]]]
+
+
+@asynccontextmanager
+async def _page(request: web.Request, query: DocumentQuery) -> _Source:
+    if not request.app[SERVICES].settings.web_pages:
+        message = "This server fetches no web pages: start it with --web-pages, or paste the page's text."
+        raise ApiError(403, message, param="address", code="web_pages_off")
+    async with web_page(query.address, _MOST_BYTES) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _body(request: web.Request, query: DocumentQuery) -> _Source:
+    if request.content_type.startswith("multipart/"):
+        message = "The body is the file itself (curl --data-binary @FILE), not a form."
+        raise ApiError(415, message, code="unsupported_media_type")
+    if (request.content_length or 0) > _MOST_BYTES:
+        raise _too_long()
+    yield query.name, _sent(request)
+
+
+async def _sent(request: web.Request) -> AsyncIterator[bytes]:
+    """Pieces of the request's body.
+
+    Raises:
+        TimeoutError: none came in time.
+        ApiError: the body is too long.
+    """
     received = 0
+    while True:
+        async with asyncio.timeout(request.app[SERVICES].settings.body_timeout):
+            piece = await request.content.read(_PIECE)
+        if not piece:
+            return
+        received += len(piece)
+        if received > _MOST_BYTES:
+            raise _too_long()
+        yield piece
+
+
+async def _read(pieces: AsyncIterator[bytes], process: asyncio.subprocess.Process) -> web.Response:
+    assert process.stdin and process.stdout
     try:
-        while True:
-            async with asyncio.timeout(patience):
-                piece = await request.content.read(_PIECE)
-            if not piece:
-                break
-            received += len(piece)
-            if received > _MOST_BYTES:
-                raise _too_long()
+        async for piece in pieces:
             process.stdin.write(piece)
             await process.stdin.drain()
         process.stdin.close()

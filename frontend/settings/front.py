@@ -77,6 +77,11 @@ class FrontSettings:
         f"The audio format of requests over HTTP that name none: {listed(FORMATS)}.  [default: each service's own]",
         "",
     )
+    web_pages: bool = setting(
+        Group.ACCESS,
+        "Fetch web pages that clients name by their addresses (POST /v1/documents, the page); only public addresses.",
+        False,
+    )
     dialects: tuple[str, ...] = setting(
         Group.DIALECTS,
         "The services whose clients are answered, with commas between (docs/clients.md has their names). "

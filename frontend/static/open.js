@@ -30,8 +30,13 @@ export async function openFile(file) {
   return { title: title || paragraphs.find(({ kind }) => kind === "h")?.text || name, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
 }
 
-async function readThere(file) {
-  const found = await ask(`v1/documents?name=${encodeURIComponent(file.name)}`, { body: file, patient: true });
+/** The text of the web page at an address, as `openFile` gives a file's. */
+export const openAddress = (address) => asked({ address }, { method: "POST" });
+
+const readThere = (file) => asked({ name: file.name }, { body: file });
+
+async function asked(query, options) {
+  const found = await ask(`v1/documents?${new URLSearchParams(query)}`, { ...options, patient: true });
   const { title, author, paragraphs } = await found.json();
   return { title, author, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
 }

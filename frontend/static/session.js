@@ -50,9 +50,10 @@ export class Session {
     return this.#entry;
   }
 
-  /** Read what was written. */
+  /** Read what was written; a web address alone is that page, which the server fetches. */
   async listen() {
     const text = this.#elements.text.value;
+    if (/^\s*https?:\/\/\S+\s*$/i.test(text)) return await this.#take((open) => open.openAddress(text.trim()), true);
     const paragraphs = isMarkdown(text) ? markdown(text).flatMap((each) => paragraphsOf(each.text, each.kind)) : paragraphsOf(text);
     const blank = new ApiError(t("The text is blank: give something to speak."), { param: "input" });
     if (paragraphs.length) await this.#open(titled(paragraphs));
@@ -61,10 +62,14 @@ export class Session {
 
   /** Show a file's text, ready to be read. */
   async file(file) {
+    await this.#take((open) => open.openFile(file), false);
+  }
+
+  async #take(read, aloud) {
+    if (aloud) this.#reader.pump.resume(); // in the click
     try {
-      const { openFile } = await import("./open.js");
-      const { title, author, paragraphs } = await openFile(file);
-      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }), author }, false);
+      const { title, author, paragraphs } = await read(await import("./open.js"));
+      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }), author }, aloud);
     } catch (error) {
       this.#on.failed(error);
     }
@@ -101,11 +106,8 @@ export class Session {
     const entry = this.#entry;
     if (!entry || !text || !settings.keep) return;
     const part = this.#reader.ended ? 1 : text.before(place) / text.characters;
-    try {
-      await keep({ ...entry, place, part, at: Date.now() });
-    } catch {
-      // A private window or a full disk: reading goes on, and nothing is kept.
-    }
+    // A private window or a full disk: reading goes on, and nothing is kept.
+    await keep({ ...entry, place, part, at: Date.now() }).catch(() => {});
   }
 
   async #open(entry, aloud = true) {

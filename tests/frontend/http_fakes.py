@@ -153,11 +153,12 @@ async def serving(
     in_flight: InFlight | None = None,
     player: PlayDesk | None = None,
     jobs: JobDesk | None = None,
+    reading: Sequence[str] = (),
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
     chosen = settings or FrontSettings()
     services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
-    app = make_app(services, player=player, jobs=jobs)
+    app = make_app(services, player=player, jobs=jobs, reading=reading)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -156,6 +156,20 @@ def test_pasted_pages_keep_their_structure_and_pasted_markdown_is_understood(vis
     assert shown(page) == [("p", "Not a list - really.\nAnother line; 2 * 3 * 4.")]
 
 
+def test_an_address_alone_is_read_as_its_page(visit: Visit) -> None:
+    """The server fetches it if a setting allows that; else the page says which."""
+    visit.excused = 1
+    visit.speak(" https://example.com/news ")
+    visit.complains("This server fetches no web pages: start it with --web-pages, or paste the page's text.")
+    page = {"title": "News", "author": "", "language": "", "paragraphs": [{"kind": "p", "text": "It rains there."}]}
+    asked = []
+    visit.page.route("**/v1/documents?*", lambda route: (asked.append(route.request.url), route.fulfill(json=page)))
+    visit.page.get_by_role("button", name="Listen").click()
+    visit.ends()
+    assert shown(visit.page) == [("p", "It rains there.")] and visit.lit[:2] == ["It", "rains"]
+    assert [url.partition("?")[2] for url in asked] == ["address=https%3A%2F%2Fexample.com%2Fnews"]
+
+
 REFUSED = {
     "novel.epub": (b"PK\x03\x04\x00", "The file is no readable zip archive"),
     "program.bin": (b"\x00\x01", "program.bin can't be read: this opens text, Markdown, HTML, EPUB"),
