@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PACKAGES = (*PACKED, "tests", "deploy", "docs")
 PATH = re.compile(rf"(?:{'|'.join(PACKAGES)})/[\w./-]*")
-MEDIA_TYPES = {"text/event-stream"}
+MEDIA_TYPES = {"text/event-stream", "text/markdown", "text/plain"}
 """The folder `text` has the name of a kind of them."""
 OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile", "--gpus"}
 """Docker's and mpv's."""

@@ -26,6 +26,7 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
 
 @click.command(cls=AskingCommand)
 @click.argument("words", metavar="[TEXT|FILE|-]", nargs=-1)
+@click.option("--selection", is_flag=True, help="Play the text that is marked in any window: for a key of the desktop.")
 @click.option("--pause", "verb", flag_value="pause", help="Pause what is being played.")
 @click.option("--resume", "verb", flag_value="resume", help="Continue after a pause.")
 @click.option("--toggle", "verb", flag_value="toggle", help="Pause, or continue.")
@@ -59,18 +60,20 @@ def play(
     """
     from client.play import NOTHING, PlayClient
     from supervisor.speaking.interruption import tidied_up_when_killed
-    from supervisor.speaking.texts import is_input, pieces_of_input, text_of
+    from supervisor.speaking.texts import is_input, pieces_of_input, selection, text_of
 
     client = PlayClient(server_url(context))
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
     try:
         with tidied_up_when_killed():
-            if words:
+            if words and values["selection"]:
+                raise click.UsageError("Give a text, or --selection.")
+            if words or values["selection"]:
                 if values["volume"] is not None:
                     client.change(volume=values["volume"])
                 asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
                 asked |= {"source": "play", "on_busy": on_busy}
-                if is_input(words):
+                if words and is_input(words):
                     pieces = pieces_of_input()
                     # Nothing is interrupted before there is something to say.
                     first = next((piece for piece in pieces if piece.strip()), None)
@@ -79,7 +82,7 @@ def play(
                     name = client.play({"input": first, "more": True, **asked})
                     client.go_on(name, pieces, len(first))
                 else:
-                    text, title = text_of(words)
+                    text, title = (selection(), "") if values["selection"] else text_of(words)
                     name = client.play({"input": text, "title": title, **asked})
                 if wait:
                     _listen(client, name)
@@ -90,7 +93,8 @@ def play(
             elif changes:
                 client.change(**changes)
             else:
-                raise click.UsageError(f"Give a text, a file, - or one of --{', --'.join(_VERBS)}, --status.")
+                verbs = ", --".join(_VERBS)
+                raise click.UsageError(f"Give a text, a file, -, --selection or one of --{verbs}, --status.")
     except CannotSpeak as error:
         raise failed(error) from error
 

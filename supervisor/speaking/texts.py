@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +84,41 @@ def text_of(words: tuple[str, ...]) -> tuple[str, str]:
     if not text.strip():
         raise CannotSpeak(NOTHING)
     return text, title
+
+
+_SELECTIONS = (
+    ("WAYLAND_DISPLAY", ("wl-paste", "--primary", "--no-newline")),
+    ("DISPLAY", ("xclip", "-out", "-selection", "primary")),
+    ("DISPLAY", ("xsel", "--output", "--primary")),
+)
+"""Commands that write the text that is marked in a window, each with the variable of the desktops that it is for."""
+
+
+def selection() -> str:
+    """The text that is marked in any window of this desktop.
+
+    Raises:
+        CannotSpeak: nothing is marked, or no command here can tell.
+    """
+    if sys.platform == "darwin":
+        raise CannotSpeak("macOS gives marked text to its services alone: docs/player.md has one.")
+    displays = [(display, command) for display, command in _SELECTIONS if os.environ.get(display)]
+    there = [command for _, command in displays if shutil.which(command[0])]
+    if not there:
+        wanted = {"WAYLAND_DISPLAY": "wl-clipboard", "DISPLAY": "xclip"}.get(next(iter(displays), ("",))[0])
+        raise CannotSpeak(
+            f"Marked text is read by {wanted}: install that package." if wanted else "There is no desktop."
+        )
+    for command in there:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            found = subprocess.run(command, capture_output=True, timeout=_LONGEST_ANSWER, check=False).stdout
+            if text := found.decode(errors="replace").strip():
+                return text
+    raise CannotSpeak("No text is marked: mark some in any window first.")
+
+
+_LONGEST_ANSWER = 5.0
+"""Seconds for the program in whose window the text is marked."""
 
 
 def _is_named(word: str) -> bool:
