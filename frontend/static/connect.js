@@ -9,6 +9,15 @@ const ANY_KEY = "YOUR_KEY"; // stands for a key in the server's lines
 
 const AGO = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 
+/* A bookmark: the marked part of a page, or its article, goes to this page behind the address's #, which no server sees. */
+const BOOKMARK = `javascript:(()=>{
+const d=document,s=getSelection(),n=d.createElement("article");
+n.append(s.isCollapsed?(d.querySelector("article")||d.querySelector("main")||d.body).cloneNode(true):s.getRangeAt(0).cloneContents());
+n.querySelectorAll("script,style,svg,img,video,nav,aside,footer,form,iframe").forEach(e=>e.remove());
+const x=new XMLSerializer(),t=d.createElement("title");t.textContent=d.title;
+open("BASE#html="+encodeURIComponent(x.serializeToString(t)+x.serializeToString(n)))
+})()`.replaceAll("\n", "");
+
 /** Where a program may run, and the server's address as it sees it from there. */
 const PLACES = {
   here: (base) => base,
@@ -37,7 +46,12 @@ class Connect {
     this.#list = made("ul", { className: "clients", ariaLabel: t("Programs") });
     this.#hint = made("p", { className: "hint" });
     const trouble = made("p", { role: "alert", className: "wrong" });
+    const bookmark = made("a", { href: BOOKMARK.replace("BASE", new URL(".", document.baseURI)), textContent: t("Read this page aloud") });
+    bookmark.addEventListener("click", (event) => event.preventDefault());
     section.append(
+      made("h2", { textContent: t("Any page in this browser") }),
+      made("p", { className: "hint", textContent: t("Drag this link to the bookmarks bar. On a page, the bookmark opens here what is marked there, or the whole text:") }),
+      made("p", {}, bookmark),
       made("h2", { textContent: t("Connect a program") }),
       made("p", { className: "hint", textContent: t("Copy a command into a terminal on this server's machine: it shows the change, makes it after a yes, and speaks a sentence that way. Or enter the lines yourself.") }),
       made("div", { className: "field" }, made("label", { htmlFor: where.id, textContent: t("The program runs") }), where),

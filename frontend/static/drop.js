@@ -1,4 +1,6 @@
-// Files that are dropped anywhere on the page, or chosen.
+// Files that are dropped anywhere on the page, or chosen, or that the bookmark "Read this page aloud" puts into the address.
+
+const SENT = "#html=";
 
 /**
  * @param elements {drop: shown while a file hovers over the page, open: a button, file: an input of type file}
@@ -25,4 +27,9 @@ export function takeFiles({ drop, open, file }, onFile) {
     if (file.files.length) onFile(file.files[0]);
     file.value = "";
   });
+  if (location.hash.startsWith(SENT)) {
+    const source = location.hash.slice(SENT.length);
+    history.replaceState(null, "", location.pathname); // no history keeps a page's text
+    onFile(new File([decodeURIComponent(source)], "page.html"));
+  }
 }

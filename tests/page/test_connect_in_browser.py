@@ -47,6 +47,29 @@ def test_it_lists_what_the_command_prints_and_copies_it(visit: Visit, espeak: Se
     expect(row(visit, "OpenAI").locator("pre").nth(1)).to_contain_text("host.docker.internal")
 
 
+NEWS = """<title>News &amp; more</title><script>var a = "<p>code</p>"</script><nav>Menu</nav>
+<article><h1>Rain</h1><p>It rains.</p><p id="last">It <b>pours</b>.</p></article><footer>End</footer>"""
+
+
+def test_a_bookmark_reads_any_page_or_the_marked_part_of_it(visit: Visit) -> None:
+    visit.page.get_by_role("tab", name="Connect").click()
+    link = visit.page.get_by_role("link", name="Read this page aloud").get_attribute("href")
+    assert link and link.startswith("javascript:")
+    visit.context.route("https://news.example/", lambda route: route.fulfill(content_type="text/html", body=NEWS))
+    news = visit.context.new_page()
+    news.goto("https://news.example/")
+    for marked, read in (("", "Rain It rains. It pours."), ("last", "It pours.")):
+        news.evaluate("id => id && getSelection().selectAllChildren(document.getElementById(id))", marked)
+        with visit.context.expect_page() as opened:
+            news.evaluate(link.removeprefix("javascript:"))
+        reader = opened.value
+        expect(reader.locator("#title")).to_have_text("News & more")
+        assert " ".join(reader.locator("#pane").inner_text().split()) == read
+        assert reader.url == f"{visit.origin}/", "the text stays in no history"
+        reader.keyboard.press(" ")
+        reader.wait_for_function("() => document.body.dataset.reading !== 'idle'")
+
+
 def test_a_client_that_has_called_has_a_tick(chromium: Browser, espeak: Server) -> None:
     with Visit(chromium, espeak, viewport={"width": 320, "height": 700}, color_scheme="dark") as visit:
         visit.page.get_by_role("tab", name="Connect").click()
