@@ -13,9 +13,6 @@ _DAYS: list[str] = _CALENDAR["days"]
 MONTH_NAMES = {name: name for name in _MONTHS} | {name[:3]: name for name in _MONTHS} | _CALENDAR["month_abbreviations"]
 DAY_NAMES = {name[:3]: name for name in _DAYS} | _CALENDAR["day_abbreviations"]
 
-MONTH = rf"(?:{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})"
-DAY = rf"(?:{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})"
-
 
 def month_name(number: int) -> str:
     return _MONTHS[number - 1]

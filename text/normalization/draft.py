@@ -68,8 +68,6 @@ END = rf"(?![\w{MASK}])"
 NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<!\^)(?<!\^[-−])(?<![^\s(\[\"“‘'—]\.)"
 """Position at which a number can begin: outside addresses, versions, exponents, model names (F-16), other numbers."""
 
-NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
-
 NUMBER = (
     r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
     r"(?:\.\d{1,15})?"
@@ -80,9 +78,6 @@ NUMBER = (
 
 MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
 """Minus sign that belongs to the number after it."""
-
-DASH = r"(?: ?[–—] ?|[-‐‑−])"
-"""Dash between a range's ends."""
 
 
 _DIGITS = re.compile(r"\d+")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from text.normalization.classes.cover import COVERS, Covered, InWords
-from text.normalization.english.saying import said
 from text.normalization.normalize import normalized_sentences
 from text.normalization.settings import Normalization
 
@@ -50,7 +49,7 @@ def reasons(clean: str, language: str, settings: Normalization) -> Iterator[Reas
             pairs = ((clean[slice(*span)], " ".join(words)) for span, words in spans.items())
             yield Reasons(
                 tuple(token.text if token.kind != "m" else " " for token in seen.line.tokens) if seen else (),
-                tuple(_considered(seen, language == "en-gb")) if seen else (),
+                tuple(_considered(seen)) if seen else (),
                 sentence.text,
                 tuple(pair for pair in pairs if pair[0] != pair[1]),
             )
@@ -58,12 +57,8 @@ def reasons(clean: str, language: str, settings: Normalization) -> Iterator[Reas
         COVERS.reset(before)
 
 
-def _considered(seen: Covered, british: bool) -> Iterator[Considered]:
+def _considered(seen: Covered) -> Iterator[Considered]:
     for each in seen.found:
         written = seen.sentence[seen.line[each.first].start : seen.line[each.last - 1].end]
-        fields = each.fields
-        if isinstance(fields, InWords):
-            name, words = fields.kind, fields.said
-        else:
-            name, words = type(fields).__name__, said(fields, british)
-        yield Considered(written, name, words, round(each.cost, 2), each in seen.cover)
+        name = each.fields.kind if isinstance(each.fields, InWords) else type(each.fields).__name__
+        yield Considered(written, name, seen.say(each.fields), round(each.cost, 2), each in seen.cover)

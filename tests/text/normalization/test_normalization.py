@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import first_takes_a_fraction, grows_with_the_length
-from text.normalization.english.classes import PARSERS
+from text.normalization.english.classes import CLASSES
 from text.normalization.normalize import NormalizedWord, normalize, normalized_sentences, rules_of
 from text.normalization.settings import AS_WRITTEN, RULES, Normalization
 from text.words.sanitize import sanitize
@@ -147,7 +147,11 @@ def test_every_rule_has_a_switch_and_help() -> None:
 
 def test_every_row_of_a_language_is_a_rule() -> None:
     rows = [rule.name for code in ("en", "es", "fr", "it", "pt", "hi", "ja", "cmn") for rule in rules_of(code)]
-    assert {*rows, *(name for name, _ in PARSERS)} - {"classes"} == set(RULES) - {"markdown", "code_blocks", "layout"}
+    assert {*rows, *(name for name, _ in CLASSES.parsers)} - {"classes"} == set(RULES) - {
+        "markdown",
+        "code_blocks",
+        "layout",
+    }
 
 
 @pytest.mark.parametrize(("rule", "text"), SWITCHED.items())

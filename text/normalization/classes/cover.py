@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from text.normalization.classes.tokens import Tokens
+from text.normalization.draft import Draft, Edit
 
 _LEFT_ALONE = 1.0
 """Cost of a token that no candidate covers."""
@@ -36,6 +39,8 @@ class Parser(NamedTuple):
     """Items begin with digits as well."""
     mixed: bool = False
     """Items also begin with letters that digits follow: B12."""
+    pattern: re.Pattern[str] | None = None
+    """Pattern of more words with which items begin, as they are written."""
 
 
 class Parsers:
@@ -45,6 +50,7 @@ class Parsers:
         listed = list(parsers)
         self._numbers = [parser.parse for parser in listed if parser.numbers]
         self._mixed = [parser.parse for parser in listed if parser.mixed]
+        self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
         words = frozenset[str]().union(*(parser.words for parser in listed))
         self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
 
@@ -55,15 +61,24 @@ class Parsers:
                 parses = self._numbers
             else:
                 parses = self._words.get(token.fold, [])
-                if self._mixed and token.kind == "w" and line[place + 1].kind == "d" and not line[place + 1].gap:
-                    parses = [*parses, *(parse for parse in self._mixed if parse not in parses)]
+                if token.kind == "w":
+                    more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
+                    if self._mixed and line[place + 1].kind == "d" and not line[place + 1].gap:
+                        more += self._mixed
+                    parses = list(dict.fromkeys([*parses, *more])) if more else parses
                 if not parses:
                     continue
             if line.begins(place):
                 for parse in parses:
                     for candidate in parse(line, place, british):
-                        if line.ends(candidate.last):
+                        if line.ends(candidate.last) or _abbreviates(line, candidate.last):
                             yield candidate
+
+
+def _abbreviates(line: Tokens, place: int) -> bool:
+    """True for a number glued to an abbreviation's full stop: No.5, pág.12, and no P.808."""
+    stopped = line[place - 1].text == "." and line[place].kind == "d"
+    return stopped and not (len(line[place - 2].text) < 2 and line[place - 2].text.isupper())
 
 
 def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:
@@ -109,7 +124,33 @@ class Covered(NamedTuple):
     line: Tokens
     found: list[Classed]
     cover: list[Classed]
+    say: Callable[[object], str]
+    """Words for a candidate's fields."""
 
 
 COVERS: ContextVar[list[Covered] | None] = ContextVar("COVERS", default=None)
 """List to which each covered sentence is added, for whoever asks for reasons."""
+
+
+class Classes:
+    """Rule of a language that says all its classes that are on: the cheapest cover of the sentence.
+
+    Args:
+        parsers: parsers, each with the setting that turns it off.
+        say: words for a candidate's fields, for British habits or not.
+    """
+
+    def __init__(self, parsers: Iterable[tuple[str, Parser]], say: Callable[[object, bool], str]) -> None:
+        self.parsers, self._say = tuple(parsers), say
+        self._on = lru_cache(32)(lambda on: Parsers(parser for name, parser in self.parsers if name in on))
+
+    def rewrite(self, draft: Draft) -> None:
+        line = Tokens(draft.text)
+        found = list(self._on(draft.on).candidates(line, draft.british))
+        cover = cheapest(found, len(line.tokens))
+        if (seen := COVERS.get()) is not None:
+            seen.append(Covered(draft.sentence, line, found, cover, lambda fields: self._say(fields, draft.british)))
+        draft.put(
+            Edit(line[each.first].start, line[each.last - 1].end, self._say(each.fields, draft.british))
+            for each in cover
+        )

@@ -94,6 +94,10 @@ class Clock:
     """"a" or "p" for a.m. or p.m.; "" if the text has neither."""
     form: str = ""
     """"bare" for an hour that shares the half of a span's other end, "word" for noon and midnight (12 and 0)."""
+    named: bool = False
+    """A word or letter for hours stands after it: 14h."""
+    exact: bool = False
+    """It is said to be exact: a las 14:00."""
 
 
 @dataclass(frozen=True, slots=True)

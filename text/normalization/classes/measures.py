@@ -185,7 +185,12 @@ class Measures:
 
     def _sides(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
         numbers = [line[place].text]
-        while line[after].fold in _TIMES and line[after].gap == line[after + 1].gap and line[after + 1].kind == "d":
+        while (
+            len(numbers) < _MOST_SIDES
+            and line[after].fold in _TIMES
+            and line[after].gap == line[after + 1].gap
+            and line[after + 1].kind == "d"
+        ):
             numbers.append(line[after + 1].text)
             after += 2
         spaced = line[place + 1].gap and line[place + 1].text == "×"

@@ -2,101 +2,131 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from text.locales.tables import word_list
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
 from text.normalization.classes.tokens import DASHES, Tokens
 
-_COST = 0.5
-_NAMED = {"noon": Clock(12, form="word"), "midnight": Clock(0, form="word")}
+_COST = 0.39
 _HALVES = frozenset(("a", "p", "am", "pm", "m"))
-_BEFORE_HOURS = frozenset(("at", "by", "until", "till", "@", "after", "before"))
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
 
-def _half(line: Tokens, place: int) -> tuple[str, int]:
-    """ "a" or "p" and the place after a.m., PM, …; ("", place) if there is none."""
-    token = line[place]
-    if token.fold in ("am", "pm"):
-        stop = line.has(place + 1, ".", glued=True) and (line.last(place + 1) or token.text[1:] == "m")
-        return token.fold[0], place + 1 + stop
-    if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",), glued=True):
-        return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
-    dash = line.dash(place + 1)
-    letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
-    before = line[place - 2]
-    spanned = before.text in DASHES and line[place - 3].fold in _HALVES
-    if letter and (before.text == ":" or dash or before.fold in _BEFORE_HOURS or spanned):
-        return token.fold, place + 1
-    return "", place
-
-
-def _clock(line: Tokens, place: int) -> tuple[Clock | None, int, bool]:
-    """Time at a place, the place after it, and whether it has a colon. Bare hours have the form "bare"."""
-    if line[place].fold in _NAMED:
-        return _NAMED[line[place].fold], place + 1, False
-    hours = line.number(place, 0, 24, 2)
-    if hours is None:
-        return None, place, False
-    after, minutes, seconds, colon, point = place + 1, 0, 0, False, False
-    sign = line[after].text
-    width = len(line[after + 1].text)
-    if sign in (":", ".") and not line[after].gap and not line[after + 1].gap and width == 2:
-        found = line.number(after + 1, 0, 59, 2)
-        if found is not None:
-            minutes, after, colon, point = found, after + 2, sign == ":", sign == "."
-            if colon and line.has(after, ":", glued=True) and (more := line.number(after + 1, 0, 59, 2)) is not None:
-                seconds, after = more, after + 2
-    half, end = _half(line, after)
-    if (half and hours <= 12) or (half and colon):
-        return Clock(hours, minutes, seconds, half), end, colon
-    if point:
-        return Clock(hours, minutes, form="point"), after, False
-    return Clock(hours, minutes, seconds, form="" if colon else "bare"), after, colon
-
-
 class Times:
-    """Parser of times and spans of time."""
+    """Parser of times and spans of time.
 
-    words = frozenset(_NAMED)
+    Args:
+        named: hours of times that have a name: noon.
+        cues: lists of words. `hours` stand after the hour in place of a colon (14h30), `oclock` after the time,
+            `dotted_times` before a time with a point, `exact` before a full hour that is said to be exact;
+            `before_hours` before an hour with a letter for its half of the day (at 5p).
+        halves: a.m. and p.m. are written.
+    """
+
+    def __init__(self, named: Mapping[str, int], cues: Mapping[str, frozenset[str]], halves: bool) -> None:
+        self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
+        self._cues = defaultdict(frozenset, cues)
+        self._hours, self._halves = self._cues["hours"], halves
+        self.parser = Parser(frozenset(named), self.parse)
+
+    def _half(self, line: Tokens, place: int) -> tuple[str, int]:
+        """ "a" or "p" and the place after a.m., PM, …; ("", place) if there is none."""
+        token = line[place]
+        if token.fold in ("am", "pm"):
+            stop = line.has(place + 1, ".", glued=True) and (line.last(place + 1) or token.text[1:] == "m")
+            return token.fold[0], place + 1 + stop
+        if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",)):
+            return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
+        if not self._cues["before_hours"]:
+            return "", place
+        dash = line.dash(place + 1)
+        letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
+        before = line[place - 2]
+        spanned = before.text in DASHES and line[place - 3].fold in _HALVES
+        if letter and (before.text == ":" or dash or before.fold in self._cues["before_hours"] or spanned):
+            return token.fold, place + 1
+        return "", place
+
+    def _clock(self, line: Tokens, place: int) -> tuple[Clock | None, int, bool]:
+        """Time at a place, the place after it, and whether it has a colon or h. Bare hours have the form "bare"."""
+        if line[place].fold in self._named:
+            return self._named[line[place].fold], place + 1, False
+        hours = line.number(place, 0, 24, 2)
+        if hours is None:
+            return None, place, False
+        after, minutes, seconds, form, named = place + 1, 0, 0, "bare", False
+        sign, following = line[after], line[after + 1]
+        if sign.kind == "w" and sign.fold in self._hours:
+            after, form, named = after + 1, "", True
+            found = line.number(after, 0, 59, 2) if len(following.text) == 2 and following.gap == sign.gap else None
+            if found is not None:
+                minutes, after = found, after + 1
+                after += line.has(after, ("min", "m", "mn"), glued=True)
+        elif sign.text in (":", ".") and not (sign.gap or following.gap) and len(following.text) == 2:
+            found = line.number(after + 1, 0, 59, 2)
+            if found is not None:
+                minutes, after, form = found, after + 2, "" if sign.text == ":" else "point"
+                more = line.number(after + 1, 0, 59, 2) if line.has(after, ":", glued=True) and not form else None
+                if more is not None:
+                    seconds, after = more, after + 2
+                elif self._hours and line.has(after, ".:", glued=True) and line[after + 1].kind == "d":
+                    return None, place, False
+                if line.has(after, self._hours):
+                    named, form, after = True, "", after + 1
+                    after += line.has(after, ".", glued=True) and not line.last(after)
+        colon = not form
+        half, end = self._half(line, after) if self._halves else ("", after)
+        if self._hours and line[end - 1].text == "." and not line[end].text:
+            end -= 1  # the sentence's own
+        if half and (hours <= 12 or colon):
+            return Clock(hours, minutes, seconds, half, named=named), end, colon
+        if line.has(after, self._cues["oclock"]):
+            named, after = True, after + 1
+        return Clock(hours, minutes, seconds, form=form, named=named), after, colon
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        if (
-            len(token.text) == 4
-            and token.kind == "d"
-            and token.text[0] == "0"
-            and line.has(place + 1, ("hours", "hrs"))
-        ):
+        if len(token.text) == 4 and token.text[0] == "0" and line.has(place + 1, self._cues["military"]):
             hours, minutes = int(token.text[:2]), int(token.text[2:])
             if hours < 24 and minutes < 60:
                 yield Classed(place, place + 1, MilitaryTime(hours, minutes), _COST)
-        clock, after, colon = _clock(line, place)
+        clock, after, colon = self._clock(line, place)
         if clock is None:
             return
-        if line.dash(after):
-            last, end, last_colon = _clock(line, after + 1)
-            halves = clock.half or (last and last.half)
-            signs = line.has(end, ("$", "€", "£", "%"), glued=True)
-            opening = last is not None and colon and not last_colon and last.form == "bare" and 0 < last.hours < 13
-            forms = (clock.form, last.form) if last else ()
-            sure = not signs and (halves or opening or (colon and last_colon)) and "" in forms
-            if last and (sure or (halves and "word" in forms)):
-                yield Classed(place, end, TimeSpan(clock, last), 0.4)
-        if clock.half or (colon and token.kind == "d"):
+        last, end, last_colon = self._clock(line, after + 1) if line.dash(after) else (None, after, False)
+        if last:
+            halves = clock.half or last.half
+            opening = colon and (self._hours or (not last_colon and last.form == "bare" and 0 < last.hours < 13))
+            ended = last.named and (last.minutes or colon)
+            pointed = self._hours and clock.form == last.form == "point" and last.hours > clock.hours
+            forms = (clock.form, last.form)
+            sure = "" in forms and (halves or opening or ended or (colon and last_colon))
+            if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (halves and "word" in forms):
+                yield Classed(place, end, TimeSpan(clock, last), 0.3)
+        dotted = clock.form == "point" and line[place - 1].fold in self._cues["dotted_times"]
+        if clock.half or (colon and token.kind == "d") or dotted:
+            exact = colon and not (clock.minutes or clock.named or clock.half)
+            if exact and line[place - 1].fold in self._cues["exact"]:
+                clock = replace(clock, exact=True)
             yield Classed(place, after, clock, _COST)
 
 
 class Durations:
-    """Parser of durations in units (3h 20m) or after a word that announces them (it lasted 1:23:45)."""
+    """Parser of durations in units (3h 20m) or after a word that announces them (it lasted 1:23:45).
 
-    def __init__(self, calendar: Mapping[str, object]) -> None:
-        self._units: dict[str, str] = dict(calendar["duration_units"])  # type: ignore[call-overload]
-        cues: dict[str, str] = dict(calendar["cues"])  # type: ignore[call-overload]
-        self._cues, self._after_cue = word_list(cues["duration"]), word_list(cues["duration_of"])
-        self._races = word_list(cues["race"])
+    Args:
+        units: day, hour, minute or second by what is written.
+        cues: lists of words before durations: `duration`, `duration_of`, `race`, `articles`.
+    """
+
+    def __init__(self, units: Mapping[str, str], cues: Mapping[str, frozenset[str]]) -> None:
+        self._units, cues = units, defaultdict(frozenset, cues)
+        self._cues, self._after_cue = cues["duration"], cues["duration_of"]
+        self._races, self._articles = cues["race"], cues["articles"]
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts: list[tuple[int, str]] = []
@@ -106,12 +136,13 @@ class Durations:
                 break
             parts.append((count, unit))
             after += 2
-        if len(parts) > 1:
+            after += line.has(after, ".", glued=True) and not line.last(after)
+        if len(parts) > 1 and (line[place + 1].kind == "w" or parts[-1][1] == "second"):
             thing = line[after]
-            article = line.has(place - 1, ("a", "an")) and line[place].gap
+            article = line.has(place - 1, self._articles) and line[place].gap
             described = article and thing.gap and thing.kind == "w" and len(thing.text) > 2 and not thing.text.istitle()
-            yield Classed(place, after, Elapsed(tuple(parts), described), 0.3)
-        elif line.has(place + 1, ":", glued=True) and not line[place + 2].gap:
+            yield Classed(place, after, Elapsed(tuple(parts), described), 0.25)
+        elif self._cues and line.has(place + 1, ":", glued=True) and not line[place + 2].gap:
             yield from self._counter(line, place)
 
     def _counter(self, line: Tokens, place: int) -> Iterator[Classed]:

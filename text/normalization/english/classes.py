@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
-from text.locales.tables import table
+from text.locales.tables import table, word_list
 from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.codes import Codes
-from text.normalization.classes.cover import COVERS, Covered, Parser, Parsers, cheapest
+from text.normalization.classes.cover import Classes, Parser
 from text.normalization.classes.dates import BEFORE_YEARS, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
@@ -20,13 +19,13 @@ from text.normalization.classes.references import Heights, LabelledNumbers, Scor
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
-from text.normalization.classes.tokens import Tokens
-from text.normalization.draft import Draft, Edit
+from text.normalization.draft import Draft
 from text.normalization.english.saying import said
 from text.normalization.number_words import number, ordinal
 from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
+_CUES = {name: word_list(listed) for name, listed in _CALENDAR["cues"].items()}
 _DIGITS = "0123456789"
 _DATES = Dates(_CALENDAR, MONTH_NAMES, DAY_NAMES)
 _MEASURES = Measures(table("en", "units"))
@@ -52,56 +51,47 @@ _NAMES = LONG.union(
     {word for word in _FORMS.parser.words if len(word) > 1},
 )
 
-PARSERS: tuple[tuple[str, Parser], ...] = (
-    ("abbreviations", _FORMS.parser),
-    ("references", Parser(_VERSES.words, _VERSES.parse)),
-    ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
-    ("references", Parser(frozenset("§"), sections, numbers=False)),
-    ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
-    ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
-    ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
-    ("units", Parser(_NUMBERS, Heights().parse)),
-    ("dates", Parser(_DATES.words, _DATES.dates)),
-    ("years", Parser(BEFORE_YEARS, _DATES.years)),
-    ("durations", Parser(_NUMBERS, Durations(_CALENDAR).parse)),
-    ("times", Parser(Times.words, Times().parse)),
-    ("money", Amounts(table("en", "currencies")).parser),
-    ("units", Parser(_NUMBERS, _MEASURES.coordinates)),
-    ("units", Parser(Measures.words, _MEASURES.parse)),
-    ("units", Parser(_NUMBERS, _MEASURES.by_signs)),
-    ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
-    ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
-    ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
-    ("versions", Parser(_NUMBERED.words, _NUMBERED.versions, mixed=True)),
-    ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
-    ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
-    ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
-    ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
-    ("phones", Parser(_PHONES.words, _PHONES.parse)),
-    ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
-    ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
+CLASSES = Classes(
+    (
+        ("abbreviations", _FORMS.parser),
+        ("references", Parser(_VERSES.words, _VERSES.parse)),
+        ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
+        ("references", Parser(frozenset("§"), sections, numbers=False)),
+        ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
+        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
+        ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
+        ("units", Parser(_NUMBERS, Heights().parse)),
+        ("dates", Parser(_DATES.words, _DATES.dates)),
+        ("years", Parser(BEFORE_YEARS, _DATES.years)),
+        ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
+        ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
+        ("money", Amounts(table("en", "currencies")).parser),
+        ("units", Parser(_NUMBERS, _MEASURES.coordinates)),
+        ("units", Parser(Measures.words, _MEASURES.parse)),
+        ("units", Parser(_NUMBERS, _MEASURES.by_signs)),
+        ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
+        ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
+        ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
+        ("versions", Parser(_NUMBERED.words, _NUMBERED.versions, mixed=True)),
+        ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
+        ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
+        ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
+        ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
+        ("phones", Parser(_PHONES.words, _PHONES.parse)),
+        ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
+        ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
+    ),
+    said,
 )
-"""Parsers, each with the setting that turns it off."""
-
-
-@lru_cache(32)
-def _parsers(on: frozenset[str]) -> Parsers:
-    return Parsers(parser for name, parser in PARSERS if name in on)
 
 
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
-    if not (
+    if (
         draft.has(_DIGITS)
         or draft.has("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
         or draft.says_folded(_NAMES)
         or _LETTER.search(draft.text)
         or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
     ):
-        return
-    line = Tokens(draft.text)
-    found = list(_parsers(draft.on).candidates(line, draft.british))
-    cover = cheapest(found, len(line.tokens))
-    if (seen := COVERS.get()) is not None:
-        seen.append(Covered(draft.sentence, line, found, cover))
-    draft.put(Edit(line[each.first].start, line[each.last - 1].end, said(each.fields, draft.british)) for each in cover)
+        CLASSES.rewrite(draft)

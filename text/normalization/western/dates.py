@@ -1,29 +1,16 @@
-"""Parsers of dates, months, weekdays, years, times of day, spans of time and durations."""
+"""Parsers of dates, months, weekdays and years."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.numbers import Written, glued, joined, plural, spoken
+from text.normalization.western.numbers import glued
 from text.normalization.western.words import Locale
 
 _JOINTS = frozenset("/.-–")
 _FIRST = frozenset(("º", "°", "er", "o", "ro"))
-
-
-class _Clock(NamedTuple):
-    hours: int
-    minutes: int
-    seconds: int
-    after: int
-    colon: bool
-    """Written with a colon or h, not a full stop."""
-    half: str
-    named: bool
-    """An h stands after it."""
 
 
 class DateParser:
@@ -46,7 +33,7 @@ class DateParser:
             return locale.date.format(day=self._day(day), month=name, year=locale.year(year))
         return locale.day_and_month.format(day=self._day(day), month=name)
 
-    def dates(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def dates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
         if token.kind == "d":
             yield from self._numeric(line, place)
@@ -228,7 +215,7 @@ class DateParser:
         if follows.kind == "d" or joint or before or comma or (stopped and line[place].text.islower()):
             yield Classed(place, after, InWords("Weekday", names[day]), 0.4)
 
-    def years(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def years(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """'68, 80s, and years that a language says by hundreds."""
         locale = self._locale
         token = line[place]
@@ -249,133 +236,3 @@ class DateParser:
             yield Classed(place, place + 3, InWords("Years", said), 0.3)
         if 1100 <= first < 2000 and line[place + 1].fold not in locale.cue.get("counted", ()):
             yield Classed(place, place + 1, InWords("Year", locale.year(first)), 0.6)
-
-    def _clock(self, line: Tokens, place: int) -> _Clock | None:
-        hours = line.number(place, 0, 24, 2)
-        if hours is None:
-            return None
-        after, minutes, seconds, colon, named = place + 1, 0, 0, False, False
-        sign = line[after]
-        if sign.fold in ("h", "hs", "hrs", "hr") and sign.kind == "w":
-            if sign.gap and not (line[after + 1].kind == "d" and len(line[after + 1].text) == 2):
-                named = True
-            colon, named, after = True, True, after + 1
-            found = line.number(after, 0, 59, 2) if len(line[after].text) == 2 and line[after].gap == sign.gap else None
-            if found is not None:
-                minutes, after = found, after + 1
-                after += line.has(after, ("min", "m", "mn"), glued=True)
-        elif sign.text in (":", ".") and not sign.gap and glued(line, after + 1) and len(line[after + 1].text) == 2:
-            found = line.number(after + 1, 0, 59, 2)
-            if found is None:
-                return None
-            minutes, colon, after = found, sign.text == ":", after + 2
-            if colon and line.has(after, ":", glued=True) and (more := line.number(after + 1, 0, 59, 2)) is not None:
-                seconds, after = more, after + 2
-            elif line.has(after, ".:", glued=True) and glued(line, after + 1):
-                return None
-            if line.has(after, ("h", "hs", "hrs", "hr", "uhr")):
-                named, after = True, after + 1
-                after += line.has(after, ".", glued=True) and not line.last(after)
-        half = ""
-        if self._locale.parts_of_day and 0 < hours <= 12:
-            half, after = _half(line, after)
-        if self._locale.years_by_hundreds and line.has(after, ("बजे",)):
-            named, after = True, after + 1
-        return _Clock(hours, minutes, seconds, after, colon, half, named)
-
-    def _say(self, clock: _Clock, last: bool = True) -> str:
-        locale = self._locale
-        hour = locale.hour[clock.hours not in (0, 1)]
-        noun = "" if locale.numbers == "it" and clock.hours != 1 else "hora" if locale.numbers != "it" else "ora"
-        hours = locale.counted(locale.cardinal(clock.hours), "heure" if locale.numbers == "fr" else noun)
-        hours = "una" if hours == "un'" and not clock.named else hours
-        form = locale.clock[clock.minutes > 0]
-        said = form.format(h=hours, hour=hour, m=locale.cardinal(clock.minutes))
-        if not last and not clock.minutes and not locale.numbers:
-            said = hours
-        if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
-            said = joined(locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
-        if clock.seconds:
-            said += f", {locale.cardinal(clock.seconds)}"
-        return f"{said} {self._part_of_day(clock)}" if clock.half else said
-
-    def _part_of_day(self, clock: _Clock) -> str:
-        morning, noon, afternoon, night = self._locale.parts_of_day
-        if clock.half == "a":
-            return night if clock.hours == 12 else morning
-        if clock.hours == 12:
-            return noon
-        return night if clock.hours >= 8 else afternoon
-
-    def times(self, line: Tokens, place: int) -> Iterator[Classed]:
-        clock = self._clock(line, place)
-        if clock is None:
-            return
-        before = line[place - 1]
-        dotted = self._cued(line, place - 1, "dotted_times") and not clock.colon and line[place + 1].text == "."
-        is_time = clock.colon or clock.half or dotted
-        dash = line[clock.after]
-        if dash.fold in DASHES and dash.fold and dash.gap == line[clock.after + 1].gap:
-            last = self._clock(line, clock.after + 1)
-            pointed = False
-            if last and line[place + 1].text == "." and self._locale.decimal == "," and last.hours > clock.hours:
-                pointed = line[clock.after + 2].text == "." or not line.has(last.after, ("%", "€"))
-            timed = last and (is_time or last.colon or last.half or pointed) and (clock.colon or last.named or pointed)
-            if last and timed and (not last.named or clock.colon or last.minutes or last.half):
-                said = f"{self._say(clock, False)} {self._locale.to} {self._say(last)}"
-                yield Classed(place, last.after, InWords("TimeSpan", said), 0.3)
-        if not is_time:
-            return
-        said = self._say(clock)
-        exact = self._locale.cue.get("exact", frozenset())
-        if exact and before.fold in exact and clock.colon and not (clock.minutes or clock.named or clock.half):
-            said += " en punto"
-        if clock.half and not line[clock.after].text and line[clock.after - 1].text == ".":
-            said += "."
-        if clock.named and not clock.minutes and not line[place + 1].gap and line.has(place + 1, ("h",)):
-            yield Classed(place, clock.after, InWords("Time", said), 0.39)
-        else:
-            yield Classed(place, clock.after, InWords("Time", said), 0.4)
-
-    def durations(self, line: Tokens, place: int) -> Iterator[Classed]:
-        """Hours, minutes and seconds, each with its unit: 2h 15min, 45'30\"."""
-        locale, parts, after, size = self._locale, [], place, -1
-        while True:
-            token, unit = line[after], line[after + 1]
-            found = _SIZES.get(unit.fold) if unit.kind == "w" or unit.text in "'\"′″" else None
-            if token.kind != "d" or len(token.text) > 3 or found is None or found <= size or not unit.text:
-                break
-            size = found
-            forms = locale.all_units[(("h",), ("min",), ("s",))[size]]
-            number = Written(str(int(token.text)), "", 0)
-            form = forms[plural(locale, number)]
-            parts.append(joined(spoken(locale, number, form), form))
-            after += 2
-            after += line.has(after, ".", glued=True) and not line.last(after)
-        if len(parts) > 1 and (line[place + 1].kind == "w" or size == 2):
-            if locale.numbers == "fr" and size == 1:
-                parts[-1] = parts[-1].rpartition(" ")[0]
-            joint = {"es": " y ", "it": " e ", "pt_BR": " e "}.get(locale.numbers, " ")
-            yield Classed(place, after, InWords("Duration", joint.join(parts)), 0.25)
-
-
-_SIZES = {"h": 0, "hs": 0, "hrs": 0, "ore": 0, "min": 1, "mins": 1, "mn": 1, "m": 1, "'": 1, "′": 1} | {
-    "s": 2,
-    "seg": 2,
-    "sec": 2,
-    '"': 2,
-    "″": 2,
-    "घंटे": 0,
-    "घंटा": 0,
-    "मिनट": 1,
-    "सेकंड": 2,
-}
-
-
-def _half(line: Tokens, place: int) -> tuple[str, int]:
-    token = line[place]
-    if token.fold in ("am", "pm"):
-        return token.fold[0], place + 1
-    if token.fold in ("a", "p") and line.has(place + 1, ".", glued=True) and line.has(place + 2, ("m",)):
-        return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
-    return "", place

@@ -16,7 +16,7 @@ class FractionParser:
     def __init__(self, locale: Locale, units: MeasureParser) -> None:
         self._locale, self._units = locale, units
 
-    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
         found = vulgar(line, place)
         whole = None
@@ -103,7 +103,7 @@ class FigureParser:
             map(str.casefold, locale.irregular)
         )
 
-    def ranges(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ranges and scores."""
         locale = self._locale
         first = written(line, place, locale)
@@ -151,7 +151,7 @@ class FigureParser:
         said = f"{spoken(locale, first)}{joint} {spoken(locale, last, noun_after(line, after))}"
         yield Classed(place, after, InWords("Range", said), 0.5)
 
-    def ratios(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ratios, scales, scores with a colon; marks and quotas with a slash."""
         locale = self._locale
         first = written(line, place, locale)
@@ -182,7 +182,7 @@ class FigureParser:
     def _cued(self, line: Tokens, place: int, name: str) -> bool:
         return line.cued(place, self._locale.cue.get(name, frozenset()))
 
-    def versions(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def versions(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Numbers with points: 2.10.3; two of them after a word that announces a version; addresses 192.168.0.1."""
         locale, start = self._locale, place
         name = ""
@@ -211,7 +211,7 @@ class FigureParser:
         said = point.join(locale.number(part) for part in parts)
         yield Classed(place, after, InWords("Version", f"{name} {said}".strip()), 0.3)
 
-    def codes(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""
         locale = self._locale
         token = line[place]
@@ -276,7 +276,7 @@ class FigureParser:
         text = "".join(line[place + step].text for step in range(9) if step == 0 or not line[place + step].gap)
         return re.match(r"(?:\d{3}\.\d{3}\.\d{3}-\d\d|\d\d\.\d{3}\.\d{3}/\d{4}-\d\d)(?!\d)", text) is not None
 
-    def labels(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def labels(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""
         locale, token = self._locale, line[place]
         yield from self._mixed(line, place)
@@ -318,7 +318,7 @@ class FigureParser:
         if many and size > 6 and line.ends(after):
             yield Classed(place, after, InWords("Identifier", ", ".join(parts)), 0.4)
 
-    def ordinals(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale, token = self._locale, line[place]
         if token.kind != "d" or len(token.text) > 4:
             return

@@ -55,7 +55,7 @@ class MoneyParser:
         of = "d'" if of == "de" and self._locale.numbers == "fr" and noun[0] in "aeiouéh" else f"{of} "
         return f"{forms[many]} {of}{noun}"
 
-    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
         forms, start, sign = self._sign(line, place)
         minus = ""

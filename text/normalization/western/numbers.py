@@ -12,6 +12,11 @@ _LONGEST = 15
 _HALVES = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅛": (1, 8), "⅜": (3, 8)}
 
 
+HALVES = frozenset(_HALVES)
+SIGNS = frozenset("-−–+")
+"""Signs with which a number begins."""
+
+
 class Written(NamedTuple):
     whole: str
     fraction: str

@@ -107,7 +107,7 @@ class MeasureParser:
         said.append(joined(spoken(locale, numbers[-1], forms[many]), forms[many]))
         return f" {joint} ".join(said)
 
-    def measures(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def measures(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
         number = written(line, place, locale)
         if number is None:
@@ -253,7 +253,7 @@ class MeasureParser:
             form = locale.times[plural(locale, number)]
             yield Classed(place, after, InWords("Multiple", f"{spoken(locale, number, form)} {form}"), 0.4)
 
-    def counted(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Grouped numbers, decimals, and numbers that agree with their noun."""
         locale = self._locale
         number = written(line, place, locale)

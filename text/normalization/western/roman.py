@@ -12,6 +12,8 @@ from text.normalization.classes.tokens import Tokens
 from text.normalization.western.words import Locale
 
 _NUMERAL = re.compile(r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+NUMERAL = re.compile(r"[IVXLCDM]\w*|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier")
+"""Words that may be numerals, with or without an ending."""
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
 """RomanParser that are words, units or sizes elsewhere."""
@@ -35,7 +37,7 @@ class RomanParser:
     def _near(self) -> frozenset[str]:
         return self._centuries | self._before
 
-    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
         text, ending = token.text, ""
         if text.islower():

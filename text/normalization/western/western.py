@@ -6,19 +6,22 @@ Plain numbers stay digits, which espeak-ng reads well, unless they agree with a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.classes.cover import COVERS, Classed, Covered, InWords, cheapest
+from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.forms import Forms
+from text.normalization.classes.times import Durations, Times
 from text.normalization.classes.tokens import Tokens
-from text.normalization.draft import MASK, Draft, Edit, Rule
+from text.normalization.draft import MASK, Draft, Rule
+from text.normalization.western import saying
 from text.normalization.western.dates import DateParser
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
+from text.normalization.western.numbers import HALVES, SIGNS
 from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.roman import RomanParser
+from text.normalization.western.roman import NUMERAL, RomanParser
 from text.normalization.western.words import Locale, locale_of
 
 _RUN = re.compile(
@@ -124,7 +127,7 @@ class AbbreviationParser:
                 texts = tuple(map(str.casefold, texts))
             self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
 
-    def parse(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for row in self._rows.get(line[place].fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
@@ -173,8 +176,6 @@ class AbbreviationParser:
         return True
 
 
-Parse = Callable[[Tokens, int], Iterable[Classed]]
-
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}", re.ASCII)
 _WEB = re.compile(
     r"(?<![\w@.])(?:https?://|www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}(?:/[^\s<>\"]{0,200}(?<![.,;:!?)]))?"
@@ -184,8 +185,6 @@ _WEB = re.compile(
 )
 _EXPONENT = re.compile(r"(?<=[\w)])(?P<power>⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_NUMERALS = frozenset("IVXLCDM")
-_SMALL_NUMERAL = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier")
 _POWER = re.compile(r"(?<=[\w)])[²³](?![\w²³])")
 _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)")
 _LESS = re.compile(
@@ -200,8 +199,6 @@ _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
-_DIGITS = "0123456789½¼¾⅓⅔⅛"
-_OPENERS = "$€£¥₹-−+'’‘½¼¾⅓⅔⅛"
 
 
 class Western:
@@ -211,38 +208,28 @@ class Western:
         amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
         short, numerals = AbbreviationParser(locale), RomanParser(locale)
-        self._parsers: tuple[tuple[str, Parse], ...] = (
-            *([("abbreviations", lambda line, place: forms.parse(line, place, False))] * forms.parser.numbers),
-            ("dates", dates.dates),
-            ("years", dates.years),
-            ("times", dates.times),
-            ("durations", dates.durations),
-            ("money", amounts.parse),
-            ("units", quantities.measures),
-            ("fractions", FractionParser(locale, quantities).parse),
-            ("ordinals", figures.ordinals),
-            ("versions", figures.versions),
-            ("codes", figures.codes),
-            ("references", figures.labels),
-            ("ranges", figures.ranges),
-            ("ranges", figures.ratios),
-            ("numbers", quantities.counted),
-            ("roman_numerals", numerals.parse),
-            ("abbreviations", short.parse),
+        self.classes = Classes(
+            (
+                ("abbreviations", forms.parser),
+                ("dates", Parser(dates.starts, dates.dates)),
+                ("years", Parser(frozenset("'’‘"), dates.years)),
+                ("times", Times({}, locale.cue, halves=bool(locale.parts_of_day)).parser),
+                ("durations", Parser(frozenset(), Durations(locale.duration_units, locale.cue).parse)),
+                ("money", Parser(amounts.starts | SIGNS, amounts.parse)),
+                ("units", Parser(quantities.starts | SIGNS, quantities.measures)),
+                ("fractions", Parser(HALVES, FractionParser(locale, quantities).parse)),
+                ("ordinals", Parser(frozenset(), figures.ordinals)),
+                ("versions", Parser(figures.starts, figures.versions)),
+                ("codes", Parser(figures.starts, figures.codes, mixed=True)),
+                ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
+                ("ranges", Parser(frozenset(), figures.ranges)),
+                ("ranges", Parser(frozenset(), figures.ratios)),
+                ("numbers", Parser(SIGNS, quantities.counted)),
+                ("roman_numerals", Parser(frozenset(), numerals.parse, numbers=False, pattern=NUMERAL)),
+                ("abbreviations", Parser(short.starts, short.parse)),
+            ),
+            lambda fields, british: saying.said(locale, fields),
         )
-        self._of_words: dict[str, list[tuple[str, Parse]]] = {}
-        for starts, parsers in (
-            (forms.parser.words, (("abbreviations", lambda line, place: forms.parse(line, place, False)),)),
-            (dates.starts, (("dates", dates.dates),)),
-            (amounts.starts, (("money", amounts.parse),)),
-            (quantities.starts, (("units", quantities.measures),)),
-            (figures.starts, (("versions", figures.versions), ("codes", figures.codes))),
-            (short.starts, (("abbreviations", short.parse),)),
-        ):
-            for start in starts:
-                self._of_words.setdefault(start, []).extend(parsers)
-        self._of_numerals: tuple[tuple[str, Parse], ...] = (("roman_numerals", numerals.parse),)
-        self._of_glued: tuple[tuple[str, Parse], ...] = (("references", figures.labels), ("codes", figures.codes))
         self._signs = locale.signs
         named = sorted((name for name in locale.pers if name.isalpha()), key=len, reverse=True)
         self._per = re.compile(
@@ -255,7 +242,7 @@ class Western:
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             Rule("phones", self._phone.rewrite, re.compile(r"\d{3}|\d\d[ .]\d\d")),
-            Rule("classes", self._classes, re.compile("")),
+            Rule("classes", self.classes.rewrite, re.compile("")),
             Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX{_ALWAYS}]")),
         )
 
@@ -267,51 +254,6 @@ class Western:
         """Words for a web or mail address; signs without a name in the language are left out."""
         parts = re.findall(r"[^\W_]+|[^\w\s]|_", written.rstrip("/"))
         return " ".join(filter(None, (self._signs.get(part, part if part.isalnum() else "") for part in parts)))
-
-    def _candidates(self, line: Tokens, on: frozenset[str]) -> Iterator[Classed]:
-        parsers = [parse for name, parse in self._parsers if name in on]
-        for place, token in enumerate(line.tokens):
-            chosen: Iterable[Parse] = parsers
-            if token.kind == "w":
-                chosen = self._parsers_of_word(line, place, on)
-            elif token.kind == "s" and token.text not in _OPENERS:
-                chosen = [parse for name, parse in self._of_words.get(token.fold, ()) if name in on]
-            if token.kind == "m" or not chosen or not self._begins(line, place):
-                continue
-            for parse in chosen:
-                for found in parse(line, place):
-                    last = line[found.last - 1].text
-                    if line.ends(found.last) or (last == "." and line[found.last].kind == "d"):
-                        yield found
-
-    def _parsers_of_word(self, line: Tokens, place: int, on: frozenset[str]) -> list[Parse]:
-        token, after = line[place], line[place + 1]
-        found = self._of_words.get(token.fold, [])
-        if token.text[0] in _NUMERALS or _SMALL_NUMERAL.fullmatch(token.text):
-            found = [*found, *self._of_numerals]
-        if token.text[0].isupper() and after.text and not after.gap:
-            found = [*found, *self._of_glued]
-        return [parse for name, parse in found if name in on]
-
-    @staticmethod
-    def _begins(line: Tokens, place: int) -> bool:
-        if line.begins(place):
-            return True
-        before = line[place - 1]
-        return (
-            line[place].kind == "d"
-            and before.text == "."
-            and line[place - 2].kind == "w"
-            and len(line[place - 2].text) < 4
-        )
-
-    def _classes(self, draft: Draft) -> None:
-        line = Tokens(draft.text)
-        found = list(self._candidates(line, draft.on))
-        cover = cheapest(found, len(line.tokens))
-        if (seen := COVERS.get()) is not None:
-            seen.append(Covered(draft.sentence, line, found, cover))
-        draft.put(Edit(line[each.first].start, line[each.last - 1].end, each.fields.said) for each in cover)  # type: ignore[attr-defined]
 
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)
