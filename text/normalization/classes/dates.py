@@ -1,50 +1,65 @@
-"""Parser of dates, years and decades: any order, separator and case of a language's months and weekdays."""
+"""Parser of dates and weekdays: any order, separator and case of a language's months and weekdays."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 
-from text.locales.tables import word_list
-from text.normalization.classes.cover import Classed
-from text.normalization.classes.fields import Clock, Date, DateSpan, Decades, MonthSpan, Weekday, Year
+from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.fields import Clock, Date, DateSpan, MonthSpan, Weekday
 from text.normalization.classes.tokens import DASHES, Tokens
 
-_COST = 0.5
-_ORDER = {"st", "nd", "rd", "th"}
-_JOINTS = frozenset("-/.")
+_COST = 0.3
+_JOINTS = frozenset("-/.–")
 _RULER = frozenset((4, 8, 16, 32))
-_ERAS = frozenset(("ad", "bc", "bce", "ce"))
 _AFTER_STOP = frozenset(",;:)")
-_APOSTROPHES = frozenset("'’‘")
-BEFORE_YEARS = _APOSTROPHES | {"fy"}
+
+
+class Calendar:
+    """Names and cue words of one language.
+
+    Args:
+        months, days: numbers of all names, short and full, from 1 and from 0.
+        full: names that are no abbreviations.
+        cues: lists of words by which dates and years are recognised.
+        plain: engines read full months and days in digits well, and two numbers with a slash are seldom a date.
+        hundreds: years before 2000 are said by hundreds.
+    """
+
+    def __init__(
+        self,
+        months: Mapping[str, int],
+        days: Mapping[str, int],
+        full: Iterable[str],
+        cues: Mapping[str, frozenset[str]],
+        plain: bool = False,
+        hundreds: bool = False,
+    ) -> None:
+        self.months = {name.casefold(): number for name, number in months.items()}
+        self.days = {name.casefold(): number for name, number in days.items()}
+        self.full, self.cues = frozenset(map(str.casefold, full)), defaultdict(frozenset, cues)
+        self.plain, self.hundreds = plain, hundreds
 
 
 class Dates:
-    """Parser for one language's tables (`calendar.toml`)."""
+    """Parser for one language's calendar."""
 
-    def __init__(self, calendar: Mapping[str, object], names: Mapping[str, str], days: Mapping[str, str]) -> None:
-        months, weekdays, cues = (list(calendar["months"]), list(calendar["days"]), dict(calendar["cues"]))  # type: ignore[call-overload]
-        self._months = {name.casefold(): months.index(full) + 1 for name, full in names.items()}
-        self._full = frozenset(name.casefold() for name in months)
-        self._days = {name.casefold(): weekdays.index(full) for name, full in days.items()}
-        self._long_days = {name.casefold(): number for number, name in enumerate(weekdays)}
-        self._cues = {name: word_list(listed) for name, listed in cues.items()}
+    def __init__(self, calendar: Calendar) -> None:
+        self._months, self._days, self._full = calendar.months, calendar.days, calendar.full
+        self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds
+        self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
+        self.parser = Parser(frozenset((*self._days, *self._months)) | self._cues["the"], self.parse)
 
-    @property
-    def words(self) -> frozenset[str]:
-        return frozenset((*self._days, *self._long_days, *self._months, "the"))
-
-    def dates(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Parser of dates and days, and of two dates with a dash between them."""
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for found in self._single(line, place, british):
             yield found
-            if isinstance(found.fields, Date) and found.fields.day and line.dash(found.last):
+            if isinstance(found.fields, Date) and found.fields.day and found.fields.month and line.dash(found.last):
                 for last in self._single(line, found.last + 1, british):
-                    if isinstance(last.fields, Date) and last.fields.day:
-                        yield Classed(place, last.last, DateSpan(found.fields, last.fields), _COST - 0.1)
+                    if isinstance(last.fields, Date) and last.fields.day and last.fields.month:
+                        yield Classed(place, last.last, DateSpan(found.fields, last.fields), 0.25)
 
     def _single(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
@@ -52,33 +67,46 @@ class Dates:
             yield from self._numeric(line, place, british)
             yield from self._day_first(line, place, place)
         elif token.kind == "w":
-            if token.fold == "the" and line[place + 1].kind == "d":
+            if token.fold in self._cues["the"] and line[place + 1].kind == "d":
                 yield from self._day_first(line, place, place + 1)
             elif token.fold in self._months:
-                yield from self._month_first(line, place)
-            if token.fold in self._days or token.fold in self._long_days:
+                yield from self._month_span(line, place)
+                yield from self._short_month(line, place) if self._plain else self._month_first(line, place)
+            if token.fold in self._days:
                 yield from self._weekday(line, place)
 
-    def years(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Parser of years and decades."""
+    def _named_at(self, line: Tokens, place: int, names: Mapping[str, int]) -> tuple[int, int]:
+        """Month or weekday at a place, and the place after it and its full stop; (-1, place) if there is none."""
         token = line[place]
-        if token.kind == "d":
-            yield from self._years(line, place)
-        elif token.fold == "fy":
-            yield from self._fiscal(line, place)
-        elif token.text in _APOSTROPHES and not line[place + 1].gap:
-            yield from self._apostrophe(line, place)
+        if token.fold not in names:
+            return -1, place
+        stopped = token.fold not in self._full and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
+        return names[token.fold], place + 1 + stopped
 
     def _month(self, line: Tokens, place: int) -> tuple[int, int]:
         """Month that begins at a place and the place after it and its full stop; (0, place) if there is none."""
-        month = self._months.get(line[place].fold, 0)
-        if not month:
-            return 0, place
-        after = place + 1
-        short = line[place].fold not in self._full
-        if short and line.has(after, ".", glued=True) and not line.last(after):
-            after += 1
-        return month, after
+        month, after = self._named_at(line, place, self._months)
+        return max(month, 0), after
+
+    def _month_span(self, line: Tokens, place: int) -> Iterator[Classed]:
+        month, after = self._month(line, place)
+        last, end = self._month(line, after + 1) if line.dash(after) else (0, after)
+        if last:
+            year, with_year = self._year(line, end)
+            yield Classed(place, with_year if year else end, MonthSpan(month, last, year), _COST)
+
+    def _short_month(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Short month before a year, after a preposition, or with a full stop."""
+        month, after = self._month(line, place)
+        if line[place].fold in self._full:
+            return
+        stopped, weekday = line.has(place + 1, ".", glued=True), line[place].fold in self._days
+        sign = line.has(after, ("/", "-"))
+        dated = line.number(after + sign, 1900, 2099, 4) and line[after + sign].gap != sign
+        if dated or (line.has(place - 1, self._cues["month"]) and (stopped or not weekday)):
+            yield Classed(place, after, Date(0, month), 0.4)
+        elif stopped and not (line.last(place + 1) or weekday) and len(line[place].text) > 2:
+            yield Classed(place, after, Date(0, month), 0.5)
 
     def _doubtful(self, line: Tokens, place: int) -> bool:
         """True for a word that is only seldom a month in its case: "may" and "MAY" in a line of capitals."""
@@ -92,7 +120,9 @@ class Dates:
         day = line.number(place, 1, 31, 2)
         if day is None:
             return 0, place
-        return day, place + (2 if line.has(place + 1, _ORDER, glued=True) else 1)
+        endings, after = self._first if day == 1 else self._nths, place + 1
+        stop = "º" in endings and line.has(after, ".", glued=True) and line[after + 1].text == "º"
+        return day, after + stop + line.has(after + stop, endings, glued=True)
 
     def _to_nth(self, line: Tokens, place: int) -> tuple[int, int]:
         if line.dash(place) and not (line[place].text == "-" and line[place].gap):
@@ -103,12 +133,13 @@ class Dates:
 
     def _year(self, line: Tokens, place: int) -> tuple[int, int]:
         """Year after a date, and the place after it."""
-        comma = line.has(place, ",", glued=True)
-        year = line.number(place + comma, 1000, 2999, 4)
-        if year is None or not line[place + comma].gap or not line.ends(place + comma + 1):
+        start = place + (line.has(place, ",", glued=True) or line.has(place, self._cues["of_year"]))
+        year = line.number(start, 1000, 2999, 4)
+        if year is None or not line[start].gap or not line.ends(start + 1):
             return 0, place
-        after = place + comma + 1
-        return (0, place) if line.has(after, DASHES, glued=True) and line[after + 1].kind == "d" else (year, after)
+        return (
+            (0, place) if line.has(start + 1, DASHES, glued=True) and line[start + 2].kind == "d" else (year, start + 1)
+        )
 
     def _joined_year(self, line: Tokens, place: int, sign: str) -> tuple[int, int]:
         """Year after a separator (-2020, /21)."""
@@ -136,17 +167,12 @@ class Dates:
             last, end = self._to_nth(line, end)
             year, with_year = self._year(line, end)
             certain = (
-                cued or year or line[end - 1].fold in _ORDER or (line[end].kind == "s" and line[end].text in ",.;)")
+                cued or year or line[end - 1].fold in self._nths or (line[end].kind == "s" and line[end].text in ",.;)")
             )
             if certain:
                 if year:
                     yield Classed(place, with_year, Date(year, month, day, last), _COST)
                 yield Classed(place, end, Date(0, month, day, last), _COST)
-        if line.dash(after):
-            last_month, end = self._month(line, after + 1)
-            if last_month:
-                year, with_year = self._year(line, end)
-                yield Classed(place, with_year if year else end, MonthSpan(month, last_month, year), _COST)
         comma = line.has(after, ",", glued=True)
         year = line.number(after + comma, 1100, 2099, 4) or 0
         if year and line[after + comma].gap and line.ends(after + comma + 1) and cued | comma | (year > 1900):
@@ -156,98 +182,119 @@ class Dates:
             yield Classed(place, after, Date(0, month), _COST)
 
     def _day_first(self, line: Tokens, place: int, number: int) -> Iterator[Classed]:
-        day, after = self._nth(line, number)
+        day, first_end = self._nth(line, number)
         if not day:
             return
         article = line[place].text if number > place else ""
-        last, after = self._to_nth(line, after)
+        last, after = self._to_nth(line, first_end)
         sign = line[after].text
         if sign in _JOINTS and sign and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
-            year, end = self._joined_year(line, end, sign) if month else (0, after)
-            if year:
+            year, with_year = self._joined_year(line, end, sign) if month else (0, after)
+            if year or (month and self._plain):
+                end = with_year if year else end
                 yield from self._with_time(line, place, end, Date(year, month, day, last, True, article))
             return
-        of = line.has(after, ("of",))
+        of = line.has(after, self._cues["of_month"])
         month, end = self._month(line, after + of)
-        if not month:
+        if not month or (self._plain and not line[after + of].gap):
             return
         year, with_year = self._year(line, end)
-        nth = line[after - 1].fold in _ORDER
+        if self._plain and line[after + of].fold in self._full and not (year and self._hundreds and year < 2000):
+            if day == 1 and not last:
+                yield Classed(place, first_end, Date(0, 0, 1), 0.45)  # the rest is read well
+            return
+        nth = line[after - 1].fold in self._nths
         if self._doubtful(line, after + of) and not (year or of or nth or article):
             return
-        if end > after + of + 1 and not (
-            year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"
-        ):
+        stopped = end > after + of + 1 and not self._plain
+        if stopped and not (year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"):
             end -= 1
-        yield Classed(place, with_year if year else end, Date(year, month, day, last, True, article), _COST)
+        if year:
+            yield Classed(place, with_year, Date(year, month, day, last, True, article), 0.25)
+        yield Classed(place, end, Date(0, month, day, last, True, article), _COST)
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        first, sign = line[place].text, line[place + 1].text
-        if sign not in _JOINTS or not sign or line[place + 1].gap or line[place + 2].gap or len(first) not in (1, 2, 4):
+        parts, after, sign = [line[place].text], place + 1, line[place + 1].text
+        if sign not in _JOINTS or not sign:
             return
-        second = line[place + 2].text
-        if line[place + 2].kind != "d" or len(second) > 2:
-            if (
-                len(second) == 4
-                and sign == "/"
-                and len(first) < 3
-                and 1 <= int(first) <= 12
-                and second[:2] in ("19", "20")
-            ):
-                yield Classed(place, place + 3, Date(int(second), int(first)), _COST)
+        while len(parts) < 4 and line.has(after, sign, glued=True):
+            if line[after + 1].kind != "d" or line[after + 1].gap:
+                break
+            parts.append(line[after + 1].text)
+            after += 2
+        widths = [len(part) for part in parts]
+        if max(widths) > 4:
             return
-        joined = line[place + 3].text == sign and not line[place + 3].gap and not line[place + 4].gap
-        third = line[place + 4].text if joined and line[place + 4].kind == "d" else ""
-        if len(first) == 4:
-            whole = sign != "." or len(third) == 2
-            if (
-                whole
-                and len(third) in (1, 2)
-                and (date := _valid(int(first), int(second), int(third)))
-                and len(second) == 2
-            ):
-                yield from self._with_time(line, place, place + 5, replace(date, day_first=british))
+        if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
-        if third:
-            if line.has(place + 5, ("/", "-"), glued=True) and not line[place + 6].gap:
-                return
-            short_cued = line.cued(place, self._cues["date" if sign == "." else "padded_date"])
-            if len(third) == 4 or (len(third) == 2 and (sign == "/" or short_cued)):
-                year = _full_year(third)
-                one, two = int(first), int(second)
-                day_first = british or sign == "."
-                date = _ordered(year, one, two, day_first) or _ordered(year, one, two, not day_first)
-                if date:
-                    yield Classed(place, place + 5, replace(date, day_first=british), _COST)
-        elif not joined and sign == "/":
-            one, two = int(first), int(second)
-            alone = (
-                line.last(place + 2) and all(token.kind == "s" for token in line.tokens[: min(place, 3)]) and place < 4
-            )
-            padded = len(first) == len(second) == 2
-            cues = self._cues["padded_date" if padded else "date"]
-            cued = line.cued(place, cues, 2 if line.has(place - 1, (",", ".", ":")) else 1)
-            cued = cued or (line.cued(place, self._long_days, 2) and line.cued(place, self._cues["date"]))
-            zero = padded and "0" in (first[0], second[0])
-            date = _ordered(2000, one, two, british)
-            cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, self._cues["of_date"]))
-            before = place - 1 - line.has(place - 1, (".", ","))
-            cued = cued or line[before - line.has(before, (".",))].fold in self._days
-            cued = cued or not line.folds.isdisjoint(self._cues["date_lines"])
-            spanned = line.dash(place + 3) and line.has(place + 5, "/", glued=True)
-            spanned = spanned or (line.dash(place - 1) and line[place - 3].text == "/" and line[place - 5].kind != "d")
-            no_part = one >= two > 0 or (gcd(one, two) > 1 and two not in _RULER)
-            the = line.has(place - 1, ("the", "our", "your")) and no_part and line[place + 3].kind == "w"
-            spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
-            named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not (cued or the)
-            likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
-            if date and not named and (zero or (padded and alone) or cued or likely):
-                yield Classed(place, place + 3, replace(date, year=0, day_first=british), _COST - 0.1 * cued)
+        numbers, ahead = [int(part) for part in parts], british or self._plain
+        if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
+            if date := _valid(numbers[0], numbers[1], numbers[2]):
+                yield from self._with_time(line, place, after, replace(date, day_first=british))
+        elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
+            cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
+            chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
+            sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".") or line.cued(place, cues)
+            day_first, year = ahead or sign == ".", _full_year(parts[2])
+            orders = (day_first, not day_first)
+            date = next(filter(None, (_ordered(year, numbers[0], numbers[1], order) for order in orders)), None)
+            if date and sure and not chained:
+                yield Classed(place, after, replace(date, day_first=british), _COST)
+        elif len(parts) == 2 and sign in "/." and max(widths) < 3:
+            date = _ordered(2000, numbers[0], numbers[1], ahead)
+            if date and (cost := self._short_cost(line, place, parts, sign)):
+                yield Classed(place, after, replace(date, year=0, day_first=british), cost)
+        elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
+            yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
+
+    def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
+        """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
+        before, after, cues = place - 1, place + 3, self._cues
+        for _ in range(2):
+            before -= line.has(before, ".,")
+        weekday = line[before].fold in self._days
+        if sign == "." or (line.has(after, cues["partitive"]) and not weekday):
+            return _COST if weekday and self._plain else 0
+        padded = len(parts[0]) == len(parts[1]) == 2
+        zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
+        spanned = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
+        if self._plain:
+            follows = line.has(after, cues["after_dates"]) and line[after].gap
+            announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
+            return _COST if zero or weekday or follows or spanned or announced else 0
+        cued = line.cued(place, cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
+        cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, cues["of_date"]))
+        cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
+        if cued or zero:
+            return 0.5 - 0.1 * cued
+        return 0.5 if self._is_guessed(line, place, int(parts[0]), int(parts[1]), padded, spanned) else 0
+
+    def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
+        """True for two numbers without a cue that are more probably a date than a fraction."""
+        alone = line.last(place + 2) and all(token.kind == "s" for token in line.tokens[: min(place, 3)]) and place < 4
+        no_part = one >= two > 0 or (gcd(one, two) > 1 and two not in _RULER)
+        the = line.has(place - 1, ("the", "our", "your")) and no_part and line[place + 3].kind == "w"
+        spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
+        named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not the
+        likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
+        return not named and ((padded and alone) or likely)
+
+    def _joins(self, line: Tokens, place: int, step: int) -> bool:
+        """True if a dash or "to" stands at a place, and beyond it another day and month."""
+        if not line.has(place, self._cues["between_days"] | DASHES):
+            return False
+        places = (place + 1, place + 2, place + 3) if step > 0 else (place - 3, place - 2, place - 1)
+        first, last = line.number(places[0], 1, 31, 2), line.number(places[2], 1, 31, 2)
+        if first is None or last is None or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
+            return False
+        return min(first, last) <= 12 and line[places[0] - 2].kind != "d"
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)
         start = after + line.has(after, ("t", ":"), glued=True)
+        if self._plain and start == after:
+            return
         hours, minutes = line.number(start, 0, 23, 2), line.number(start + 2, 0, 59, 2)
         if hours is None or minutes is None or not line.has(start + 1, ":", glued=True):
             return
@@ -262,16 +309,29 @@ class Dates:
         yield Classed(place, end + utc, replace(date, time=Clock(hours, minutes), utc=utc), _COST)
 
     def _weekday(self, line: Tokens, place: int) -> Iterator[Classed]:
-        known = self._days | self._long_days
-        day, short = known[line[place].fold], line[place].fold in self._days
-        stop = place + 1 + (short and line.has(place + 1, ".", glued=True) and not line.last(place + 1))
-        if line.dash(stop) or line.has(stop, ("to", "thru", "through")):
-            last = known.get(line[stop + 1].fold)
-            if last is not None:
-                end = stop + 2
-                end += line.has(end, ".", glued=True) and line[end + 1].text in _AFTER_STOP
-                yield Classed(place, end, Weekday(day, last), _COST)
-        if not short or (
+        day, stop = self._named_at(line, place, self._days)
+        if line.dash(stop) or line.has(stop, self._cues["between_weekdays"]):
+            last, end = self._named_at(line, stop + 1, self._days)
+            if last >= 0:
+                stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
+                yield Classed(place, end - stopped, Weekday(day, last), _COST)
+        if line[place].fold not in self._full:
+            rest = self._short_weekday if self._plain else self._weekday_before
+            yield from rest(line, place, day, stop)
+
+    def _short_weekday(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
+        """Short weekday before a number or beside another weekday."""
+        between = self._cues["between_days"]
+        follows = line[stop + line.has(stop, ",:")]
+        before = line.has(place - 1, between) and line[place - 2 - line.has(place - 2, ".")].fold in self._days
+        beside = line.has(stop, between | {"/", ","}) and line[stop + 1].fold in self._days
+        if line.has(place - 1, self._cues["after_numbers_only"]) or (line[place - 1].kind == "d" and not before):
+            return
+        if follows.kind == "d" or beside or before or (stop > place + 1 and line[place].text.islower()):
+            yield Classed(place, stop, Weekday(day), 0.4)
+
+    def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
+        if (
             line[place].fold in ("mon", "sat", "sun", "wed")
             and not line[place].text.istitle()
             and not (stop > place + 1 or line[stop + 1].text == "/" or line[stop].fold in self._months)
@@ -295,90 +355,6 @@ class Dates:
         token = line[following]
         if (token.gap and token.kind in ("d", "m")) or token.fold in self._months:
             yield Classed(place, stop, Weekday(day), _COST)
-
-    def _years(self, line: Tokens, place: int) -> Iterator[Classed]:
-        written, before = line[place].text, line[place - 1]
-        after = place + 1
-        year = int(written) if 3 <= len(written) <= 4 else 0
-        if line.has(after, ("s",), glued=year < 1000 or year % 10 > 0) or (
-            line.has(after, _APOSTROPHES, glued=True) and line.has(after + 1, ("s",), glued=True)
-        ):
-            yield from self._decades(line, place, place)
-        if line.has(after, _ERAS) and line[after].text.isupper() and year:
-            yield Classed(place, after, Year(year), _COST)
-        short = len(written) == 2 and written[0] == "0" and before.fold in self._cues["short_year"]
-        if short and (line[after].gap or line.last(place)) and line[after].fold not in self._cues["counted"]:
-            yield Classed(place, after, Year(int(written)), _COST)
-        if not 1000 <= year <= 2099:
-            return
-        if line.dash(after) and line[after + 1].kind == "d" and not line.has(after + 2, DASHES, glued=True):
-            end = line[after + 1].text
-            last = int(end) if len(end) in (2, 4) else 0
-            spaced_hyphen = line[after].text == "-" and len(end) == 2 and last <= 12
-            if (len(end) == 4 and year < last <= 2099) or (len(end) == 2 and last > year % 100 and not spaced_hyphen):
-                yield Classed(place, after + 2, Year(year, last), 0.4)
-        cue = before.fold
-        if before.text == "." and not before.gap:
-            cued = line.has(place - 2, self._cues["year_stops"])
-        elif before.kind == "d" and not before.gap and line.has(place - 2, ("q", "h")):
-            cued = not line[place - 1].gap
-            cue = "q1"
-        else:
-            cued = cue in self._cues["year"] or cue in self._months or (before.text == "-" and not line[place].gap)
-        if (
-            (cued and not self._counts(line, after, cue))
-            or before.text == "©"
-            or (before.text in "([" and before.text and line.has(after, (")", "]", ",", ";"), glued=True))
-        ):
-            yield Classed(place, after, Year(year), _COST)
-
-    def _counts(self, line: Tokens, after: int, cue: str) -> bool:
-        """True if what follows four digits is a noun in the plural."""
-        token = line[after]
-        if not token.gap or token.kind != "w" or cue in ("q1", "fy"):
-            return False
-        if token.fold in self._cues["counted"]:
-            return True
-        plural = 4 <= len(token.fold) <= 21 and token.fold[-1] == "s" and token.fold not in self._cues["not_counted"]
-        return plural and not token.text.istitle()
-
-    def _fiscal(self, line: Tokens, place: int) -> Iterator[Classed]:
-        token = line[place + 1]
-        if token.kind == "d" and len(token.text) in (2, 4):
-            yield Classed(place, place + 2, Year(int(token.text), before="fiscal year"), _COST)
-
-    def _decades(self, line: Tokens, place: int, number: int) -> Iterator[Classed]:
-        def at(start: int) -> tuple[int, int]:
-            text = line[start].text
-            end = start + 1 + line.has(start + 1, _APOSTROPHES, glued=True)
-            ok = line[start].kind == "d" and line.has(end, ("s",), glued=len(text) < 4) and text[-1] == "0"
-            return (
-                (int(text), end + 1)
-                if ok and (len(text) == 2 or (len(text) == 4 and "11" <= text[:2] <= "20"))
-                else (-1, start)
-            )
-
-        first, after = at(number)
-        marked = number > place
-        if first < 0 or (
-            first < 100 and not marked and not line.cued(number, self._cues["decade"], 1 + line.has(place - 1, DASHES))
-        ):
-            return
-        joint, start = line[after].fold, after + 1
-        start += line.has(start, _APOSTROPHES) and not line[start + 1].gap
-        last, end = at(start)
-        if last >= 0 and (line.dash(after) or joint in ("to", "and", "or")):
-            spoken = line[after].text if joint in ("to", "and", "or") else "to"
-            yield Classed(place, end, Decades(first, last, spoken), 0.3)
-        yield Classed(place, after, Decades(first), 0.3)
-
-    def _apostrophe(self, line: Tokens, place: int) -> Iterator[Classed]:
-        if line[place + 1].kind != "d" or len(line[place + 1].text) != 2:
-            return
-        if line.has(place + 2, ("s", *_APOSTROPHES), glued=True):
-            yield from self._decades(line, place, place + 1)
-        if not line.has(place + 2, ("'", "’", '"'), glued=True):
-            yield Classed(place, place + 2, Year(int(line[place + 1].text)), _COST)
 
 
 def _full_year(written: str) -> int:

@@ -10,7 +10,7 @@ from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.codes import Codes
 from text.normalization.classes.cover import Classes, Parser
-from text.normalization.classes.dates import BEFORE_YEARS, Dates
+from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
@@ -19,6 +19,7 @@ from text.normalization.classes.references import Heights, LabelledNumbers, Scor
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
+from text.normalization.classes.years import Years
 from text.normalization.draft import Draft
 from text.normalization.english.saying import said
 from text.normalization.number_words import number, ordinal
@@ -26,8 +27,15 @@ from text.sentences.abbreviations import BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
 _CUES = {name: word_list(listed) for name, listed in _CALENDAR["cues"].items()}
+_MONTHS: list[str] = _CALENDAR["months"]
+_WEEKDAYS: list[str] = _CALENDAR["days"]
+_DATED = Calendar(
+    {name: _MONTHS.index(full) + 1 for name, full in MONTH_NAMES.items()},
+    {name: _WEEKDAYS.index(full) for name, full in (DAY_NAMES | {day: day for day in _WEEKDAYS}).items()},
+    (*_MONTHS, *_WEEKDAYS),
+    _CUES,
+)
 _DIGITS = "0123456789"
-_DATES = Dates(_CALENDAR, MONTH_NAMES, DAY_NAMES)
 _MEASURES = Measures(table("en", "units"))
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
@@ -61,8 +69,8 @@ CLASSES = Classes(
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
         ("units", Parser(_NUMBERS, Heights().parse)),
-        ("dates", Parser(_DATES.words, _DATES.dates)),
-        ("years", Parser(BEFORE_YEARS, _DATES.years)),
+        ("dates", Dates(_DATED).parser),
+        ("years", Years(_DATED).parser),
         ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
         ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
         ("money", Amounts(table("en", "currencies")).parser),

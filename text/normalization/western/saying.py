@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from text.normalization.classes.cover import InWords
-from text.normalization.classes.fields import Clock, Elapsed, TimeSpan
+from text.normalization.classes.fields import (
+    Clock,
+    Date,
+    DateSpan,
+    Decades,
+    Elapsed,
+    MonthSpan,
+    TimeSpan,
+    Weekday,
+    Year,
+)
 from text.normalization.western.numbers import Written, joined, plural, spoken
 from text.normalization.western.words import Locale
 
@@ -15,6 +25,20 @@ def said(locale: Locale, fields: object) -> str:
     match fields:
         case InWords():
             return fields.said
+        case Date():
+            return _date(locale, fields)
+        case DateSpan():
+            return f"{_date(locale, fields.first)} {locale.to} {_date(locale, fields.last)}"
+        case MonthSpan():
+            names = f"{locale.months[fields.first - 1]} {locale.to} {locale.months[fields.last - 1]}"
+            return f"{names}{_between(locale)}{locale.year(fields.year)}" if fields.year else names
+        case Weekday():
+            last = "" if fields.last is None else f" {locale.to} {locale.weekdays[fields.last]}"
+            return locale.weekdays[fields.day] + last
+        case Year():
+            return locale.year(fields.year) + (f" {locale.to} {locale.year(fields.last)}" if fields.last else "")
+        case Decades():
+            return locale.year(fields.first) + (f" {locale.to} {locale.year(fields.last)}" if fields.last else "")
         case Clock():
             return _clock(locale, fields)
         case TimeSpan():
@@ -22,6 +46,25 @@ def said(locale: Locale, fields: object) -> str:
         case Elapsed():
             return _elapsed(locale, fields)
     raise TypeError(fields)
+
+
+def _between(locale: Locale) -> str:
+    """Words and spaces between a month and its year."""
+    return locale.date.partition("{month}")[2].partition("{year}")[0]
+
+
+def _date(locale: Locale, date: Date) -> str:
+    day = locale.first_day if date.day == 1 else locale.cardinal(date.day)
+    if date.last_day:
+        day += f" {locale.to} {locale.cardinal(date.last_day)}"
+    name = locale.months[date.month - 1]
+    if not date.month:
+        return day
+    if not date.day:
+        return f"{name}{_between(locale)}{locale.year(date.year)}" if date.year else name
+    form = locale.date if date.year else locale.day_and_month
+    words = form.format(day=day, month=name, year=locale.year(date.year))
+    return f"{words}, {_clock(locale, date.time)}{' UTC' * date.utc}" if date.time else words
 
 
 def _clock(locale: Locale, clock: Clock, last: bool = True) -> str:

@@ -11,12 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
+from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.times import Durations, Times
 from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.years import Years
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.western import saying
-from text.normalization.western.dates import DateParser
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
 from text.normalization.western.numbers import HALVES, SIGNS
@@ -204,15 +205,23 @@ _AND = re.compile(r" ?& ?")
 class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        dates, quantities, figures = DateParser(locale), MeasureParser(locale), FigureParser(locale)
+        quantities, figures = MeasureParser(locale), FigureParser(locale)
+        calendar = Calendar(
+            locale.month_numbers,
+            locale.day_numbers,
+            (*locale.months, *locale.weekdays),
+            locale.cue | {"between_days": locale.cue.get("between_days", frozenset()) | {locale.to}},
+            plain=True,
+            hundreds=bool(locale.years_by_hundreds),
+        )
         amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
         short, numerals = AbbreviationParser(locale), RomanParser(locale)
         self.classes = Classes(
             (
                 ("abbreviations", forms.parser),
-                ("dates", Parser(dates.starts, dates.dates)),
-                ("years", Parser(frozenset("'’‘"), dates.years)),
+                ("dates", Dates(calendar).parser),
+                ("years", Years(calendar).parser),
                 ("times", Times({}, locale.cue, halves=bool(locale.parts_of_day)).parser),
                 ("durations", Parser(frozenset(), Durations(locale.duration_units, locale.cue).parse)),
                 ("money", Parser(amounts.starts | SIGNS, amounts.parse)),
