@@ -26,13 +26,13 @@ from supervisor.speechd.installation import MODULE, InstalledFiles, install, uni
     type=click.IntRange(0, 100),
     default=3,
     show_default=True,
-    help="espeak-ng speaks texts of at most so many words, at once; with 0 the server speaks them.",
+    help="Texts of at most so many words sound at once; with 0 the server makes them when they come.",
 )
 @click.option(
     "--instant-characters/--no-instant-characters",
     default=True,
     show_default=True,
-    help="espeak-ng speaks characters and keys, at once.",
+    help="Characters and keys sound at once.",
 )
 @click.option(
     "--default/--no-default", "as_default", default=True, help="Make kokoro-live the module of clients that name none."
@@ -68,7 +68,7 @@ def install_speechd(
     click.echo(f"Try it: spd-say -o {MODULE} 'This is the voice of the server.'")
     if instant_words:
         click.echo(
-            f"espeak-ng speaks up to {instant_words} words, because it is sooner; --instant-words 0 changes that."
+            f"espeak-ng says up to {instant_words} words, until their sounds are made; --instant-words 0 changes that."
         )
 
 

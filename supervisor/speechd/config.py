@@ -19,9 +19,9 @@ class ModuleConfig:
     voice: str = ""
     """The voice of clients that choose none, whose voice type is therefore male1; empty: a male voice."""
     instant_words: int = 3
-    """espeak-ng speaks texts of at most so many words, because it needs no time for them; 0: the server speaks them."""
+    """Texts of at most so many words sound at once: as the server has made them before, or by espeak-ng."""
     instant_characters: bool = True
-    """espeak-ng speaks characters and keys."""
+    """Characters and keys sound at once."""
 
     def written(self) -> str:
         """The file's content, which `read_config` reads."""
@@ -31,9 +31,9 @@ class ModuleConfig:
             f"Url {shlex.quote(self.url)}\n"
             "# The voice of clients that choose none.\n"
             + (f"Voice {shlex.quote(self.voice)}\n" if self.voice else "# Voice af_heart\n")
-            + "# espeak-ng speaks texts of at most so many words at once; with 0 the server speaks them.\n"
+            + "# Texts of at most so many words sound at once; with 0 the server makes them when they come.\n"
             f"InstantWords {self.instant_words}\n"
-            "# espeak-ng speaks characters and keys at once (on or off).\n"
+            "# Characters and keys sound at once (on or off).\n"
             f"InstantCharacters {'on' if self.instant_characters else 'off'}\n"
         )
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import logging
 import os
+import string
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -18,9 +19,10 @@ from client.blocking import BlockingClient
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import VoiceInfo
 from supervisor.speechd.config import ModuleConfig
-from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
+from supervisor.speechd.document import Mark, SpokenText, Text, marked_up, spelled, words_in
 from supervisor.speechd.espeak import Espeak, EspeakAudio, named
 from supervisor.speechd.manner import Manner, VoiceList
+from supervisor.speechd.vocabulary import Asked, Vocabulary
 from supervisor.speechd.wire import Ended, Playout, Wire, leave
 
 VOICES_AGAIN = 5.0
@@ -36,6 +38,11 @@ _SILENT_SECONDS = 4.0
 _WAITING_SECONDS = 1.0
 """Longest wait for a server that serves others first: after it espeak-ng speaks."""
 
+_ALPHABET = string.ascii_lowercase + string.digits
+
+Write = Callable[[str], str]
+"""Makes SSML of a stretch of text."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -45,9 +52,13 @@ class Speaking:
     def __init__(self, wire: Wire, config: ModuleConfig) -> None:
         self._wire = wire
         self._config = config
-        session = {"X-Session": f"speechd/{os.getpid()}", "User-Agent": "kokoro-live-speechd"}
+        agent = {"User-Agent": "kokoro-live-speechd"}
+        session = {"X-Session": f"speechd/{os.getpid()}"} | agent
         self._server = BlockingClient(config.url, most=_WAITING_SECONDS, headers=session)
         self._espeak = Espeak()
+        self._vocabulary = Vocabulary(BlockingClient(config.url, headers=agent), lambda: self.is_busy)
+        self._expected: dict[str, Any] = {}
+        """Fields for which letters and digits were asked for last."""
         self._voices: VoiceList | None = None
         self._no_voices_before = 0.0
         """Monotonic seconds until which the server isn't asked for them."""
@@ -67,6 +78,7 @@ class Speaking:
         self.stop()
         if self._thread:
             self._thread.join(1.0)
+        self._vocabulary.close()
         self._espeak.close()
 
     @property
@@ -128,9 +140,6 @@ class Speaking:
         language = voices.language(voice) if voice else manner.language
         if command == "CHAR":
             character = " " if message == "space" else message
-            if len(character) == 1 and (config.instant_characters or voice is None):
-                self._play_pieces(self._espeak.character(character, language, manner), playout)
-                return
             document = SpokenText((Text(character),))
             instant = config.instant_characters
         elif command == "SPEAK":
@@ -139,13 +148,21 @@ class Speaking:
         else:
             document = SpokenText((Text(message.replace("_", " ").strip() or message),))
             instant = config.instant_characters or command == "SOUND_ICON"
-        reads_signs = manner.punctuation_mode != "none" and not language.startswith("en")
-        if voice is None or instant or reads_signs:
+        named_capital = document.text.isupper() and manner.cap_let_recogn != "none"
+        is_sign = command == "CHAR" and (named_capital or not document.text.isalnum())
+        signs_apart = manner.punctuation_mode != "none" and not language.startswith("en")
+        write = spelled if command == "CHAR" or manner.spelling_mode == "on" else partial(_written, manner, language)
+        fields = {"voice": voice} | _fields(manner)
+        if voice and instant and not (is_sign or signs_apart) and self._play_kept(document, fields, write, playout):
+            return
+        if command == "CHAR" and len(document.text) == 1 and (instant or voice is None):
+            self._play_pieces(self._espeak.character(document.text, language, manner), playout)
+            return
+        if voice is None or instant or signs_apart:
             self._by_espeak(document, language, manner, playout)
             return
-        write = spelled if command == "CHAR" or manner.spelling_mode == "on" else partial(_written, manner, language)
         try:
-            self._by_server(document, {"voice": voice} | _fields(manner), write, playout)
+            self._by_server(document, fields, write, playout)
             self._alone = False
         except (NoAnswer, RequestRefused) as error:
             if self._is_stopped:
@@ -154,7 +171,21 @@ class Speaking:
             playout.another_source()
             self._by_espeak(document.after(playout.reached), language, manner, playout)
 
-    def _by_server(self, document: SpokenText, fields: dict[str, Any], write: Any, playout: Playout) -> None:
+    def _play_kept(self, document: SpokenText, fields: dict[str, Any], write: Write, playout: Playout) -> bool:
+        """True if the server has made the document's sound before, and it was played."""
+        if fields != self._expected:
+            self._expected = fields
+            self._vocabulary.expect(_asked(SpokenText((Text(each),)), fields, spelled) for each in _ALPHABET)
+        sound = self._vocabulary.get(_asked(document, fields, write))
+        if sound is None:
+            return False
+        playout.audio(*sound)
+        for name in document.marks:
+            playout.mark(0, name)
+        playout.finish()
+        return True
+
+    def _by_server(self, document: SpokenText, fields: dict[str, Any], write: Write, playout: Playout) -> None:
         """Speak a document; where the server refuses it, the client's tags, which may be the reason, are left out.
 
         Raises:
@@ -229,6 +260,12 @@ class Speaking:
         if not self._alone:
             self._alone = True
             _log.warning("%s doesn't speak (%s): espeak-ng speaks until it does", self._config.url, reason)
+
+
+def _asked(document: SpokenText, fields: dict[str, Any], write: Write) -> Asked:
+    """What is asked for a document's sound, whatever its marks."""
+    heard = SpokenText(tuple(part for part in document.parts if not isinstance(part, Mark)))
+    return (*fields.items(), ("input", heard.ssml(write)))
 
 
 def _fields(manner: Manner) -> dict[str, Any]:
