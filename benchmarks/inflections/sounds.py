@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from benchmarks.quality.pitch import pitches
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality.pitch import PITCH_HOP, pitches
 from shm.audio import SAMPLE_RATE, Pcm
+
+Track = NDArray[np.floating[Any]]
+"""Semitones of each 10 ms."""
 
 
 def semitones(plain: Pcm, changed: Pcm) -> float:
@@ -16,24 +22,41 @@ def semitones(plain: Pcm, changed: Pcm) -> float:
     return float(np.median(12 * np.log2(other[:frames][both] / one[:frames][both])))
 
 
-def spread(samples: Pcm) -> float:
-    """Distance of the pitch's tenth and ninetieth percentile in semitones."""
-    voiced = pitches(samples)
-    low, high = np.percentile(12 * np.log2(voiced[~np.isnan(voiced)]), [10, 90])
-    return float(high - low)
+def widened(plain: Pcm, changed: Pcm) -> float:
+    """Factor on the pitch's range, of sounds of the same length: semitones of one for each of the other.
+
+    Frames that are voiced in both count. Percentiles of each sound by itself would compare other frames with each
+    other: a voice creaks at the ends of a wider range, and then has no pitch.
+    """
+    one, other = _tracks(plain, changed)
+    return _slope(one, other)
+
+
+def climb(plain: Pcm, changed: Pcm) -> float:
+    """Semitones by which the changed pitch climbs from the first sound to the last one, above the plain one's."""
+    one, other = _tracks(plain, changed)
+    begin, end = _sounding(plain)
+    return _slope(np.arange(len(one)) * (PITCH_HOP / (end - begin)), other - one)
+
+
+def _tracks(*sounds: Pcm) -> list[Track]:
+    found = [12 * np.log2(pitches(each)) for each in sounds]
+    frames = min(map(len, found))
+    return [each[:frames] for each in found]
+
+
+def _slope(given: Track, found: Track) -> float:
+    """Median slope between the lower and the upper half of the given values; NaN counts nowhere."""
+    there = np.flatnonzero(~np.isnan(given) & ~np.isnan(found))
+    order = there[np.argsort(given[there], kind="stable")]
+    lower, upper = order[: len(order) // 2], order[(len(order) + 1) // 2 :]
+    runs = given[upper] - given[lower]
+    return float(np.median((found[upper] - found[lower])[runs > 0] / runs[runs > 0]))
 
 
 def level(samples: Pcm) -> float:
     """dB relative to full scale, of the root mean square."""
     return float(20 * np.log10(max(np.sqrt((samples.astype(float) ** 2).mean()), 1e-9) / 32768))
-
-
-def climb(samples: Pcm) -> float:
-    """Semitones from the median pitch of the first third to that of the last one."""
-    voiced = pitches(samples)
-    voiced = 12 * np.log2(voiced[~np.isnan(voiced)])
-    third = len(voiced) // 3
-    return float(np.median(voiced[-third:]) - np.median(voiced[:third]))
 
 
 def last_pitch(samples: Pcm) -> float:
@@ -45,5 +68,10 @@ def last_pitch(samples: Pcm) -> float:
 
 def seconds(samples: Pcm) -> float:
     """Time from the first audible sample (-50 dBFS) to the last one."""
+    begin, end = _sounding(samples)
+    return (end - begin) / SAMPLE_RATE
+
+
+def _sounding(samples: Pcm) -> tuple[int, int]:
     loud = np.flatnonzero(np.abs(samples) > 100)
-    return float(loud[-1] - loud[0] + 1) / SAMPLE_RATE if len(loud) else 0.0
+    return (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, 0)

@@ -77,6 +77,11 @@ class Heard:
         """Word errors in per cent."""
         return 100 * self.errors / max(self.words, 1)
 
+    @property
+    def wrong(self) -> str:
+        opinion = float(np.mean(self.opinions or [0]))
+        return f"{self.errors} of {self.words} words wrong ({self.points:.1f} %), DNSMOS P.808 {opinion:.2f}"
+
     def against(self, other: Heard) -> tuple[float, float]:
         """Percentage points of word errors, and of P.808, by which these sounds exceed the others."""
         return self.points - other.points, float(np.mean(self.opinions or [0]) - np.mean(other.opinions or [0]))

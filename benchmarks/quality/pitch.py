@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from shm.audio import SAMPLE_RATE, Pcm
 
-_FRAME, _HOP = SAMPLE_RATE // 20, SAMPLE_RATE // 100
-"""50 ms, of which one begins every 10 ms."""
+_FRAME, PITCH_HOP = SAMPLE_RATE // 20, SAMPLE_RATE // 100
+"""Samples: 50 ms, of which one begins every 10 ms."""
 
 _LOWEST, _HIGHEST = 60, 400
 """Hz."""
@@ -32,7 +32,7 @@ def pitches(samples: Pcm) -> NDArray[np.float64]:
     """Hz of each 10 ms; NaN where nothing is voiced. Shape [frames]."""
     if len(samples) < _FRAME:
         return np.zeros(0)
-    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(float), _FRAME)[::_HOP]
+    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(float), _FRAME)[::PITCH_HOP]
     return np.array([_pitch(frame - frame.mean()) for frame in frames])
 
 

@@ -30,7 +30,7 @@ from shm.score import (
     Score,
 )
 from worker.split.segments.segment import Array, Prosody
-from worker.split.segments.windows import FRAME_SAMPLES
+from worker.split.segments.windows import AUDIBLE_ENERGY, FRAME_SAMPLES
 
 VOICED = 20.0
 """Hz above which a frame is voiced: the model's curve falls below it between voiced sounds."""
@@ -53,8 +53,9 @@ _SOUNDING = 1 / 3
 """Fraction of the energy of the loudest tenth of voiced frames above which a frame sounds: its pitch counts for the
 segment's mean, and under a rise it is voiced."""
 
-CEILING = 0.89
-"""Amplitude (-1 dBFS) that raised samples don't pass; they bend from `_KNEE` on."""
+CEILING = 0.86
+"""Amplitude (-1.3 dBFS) that no sample passes whose level is changed; they bend from `_KNEE` on. The curve between
+samples rises up to 0.3 dB above them."""
 
 _KNEE = 0.7
 
@@ -77,7 +78,7 @@ class Gain:
         elif factors == 1:
             return audio
         louder = audio * factors
-        over = np.abs(louder) > np.maximum(_KNEE, np.abs(audio))
+        over = (np.abs(louder) > _KNEE) & (louder != audio)
         room = CEILING - _KNEE
         bent = np.sign(louder) * (_KNEE + room * np.tanh((np.abs(louder) - _KNEE) / room))
         limited: NDArray[np.floating[Any]] = np.where(over, bent, louder).astype(audio.dtype)
@@ -165,7 +166,7 @@ def _sampled(curve: Array, places: NDArray[np.float64], *, voiced: bool = False)
 
 
 def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[tuple[int, int]]) -> NDArray[Any]:
-    """The pitch, [frames]. A contour's time is that of its words, without the silence at the segment's edges."""
+    """The pitch, [frames]. A contour's time is that of its words' sound."""
     f0, ends = prosody.f0.ravel(), 2 * np.cumsum(prosody.durations)
     voiced = f0 > VOICED
     if not voiced.any():
@@ -183,8 +184,10 @@ def _pitched(prosody: Prosody, spans: Sequence[InflectedSpan], places: Sequence[
         if inflection.hertz:
             shift += np.log2(inflection.hertz) - mean
         if inflection.contour:
-            begin, length = int(ends[span.start]), max(int(ends[span.end] - ends[span.start]), 1)
-            moments = (np.arange(start, end) + 0.5 - begin) / length
+            # A stop or comma at the span's end lasts, but isn't heard.
+            heard_in = np.flatnonzero(energy[int(ends[span.start]) : int(ends[span.end])] > AUDIBLE_ENERGY)
+            first, last = (heard_in[0], heard_in[-1]) if len(heard_in) else (0, 0)
+            moments = (np.arange(start, end) - int(ends[span.start]) - first) / max(last - first, 1)
             shift = shift + np.array([at_fraction(inflection.contour, float(each)) for each in moments]) / 12
         shifts.append(((start, end), shift))
         ranges.append(((start, end), inflection.range))

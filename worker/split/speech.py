@@ -27,6 +27,7 @@ from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.inflections import Gain, inflected, score_of, scored
+from worker.split.pace import FAST, hastened
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import (
     GENERATOR_CONTEXT,
@@ -236,7 +237,7 @@ class SplitSpeech:
             return "whole"
         shape = self._shape
         windows = f"windows {shape.first} {shape.growth:g} {shape.longest}"
-        return f"{windows}, statistics {self._predictor.digest}, short ones weighted"
+        return f"{windows}, statistics {self._predictor.digest}, short ones weighted, fast ones by phonemes"
 
     @property
     def session(self) -> Any:
@@ -256,7 +257,12 @@ class SplitSpeech:
         """
         started, control = time.monotonic(), utterance.control
         paused_before = control.paused_seconds
-        prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
+        fast = utterance.speed > FAST
+        prosody = self._crew.run(
+            control, lambda _: self._prosody_of([*inputs[:2], np.ones_like(inputs[2])] if fast else inputs, control)
+        )
+        if fast:
+            prosody = hastened(prosody, utterance.script, utterance.speed)
         prosody_made = time.monotonic()
         prosody, gain = scored(*inflected(prosody, utterance.inflected, level), utterance.score)
         if utterance.score_only:
