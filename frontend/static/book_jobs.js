@@ -1,7 +1,7 @@
 // The list of jobs: one card for each book, kept while it changes, so that the focus stays where it is.
 
 import { key } from "./api.js";
-import { made } from "./made.js";
+import { keepAsFile, made } from "./made.js";
 import { t } from "./words.js";
 
 function time(seconds) {
@@ -113,9 +113,7 @@ export class JobCards {
     event.preventDefault();
     this.tried(async () => {
       const blob = await (await this.api(`v1/jobs/${card.id}/result`)).blob();
-      const link = made("a", { href: URL.createObjectURL(blob), download: card.job.result.file_name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      keepAsFile(blob, card.job.result.file_name);
       return t("Downloaded {name}.", { name: card.job.result.file_name });
     });
   }

@@ -1,6 +1,7 @@
 // Speech as a file, with how much of it is made.
 
 import { ask, reached } from "./api.js";
+import { keepAsFile } from "./made.js";
 import { clear, failed, say } from "./notices.js";
 import { duration } from "./transport.js";
 import { t } from "./words.js";
@@ -62,12 +63,7 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seco
 /** Have the browser keep a request's speech, in its format, as a file. Returns its bytes. */
 async function download(request, title, id, signal) {
   const audio = await file(request, id, signal);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(audio);
-  link.download = `${title.replace(/[\\/:*?"<>|\p{Cc}]+/gu, " ").trim() || "speech"}.${request.response_format}`;
-  link.click();
-  // The click has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  keepAsFile(audio, `${title}.${request.response_format}`);
   return audio.size;
 }
 

@@ -52,6 +52,7 @@ let picking = null; // these two come when they are wanted first
 let saving = null;
 const openPicker = async () => (await (picking ??= makePicker())).open();
 const cancel = async () => (await saving)?.cancel();
+const openMelody = async () => (await import("./melody.js")).shape($("melody-dialog"), reader);
 const makePicker = async () => new (await import("./picker.js")).Picker($("voice-dialog"), voices, async (said) => {
   const aloud = reader.state === "playing" || reader.state === "waiting";
   reader.pause();
@@ -103,10 +104,8 @@ $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
 });
 for (const button of document.querySelectorAll(".download")) button.addEventListener("click", keepAsFile);
-$("edit").addEventListener("click", () => session.edit());
-$("close").addEventListener("click", () => session.close());
-$("cancel").addEventListener("click", cancel);
-$("voice").addEventListener("click", openPicker);
+const clicks = { edit: () => session.edit(), close: () => session.close(), cancel, voice: openPicker, melody: openMelody };
+for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", act);
 takeFiles(some("drop", "open", "file"), (file) => session.file(file));
 takePastes($("text"));
 bind($("settings-dialog"));
@@ -132,6 +131,7 @@ listen(
     v: openPicker,
     o: () => $("open").click(),
     e: () => session.edit(),
+    m: openMelody,
     "?": () => $("keys-dialog").showModal(),
   },
   new Set(["Escape"]),

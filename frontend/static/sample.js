@@ -1,4 +1,4 @@
-// A second of a voice, to choose by.
+// Speech by itself: a second of a voice, to choose by, or a sentence.
 
 import { askForSpeech, speech } from "./events.js";
 import { Player } from "./player.js";
@@ -23,14 +23,24 @@ const SAID = {
  * @param {AbortSignal} signal ends it
  * @throws {ApiError} or DOMException "AbortError"
  */
-export async function sample({ id, language }, signal) {
+export function sample({ id, language }, signal) {
+  const said = SAID[language.split("-")[0]] ?? SAID.en;
+  return sound({ input: said(titleOf(id)), voice: id }, signal, "sample");
+}
+
+/**
+ * Let a request's speech be heard, to its end.
+ *
+ * @param request {input, voice, speed} or {score}
+ * @param {string} use as of `askForSpeech`
+ * @throws {ApiError} or DOMException "AbortError"
+ */
+export async function sound(request, signal, use) {
   const player = new Player();
   player.resume();
   signal.addEventListener("abort", () => player.close());
   try {
-    const said = SAID[language.split("-")[0]] ?? SAID.en;
-    const response = await askForSpeech({ input: said(titleOf(id)), voice: id }, signal, "sample");
-    for await (const { samples } of speech(response)) {
+    for await (const { samples } of speech(await askForSpeech(request, signal, use))) {
       if (samples && !signal.aborted) player.play(samples);
     }
     await player.heard();

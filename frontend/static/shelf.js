@@ -2,6 +2,7 @@
 
 import { language, t } from "./words.js";
 import { exported, forget, forgetAll, imported, kept } from "./library.js";
+import { keepAsFile } from "./made.js";
 import { failed } from "./notices.js";
 
 const FEWEST = 5; // texts that are worth a search
@@ -25,11 +26,7 @@ export class Shelf {
       await this.show();
     });
     elements.find.addEventListener("input", () => this.#filter());
-    elements.export.addEventListener("click", async () => {
-      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(await exported()), download: "kokoro-live-library.json" });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    });
+    elements.export.addEventListener("click", async () => keepAsFile(await exported(), "kokoro-live-library.json"));
     elements.import.addEventListener("click", () => elements.imported.click());
     elements.imported.addEventListener("change", async () => {
       const [file] = elements.imported.files;
