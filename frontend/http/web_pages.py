@@ -34,7 +34,8 @@ def is_public(address: str) -> bool:
     a network by another protocol (mapped, translated or tunnelled IPv4)."""
     found = ip_address(address.partition("%")[0])
     within = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None) or getattr(found, "teredo", None)
-    return found.is_global and not (found.is_multicast or found.is_reserved or within)
+    local = getattr(found, "is_site_local", False)
+    return found.is_global and not (found.is_multicast or found.is_reserved or local or within)
 
 
 def _public_socket(found: tuple[Any, ...]) -> socket.socket:
