@@ -142,6 +142,25 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that began or continued the job and have made no passage of it."""
 
 
+class BookSentence(msgspec.Struct, frozen=True):
+    text: str
+    start: float
+    """Seconds from the book's beginning."""
+
+
+class BookPart(msgspec.Struct, frozen=True):
+    title: str
+    start: float
+    """Seconds from the book's beginning."""
+    sentences: list[BookSentence]
+
+
+class JobText(msgspec.Struct, frozen=True):
+    """A finished book's text in time."""
+
+    chapters: list[BookPart]
+
+
 class Job(msgspec.Struct, frozen=True):
     order: JobOrder
     journal: JobJournal

@@ -5,6 +5,7 @@ jobs/job-0123456789abcdef/source         the uploaded file; locked while it is b
                           order.json     JobOrder, written once by the front: with it the job exists
                           journal.json   JobJournal, written by the maker of books only
                           work/          spoken passages and finished chapters
+                          text.json      JobText, the finished book's text in time, written before the journal's end
                           RESULT         the finished book, named by the journal
 ```
 
@@ -33,7 +34,7 @@ from shm.book_jobs import Job, JobJournal, JobOrder, JobState, is_job_id
 
 log = logging.getLogger(__name__)
 
-SOURCE, ORDER, JOURNAL, WORK = "source", "order.json", "journal.json", "work"
+SOURCE, ORDER, JOURNAL, WORK, TEXT = "source", "order.json", "journal.json", "work", "text.json"
 
 _decode_order = kept.JOB.decoder(JobOrder)
 _decode_journal = kept.JOB.decoder(JobJournal)

@@ -7,7 +7,7 @@ import logging
 import shutil
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,17 @@ import msgspec
 from books.book import Book, BookError, Chapter
 from books.making.casting import cast_of
 from books.making.maker import BookMaker, Order
-from books.making.outputs import BookOutput
+from books.making.outputs import BookOutput, FinishedChapter
 from books.making.passages import PassageRefused, Postponed
 from books.making.progress import BookProgress, spoken_seconds
 from books.making.server import ServerSpeaker
 from books.making.settings import BookPauses, BookSettings, chosen
 from books.reading.open import read_book
 from books.writing.chapter_audio import audio_format
-from shm.atomic import replacing
-from shm.book_jobs import Hours, Job, JobOptions, JobState
-from shm.job_folder import SOURCE, WORK, JobFolder
+from shm.atomic import replacing, write_whole
+from shm.audio import SAMPLE_RATE
+from shm.book_jobs import BookPart, BookSentence, Hours, Job, JobOptions, JobState, JobText
+from shm.job_folder import SOURCE, TEXT, WORK, JobFolder
 
 # The finished file of a job, made from the options that the front has checked.
 
@@ -59,6 +60,18 @@ def pack(output: BookOutput, path: Path) -> None:
             with file.open("rb") as source, archive.open(entry, "w", force_zip64=True) as packed:
                 shutil.copyfileobj(source, packed)
     shutil.rmtree(output.path)
+
+
+def text_in_time(chapters: Sequence[FinishedChapter]) -> bytes:
+    """The finished book's text, for a player, in JSON: `JobText`."""
+    timed, begins = [], 0.0
+    for chapter in chapters:
+        sentences = [
+            BookSentence(each.text, round(begins + each.start / SAMPLE_RATE, 3)) for each in chapter.spoken().sentences
+        ]
+        timed.append(BookPart(chapter.title, round(begins, 3), sentences))
+        begins += chapter.seconds
+    return msgspec.json.encode(JobText(timed))
 
 
 log = logging.getLogger(__name__)
@@ -152,11 +165,13 @@ class JobMaking:
         settings, work = settings_of(order.options), home / WORK
         output = output_of_job(order.options, home, work)
         make = Order(book, chapters, settings, output, work)
-        seconds = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
+        finished = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
+        await asyncio.to_thread(lambda: write_whole(home / TEXT, text_in_time(finished)))
         result = home / result_name(order.options)
         if output.folder:
             await asyncio.to_thread(pack, output, result)
         size = result.stat().st_size
+        seconds = sum(chapter.seconds for chapter in finished)
         self._end(JobState.DONE, audio_seconds=seconds, result=result.name, result_bytes=size, progress=1.0)
         await asyncio.to_thread(self.folder.clear, order.id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -61,8 +61,8 @@ class BookMaker:
         self._journal = SpeechJournal(self.order.folder / "passages")
         self._meter = Meter(0)
 
-    async def make(self) -> float:
-        """Make the book, and return its length in seconds.
+    async def make(self) -> Sequence[FinishedChapter]:
+        """Make the book, and return its chapters, whose files stay until the order's folder is deleted.
 
         Raises:
             PassageRefused: the speaker refuses a passage, which the message names, or another engine speaks now
@@ -84,7 +84,7 @@ class BookMaker:
         }
         await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
         self._report()
-        return sum(chapter.seconds for chapter in finished)
+        return finished
 
     def _divided(self, chapter: Chapter) -> tuple[Passage, ...]:
         language = self.order.settings.language or self.order.book.language

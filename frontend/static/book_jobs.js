@@ -25,7 +25,7 @@ function told(job) {
 class Card {
   #sure = false;
 
-  constructor(id, remove, fetched) {
+  constructor(id, remove, fetched, heard) {
     this.id = id;
     this.title = made("h3", {});
     this.bar = made("progress", { max: 1 });
@@ -34,7 +34,9 @@ class Card {
     this.remove.addEventListener("click", () => this.#asked(remove));
     this.link = made("a", { hidden: true, textContent: t("Download"), href: `v1/jobs/${id}/result`, download: "" });
     this.link.addEventListener("click", (event) => fetched(event, this));
-    const actions = made("p", { className: "actions" }, this.link, this.remove);
+    this.hear = made("button", { type: "button", textContent: t("Listen"), hidden: true });
+    this.hear.addEventListener("click", () => heard(this));
+    const actions = made("p", { className: "actions" }, this.hear, this.link, this.remove);
     this.element = made("li", {}, this.title, this.bar, this.words, actions);
   }
 
@@ -48,6 +50,8 @@ class Card {
     this.words.textContent = told(job);
     this.words.classList.toggle("books-wrong", job.state === "failed");
     this.link.hidden = job.state !== "done";
+    this.hear.hidden = !new Audio().canPlayType(job.result?.content_type ?? "");
+    this.hear.ariaLabel = t("Listen to {name}", { name });
     this.link.ariaLabel = t("Download {name}", { name });
     this.#label();
   }
@@ -73,6 +77,7 @@ class Card {
 
 export class JobCards {
   #cards = new Map();
+  #playing = null; // {card, player}
 
   /** `tried` does what it is given, and tells the text that this resolves to, or its error. */
   constructor(api, tried) {
@@ -91,13 +96,34 @@ export class JobCards {
     }
     for (const job of jobs) {
       if (!this.#cards.has(job.id)) {
-        const card = new Card(job.id, (one) => this.#remove(one), (event, one) => this.#download(event, one));
+        const card = new Card(job.id, (one) => this.#remove(one), (event, one) => this.#download(event, one), (one) => this.#hear(one));
         this.#cards.set(job.id, card);
         this.element.prepend(card.element);
       }
       this.#cards.get(job.id).show(job);
     }
     this.element.hidden = !jobs.length;
+  }
+
+  /** Play a book beneath its card, in place of another; a second press puts the player away. */
+  #hear(card) {
+    const again = this.#playing?.card === card;
+    this.#silent();
+    if (again) return;
+    this.tried(async () => {
+      const { BookPlayer } = await import("./book_player.js");
+      const player = new BookPlayer(this.api, card.job);
+      this.#playing = { card, player };
+      card.element.append(player.element);
+      await player.begin();
+      return "";
+    });
+  }
+
+  #silent() {
+    this.#playing?.player.end();
+    this.#playing?.player.element.remove();
+    this.#playing = null;
   }
 
   #remove(card) {

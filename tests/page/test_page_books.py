@@ -37,12 +37,34 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
         link.click()
     assert downloading.value.suggested_filename == "A Small Book.mp3"
     assert downloading.value.path().read_bytes() == result(espeak, job["id"])[2]
+    _is_played(visit, card, espeak.get(f"/v1/jobs/{job['id']}/text")[1]["chapters"])
     found = Axe().run(visit.page)
     assert not found.violations_count, found.generate_report()
     card.get_by_role("button", name="Delete A Small Book").click()
     card.get_by_role("button", name="Really delete? A Small Book").click()
     expect(card).to_have_count(0)
     assert espeak.get("/v1/jobs")[1]["data"] == []
+
+
+def _is_played(visit: Visit, card: Locator, chapters: list[dict[str, object]]) -> None:
+    """With its text in time; the second chapter's begins where its list says, and the place is kept."""
+    assert [chapter["title"] for chapter in chapters] == ["One", "Two"] and chapters[0]["start"] == 0
+    listen = card.get_by_role("button", name="Listen to A Small Book")
+    listen.click()
+    visit.wait("() => document.querySelector('.book-player audio').currentTime > 0")
+    text = card.get_by_role("region", name="The text as it is read")
+    card.get_by_text("Chapters").click()
+    card.get_by_role("button", name="Two", exact=True).click()
+    expect(text.locator(".current")).to_have_text("Two")
+    expect(text).to_contain_text("It ends here.")
+    place = visit.page.evaluate("document.querySelector('.book-player audio').currentTime")
+    assert float(str(chapters[1]["start"])) <= place < float(str(chapters[1]["start"])) + 60
+    text.get_by_text("It ends here.").click()
+    expect(text.locator(".current")).to_have_text("It ends here.")
+    card.get_by_label("Speed").select_option("2")
+    assert visit.page.evaluate("document.querySelector('.book-player audio').playbackRate") == 2
+    listen.click()
+    expect(card.locator("audio")).to_have_count(0)
 
 
 def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -16,8 +17,9 @@ from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.upload import JobForm, Receiver
 from frontend.jobs.desk import JobDesk
-from frontend.serving.route import Access, Answer, Routes, json_answer
-from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState
+from frontend.serving.route import JSON, Access, Answer, Routes, json_answer
+from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText
+from shm.job_folder import TEXT
 
 MEDIA_TYPES: dict[BookFormat, str] = {
     "m4b": "audio/mp4",
@@ -228,14 +230,7 @@ async def get_all(request: web.Request) -> web.Response:
 )
 async def result(request: web.Request) -> web.StreamResponse:
     """The finished book."""
-    desk = request.app[JOBS]
-    job = _named(request, await desk.jobs())
-    if job.journal.state is not JobState.DONE:
-        message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
-        raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
-    path = desk.folder.of(job.order.id) / job.journal.result
-    if not await desk.run(path.is_file):
-        raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
+    job, path = await _finished(request, lambda job: job.journal.result)
     name = saved_as(job)
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     headers = {
@@ -243,6 +238,37 @@ async def result(request: web.Request) -> web.StreamResponse:
         hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
     }
     return _FileFromThreads(path, _CHUNK, headers=headers)
+
+
+@ROUTES.add(
+    "get",
+    "/v1/jobs/{id}/text",
+    Access.HERE,
+    "Books",
+    json_answer("Chapters and sentences, with the seconds at which they begin.", JobText),
+    errors=(403, 404, 409, 503),
+)
+async def text(request: web.Request) -> web.StreamResponse:
+    """A finished book's text in time."""
+    _, path = await _finished(request, lambda _: TEXT)
+    return _FileFromThreads(path, _CHUNK, headers={hdrs.CONTENT_TYPE: JSON})
+
+
+async def _finished(request: web.Request, name_of: Callable[[Job], str]) -> tuple[Job, Path]:
+    """The job that the address names, and a file of its folder.
+
+    Raises:
+        ApiError: there is no such job, it isn't done, or its file is gone.
+    """
+    desk = request.app[JOBS]
+    job = _named(request, await desk.jobs())
+    if job.journal.state is not JobState.DONE:
+        message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
+        raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
+    path = desk.folder.of(job.order.id) / name_of(job)
+    if not await desk.run(path.is_file):
+        raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
+    return job, path
 
 
 @ROUTES.add(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
@@ -17,7 +18,7 @@ from books.making.chapter import SpeechJournal
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from books.making.server import ServerSpeaker
 from frontend.settings.jobs import JobSettings
-from shm.book_jobs import Hours, Job, JobJournal, JobOptions, JobOrder, JobState
+from shm.book_jobs import Hours, Job, JobJournal, JobOptions, JobOrder, JobState, JobText
 from shm.job_folder import JobFolder
 from tests.books.making.made_speaker import made_speech
 
@@ -79,7 +80,12 @@ def test_a_job_is_made(tmp_path: Path) -> None:
         "journal.json",
         "order.json",
         "result.flac",
+        "text.json",
     ]
+    first, second = msgspec.json.decode((shelf.folder.of(shelf.id) / "text.json").read_bytes(), type=JobText).chapters
+    times = [sentence.start for chapter in (first, second) for sentence in chapter.sentences]
+    assert first.start == 0 < second.start <= second.sentences[0].start, "by the whole book's time"
+    assert times == sorted(times) and times[-1] < (shelf.journal.audio_seconds or 0)
 
 
 def test_a_full_disk_is_waited_for_and_is_no_death(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,102 @@
+// A finished book on the page: its chapters, its speed, and its text, in which the sentence that sounds is lit up.
+
+import { key } from "./api.js";
+import { made } from "./made.js";
+import { t } from "./words.js";
+
+const SPEEDS = [0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3];
+
+const AGAIN = 5; // seconds between two notes of the place
+
+/** A player of one book; `element` is put on the page. */
+export class BookPlayer {
+  #api;
+  #job;
+  #sound = made("audio", { controls: true, preload: "metadata" });
+  #chapters = made("ol", {});
+  #text = made("p", { className: "book-text", tabIndex: 0, role: "region", ariaLabel: t("The text as it is read") });
+  #all = []; // {title, start, sentences: [{text, start}]}
+  #shown = -1; // the number of the chapter whose text is shown
+  #noted = 0;
+
+  /** @param api as `ask` @param {object} job one that is done */
+  constructor(api, job) {
+    this.#api = api;
+    this.#job = job;
+    this.#sound.ariaLabel = job.title || job.file_name;
+    const speed = made("select", { ariaLabel: t("Speed") }, ...SPEEDS.map((each) => new Option(`${each}×`, each)));
+    speed.value = 1;
+    speed.addEventListener("change", () => (this.#sound.playbackRate = Number(speed.value)));
+    const list = made("details", { className: "book-chapters" }, made("summary", { textContent: t("Chapters") }), this.#chapters);
+    this.element = made("div", { className: "book-player" }, this.#sound, speed, list, this.#text);
+    for (const event of ["timeupdate", "seeked"]) this.#sound.addEventListener(event, () => this.#look());
+    this.#chapters.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
+    this.#text.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
+  }
+
+  /** Load the book and play it from where it was left. */
+  async begin() {
+    const path = `v1/jobs/${this.#job.id}`;
+    // An audio element can't send the key, so with one the file is fetched whole.
+    const file = key() ? URL.createObjectURL(await (await this.#api(`${path}/result`)).blob()) : `${path}/result`;
+    this.#sound.src = file;
+    const spoken = await this.#api(`${path}/text`).then((answer) => answer.json(), () => ({ chapters: [] })); // made before texts were kept
+    this.#all = spoken.chapters;
+    this.#chapters.replaceChildren(...this.#all.map(({ title, start }, number) => made("li", {}, button(title || String(number + 1), start))));
+    this.#chapters.parentElement.hidden = this.#all.length < 2;
+    this.#sound.currentTime = Number(localStorage.getItem(this.#name)) || 0;
+    this.#look();
+    await this.#sound.play().catch(() => {}); // the browser wants another click
+  }
+
+  /** Be silent. */
+  end() {
+    this.#note();
+    this.#sound.pause();
+    if (this.#sound.src.startsWith("blob:")) URL.revokeObjectURL(this.#sound.src);
+  }
+
+  get #name() {
+    return `kokoro-live book ${this.#job.id}`;
+  }
+
+  #go(seconds) {
+    this.#sound.currentTime = seconds;
+    this.#sound.play();
+  }
+
+  #note() {
+    this.#noted = Date.now();
+    const { currentTime, duration } = this.#sound;
+    localStorage.setItem(this.#name, currentTime < duration - 1 ? currentTime : 0);
+  }
+
+  #look() {
+    const now = this.#sound.currentTime + 0.05;
+    const number = this.#all.findLastIndex(({ start }) => start <= now);
+    if (number !== this.#shown && number >= 0) {
+      this.#shown = number;
+      this.#text.replaceChildren(...this.#all[number].sentences.map(({ text, start }) => sentence(text, start)));
+      [...this.#chapters.children].forEach((row, each) => (row.firstChild.ariaCurrent = each === number ? "true" : null));
+    }
+    const sounds = [...this.#text.children].findLast((each) => Number(each.dataset.start) <= now);
+    if (!sounds?.classList.contains("current")) {
+      this.#text.querySelector(".current")?.classList.remove("current");
+      sounds?.classList.add("current");
+      if (sounds) this.#text.scrollTop = sounds.offsetTop - this.#text.offsetTop - this.#text.clientHeight / 3;
+    }
+    if (Date.now() - this.#noted > AGAIN * 1000 && !this.#sound.paused) this.#note();
+  }
+}
+
+function sentence(text, start) {
+  const element = made("span", { className: "sentence", textContent: `${text} ` });
+  element.dataset.start = start;
+  return element;
+}
+
+function button(text, start) {
+  const element = made("button", { type: "button", textContent: text });
+  element.dataset.start = start;
+  return element;
+}
