@@ -24,8 +24,6 @@ STARTING = 60.0
 
 
 class Waiting:
-    """The waits of one request."""
-
     def __init__(self, tell: Callable[[str], None], most: float = MOST) -> None:
         """
         Args:

@@ -122,8 +122,6 @@ def run(
 
 
 class Front(SupervisedProcess):
-    """One front process."""
-
     def __init__(
         self,
         listeners: Listeners,

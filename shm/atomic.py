@@ -67,6 +67,14 @@ def write_shared(path: Path, data: bytes) -> None:
         raise
 
 
+def read_users_file(path: Path) -> str:
+    """The text of a file that `write_users_file` may replace, comments in Latin-1 included; empty if there is none."""
+    try:
+        return path.read_text("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
 def write_users_file(path: Path, content: str, *, executable: bool = False) -> None:
     """Replace a text file of another program, or of the user's own, whole. After the call no power cut loses it.
 

@@ -67,8 +67,6 @@ class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VoiceInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A voice of an engine."""
-
     name: str
     language: str = "en-us"
     """The language that the voice was made for, as espeak-ng names it."""

@@ -158,8 +158,6 @@ _decode = msgpack_decoder(ConnectionEntry)
 
 
 class Slot:
-    """One connection's slot."""
-
     def __init__(self, memory: mmap.mmap | bytearray, at: int) -> None:
         """`at`: the slot's first byte in the memory."""
         self._memory = memory

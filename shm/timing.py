@@ -71,8 +71,6 @@ class WordTiming:
 
 @dataclass(frozen=True, slots=True)
 class SentenceTiming:
-    """One sentence in the audio."""
-
     number: int
     """Place of the sentence in the request's text, from 0."""
     text: str

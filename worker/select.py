@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """One engine."""
-
     option: str
     """Value of `--engine` that asks for it."""
     title: str

@@ -15,7 +15,7 @@ BREAKS = (
     Mutation(
         "connections-keep-what-else-changed",
         "supervisor/connect/files.py",
-        "was if tree == earlier else self.form.write(tree, _text(self.path))",
+        "was if tree == earlier else self.form.write(tree, read_users_file(self.path))",
         "was",
         ("tests/clients/test_connect.py::test_what_else_changed_stays_when_a_connection_is_given_back",),
     ),

@@ -53,8 +53,6 @@ class BookCast:
 
 @dataclass(frozen=True, slots=True)
 class BookSettings:
-    """The settings with which a book is spoken."""
-
     cast: BookCast = BookCast()
     speed: float | None = None
     """None: the server's default."""

@@ -144,7 +144,6 @@ class ContextNotes:
         return self.left is not None and self.left.audio > 0
 
     def note(self, kind: str, *arguments: Any) -> None:
-        """Note a call."""
         if self._journal is not None:
             self._journal.note(self.number, kind, *arguments)
 
@@ -247,7 +246,7 @@ class ContextNotes:
 
 
 class SocketJournal:
-    """One socket's."""
+    """The notes of one socket."""
 
     def __init__(self, record: SocketRecord | None) -> None:
         """`record`: the connection's; None: nothing is kept."""

@@ -47,8 +47,6 @@ class BodyMemory:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of one front."""
-
     speaker: Speaker
     settings: FrontSettings
     metrics: Metrics

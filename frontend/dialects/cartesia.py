@@ -161,8 +161,6 @@ _TITLE = "The request failed"
 
 
 class Cartesia(Talk):
-    """One socket."""
-
     idle_seconds = 300.0
 
     def __init__(self, session: Session) -> None:

@@ -92,8 +92,6 @@ class DeepgramError(ErrorAnswer):
 
 
 class Deepgram(Talk):
-    """One socket."""
-
     idle_seconds = 3600.0
 
     def __init__(self, session: Session) -> None:

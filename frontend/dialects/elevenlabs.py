@@ -155,8 +155,6 @@ class ElevenLabsError(ErrorAnswer):
 
 
 class ElevenLabs(Talk):
-    """One socket."""
-
     def __init__(self, session: Session, *, single: bool) -> None:
         """`single`: the socket has one context, and ends with it."""
         self._session = session

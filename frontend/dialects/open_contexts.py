@@ -66,7 +66,6 @@ class OpenContexts:
         return self.closing and not self._tasks
 
     def get(self, key: str) -> Context | None:
-        """The open context of that name."""
         return self._open.get(key)
 
     def open(self, key: str, asked: SpeechRequest, output: OutputFormat, patience: float | None = None) -> Context:

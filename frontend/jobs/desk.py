@@ -39,8 +39,6 @@ log = logging.getLogger(__name__)
 
 
 class JobDesk:
-    """All jobs of this server."""
-
     def __init__(self, settings: JobSettings, tell: Callable[[ControlMessage], None], url: str, key: str) -> None:
         """
         Args:

@@ -28,8 +28,6 @@ and would cost time."""
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one segment."""
-
     max_tokens: int = 400
     """Longest segment in tokens. The engine's memory grows with the longest segment, and most with one made whole."""
     max_segment_seconds: float = 2.7

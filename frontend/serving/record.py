@@ -77,8 +77,6 @@ _PROGRESS = {"deaths": 0, "unexplained": 0, "progressed": True}
 
 
 class Record:
-    """The record of one connection."""
-
     def __init__(self, slot: Slot, unsent: bytes | None = None) -> None:
         """`unsent`: bytes that a killed front has left; None: the connection is new."""
         self._slot = slot

@@ -42,8 +42,6 @@ class PhonemesRequest(msgspec.Struct):
 
 
 class EspeakRequest(msgspec.Struct):
-    """Request to speak."""
-
     texts: list[str]
     """Texts to speak one after another without a pause in between. They must not contain control characters, some of
     which are commands to espeak-ng, nor anything that crashes it (`shm.espeak.pieces`)."""

@@ -47,8 +47,6 @@ _SPEECH = _calls(_OPENAI)
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One row."""
-
     name: str
     """As `kokoro-live connect` takes it."""
     title: str

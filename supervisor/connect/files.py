@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from shm.atomic import write_users_file
+from shm.atomic import read_users_file, write_users_file
 
 Tree = MutableMapping[str, Any]
 """The content of a file, in nested mappings; those of YAML and TOML keep comments and order."""
@@ -75,7 +75,7 @@ class FileEdit:
     @property
     def diff(self) -> str:
         """The change, as a unified diff; empty if the file has the settings already."""
-        before, after = _text(self.path), self._after()
+        before, after = read_users_file(self.path), self._after()
         lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
         return "\n".join(lines)
 
@@ -95,7 +95,7 @@ class FileEdit:
         """
         after = self._after()
         if not self.is_made:
-            write_users_file(self.backup, _text(self.path))
+            write_users_file(self.backup, read_users_file(self.path))
             self.backup.chmod(0o600)
         write_users_file(self.path, after)
 
@@ -110,8 +110,8 @@ class FileEdit:
         tree, earlier = self._tree(self.path), self._tree(self.backup)
         for names, value in self.values.items():
             _restore(tree, earlier, names, value)
-        was = _text(self.backup)
-        after = was if tree == earlier else self.form.write(tree, _text(self.path))
+        was = read_users_file(self.backup)
+        after = was if tree == earlier else self.form.write(tree, read_users_file(self.path))
         if was or tree:
             write_users_file(self.path, after)
         else:
@@ -120,7 +120,7 @@ class FileEdit:
         return True
 
     def _after(self) -> str:
-        tree, before = self._tree(self.path), _text(self.path)
+        tree, before = self._tree(self.path), read_users_file(self.path)
         changed = False
         for names, value in self.values.items():
             changed |= _set(tree, names, value)
@@ -128,16 +128,9 @@ class FileEdit:
 
     def _tree(self, path: Path) -> Tree:
         try:
-            return self.form.read(_text(path))
+            return self.form.read(read_users_file(path))
         except ValueError as error:
             raise Unreadable(f"{path} can't be read, and stays as it is: {error}") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
 
 
 def _get(tree: Any, names: tuple[str, ...]) -> Any:

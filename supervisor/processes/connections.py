@@ -55,8 +55,6 @@ class _Predecessor:
 
 
 class ClientConnections:
-    """All connections of a server's clients."""
-
     def __init__(self, listeners: Listeners, timers: Timers, wanted: int = 1000) -> None:
         """`wanted`: connections that a front may have. Under a low limit on open files there are fewer, and the rest
         waits in the listening sockets' backlogs."""

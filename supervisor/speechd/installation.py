@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kokoro_live import own_command
-from shm.atomic import write_users_file
+from shm.atomic import read_users_file, write_users_file
 from supervisor.speechd.config import ModuleConfig
 
 MODULE = "kokoro"
@@ -60,13 +60,13 @@ def install(places: InstalledFiles, config: ModuleConfig, *, as_default: bool) -
     write_users_file(places.program, f"#!/bin/sh\nexec {command}\n", executable=True)
     write_users_file(places.config, config.written())
     written = [places.program, places.config]
-    present = _without_ours(_read(places.dispatcher))
+    present = _without_ours(read_users_file(places.dispatcher))
     ours = _dispatcher_lines(present, as_default)
     if ours:
         separator = "" if not present or present.endswith("\n") else "\n"
         write_users_file(places.dispatcher, f"{present}{separator}{_BEGIN}\n{ours}{_END}\n")
         written.append(places.dispatcher)
-    elif _read(places.dispatcher) != present:
+    elif read_users_file(places.dispatcher) != present:
         _write_or_remove(places.dispatcher, present)
     return written
 
@@ -82,7 +82,7 @@ def uninstall(places: InstalledFiles) -> list[Path]:
         if path.exists():
             path.unlink()
             changed.append(path)
-    whole = _read(places.dispatcher)
+    whole = read_users_file(places.dispatcher)
     rest = _without_ours(whole)
     if rest != whole:
         _write_or_remove(places.dispatcher, rest)
@@ -94,7 +94,7 @@ def _dispatcher_lines(present: str, as_default: bool) -> str:
     """Our lines for a configuration: a new one includes the system's, and one that lists its modules lists ours."""
     lines = ""
     is_new = not present.strip()
-    lists = _LISTS_MODULES.search(_read(SYSTEM_CONFIG) if is_new else present)
+    lists = _LISTS_MODULES.search(read_users_file(SYSTEM_CONFIG) if is_new else present)
     if is_new and (as_default or lists) and SYSTEM_CONFIG.exists():
         lines += f'Include "{SYSTEM_CONFIG}"\n'
     if lists:
@@ -104,13 +104,6 @@ def _dispatcher_lines(present: str, as_default: bool) -> str:
 
 def _without_ours(config: str) -> str:
     return _OURS.sub("", config)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "surrogateescape")  # comments in Latin-1 stay as they are
-    except FileNotFoundError:
-        return ""
 
 
 def _write_or_remove(path: Path, content: str) -> None:

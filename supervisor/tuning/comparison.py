@@ -143,8 +143,6 @@ Open = Callable[[WorkerSettings], AbstractContextManager[MeasuredEngine]]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """The result of a comparison."""
-
     chosen: Way | None
     """The chosen way; None: the defaults stay."""
     verdict: str

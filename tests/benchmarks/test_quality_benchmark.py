@@ -138,6 +138,7 @@ def test_the_samples_are_those_of_the_served_engine_and_plan(folder: Path) -> No
     assert all(0 < ended <= began < len(again.samples) for _, ended, began in again.cuts)
 
 
+@pytest.mark.slow
 def test_one_segment_is_one(folder: Path) -> None:
     way = Way("one", folder / "small.onnx")
     assert speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0]).cuts == []

@@ -83,7 +83,7 @@ def placed(home: Path, name: str) -> tuple[Path, str] | None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "claude-code")) for name in ESPEAK]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("claude-code", "cursor"))) for name in ESPEAK]
 )
 def test_each_client_is_connected_heard_and_given_back(name: str, keyed: Server, home: Path) -> None:
     there = placed(home, name)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import re
 import shutil
 import subprocess
 import threading
 import time
-import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.ports import lasting_port
 from tests.system.conftest import CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import DEADLINE, Server, awaited
+from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer, shared
 
 Samples = dict[tuple[str, ...], float]
@@ -247,13 +243,8 @@ def test_a_self_check_runs_when_nobody_listens_and_is_remembered(spared: Server)
     assert spared.get("/status")[1]["selfcheck"] == found, "by a front that has only the file"
 
 
-# -- Prometheus itself
-
 needs_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool is missing: install the Debian package prometheus"
-)
-needs_prometheus = pytest.mark.skipif(
-    shutil.which("prometheus") is None, reason="prometheus is missing: install the Debian package prometheus"
 )
 
 
@@ -263,68 +254,3 @@ def test_promtool_finds_nothing_to_say(started: Server) -> None:
     text = started.get("/metrics")[1]
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
-
-
-class Prometheus:
-    """A real one, that scrapes one server."""
-
-    def __init__(self, folder: Path, target: int) -> None:
-        self.port = lasting_port()
-        config = folder / "prometheus.yml"
-        config.write_text(
-            "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
-            f"scrape_configs: [{{job_name: kokoro-live, static_configs: [{{targets: ['127.0.0.1:{target}']}}]}}]\n"
-        )
-        command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}"]
-        self.process = subprocess.Popen(
-            [*command, f"--web.listen-address=127.0.0.1:{self.port}"], stderr=subprocess.PIPE, text=True
-        )
-        self._reader = threading.Thread(target=self._read)
-        self._ready = threading.Event()
-        self._reader.start()
-        assert self._ready.wait(DEADLINE)
-
-    def _read(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            if "ready to receive web requests" in line:
-                self._ready.set()
-
-    def asked(self, query: str) -> list[dict[str, Any]]:
-        """The query's result, once it isn't empty."""
-        path = "/api/v1/query?" + urllib.parse.urlencode({"query": query})
-
-        def look() -> list[dict[str, Any]]:
-            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)) as client:
-                client.request("GET", path)
-                answer = json.loads(client.getresponse().read())
-            assert answer["status"] == "success", answer
-            found: list[dict[str, Any]] = answer["data"]["result"]
-            return found
-
-        return awaited(look)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait(DEADLINE)
-        self._reader.join(DEADLINE)
-        assert self.process.stderr
-        self.process.stderr.close()
-
-
-@needs_prometheus
-def test_prometheus_scrapes_it(started: Server, tmp_path: Path) -> None:
-    started.hear(input="Hello.", response_format="pcm")
-    counted = scrape(started)["requests_total", SPEECH, "200"]
-    prometheus = Prometheus(tmp_path, started.port)
-    try:
-        query = f'kokoro_live_requests_total{{endpoint="{SPEECH}",status="200"}}'
-        (found,) = prometheus.asked(f"{query} == {counted:g}")
-        assert found["metric"]["job"] == "kokoro-live"
-        (engine,) = prometheus.asked("kokoro_live_engine_info == 1")
-        assert engine["metric"]["model"] == "miniature.onnx"
-        (median,) = prometheus.asked("histogram_quantile(0.5, kokoro_live_time_to_first_audio_seconds_bucket)")
-        assert float(median["value"][1]) > 0
-        assert prometheus.asked('up{job="kokoro-live"} == 1')
-    finally:
-        prometheus.close()

@@ -168,27 +168,6 @@ def test_a_signal_while_it_starts_ends_with_0() -> None:
         assert all_gone(family)
 
 
-def test_a_port_that_is_taken_is_one_clear_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        with server("--engine", "espeak", "--port", port, wait=False) as refused:
-            assert refused.process.wait(DEADLINE) == ExitCode.PORT
-            refused.logs(rf"127.0.0.1:{port}.*--port")
-
-
-def test_kokoro_without_its_model_is_one_clear_line(tmp_path: Path) -> None:
-    with server("--engine", "kokoro", "--model-dir", str(tmp_path), wait=False) as refused:
-        assert refused.process.wait(DEADLINE) == ExitCode.ENGINE
-        refused.logs("models fetch")
-        assert not [line for line in refused.log if "Traceback" in line]
-
-
-def test_memory_that_cannot_be_had_is_one_clear_line() -> None:
-    with server("--engine", "espeak", "--rings", "100000", "--ring-seconds", "600", wait=False) as refused:
-        assert refused.process.wait(DEADLINE) == ExitCode.MEMORY
-        refused.logs("can't reserve")
-
-
 @pytest.mark.parametrize("open_files", [16, 20, 24])
 def test_a_server_with_too_few_descriptors_ends_and_leaves_no_process(open_files: int) -> None:
     """Whether the supervisor or a child runs out of them first depends on Python's version."""
@@ -196,9 +175,3 @@ def test_a_server_with_too_few_descriptors_ends_and_leaves_no_process(open_files
         assert ExitCode(refused.process.wait(DEADLINE)) in (ExitCode.FAILED, ExitCode.ENGINE, ExitCode.CRASH_LOOP)
         refused.logs("Too many open files")
         refused.logs(re.escape(END))  # its children share its pipe: they have ended too
-
-
-def test_a_setting_that_makes_no_sense_is_one_clear_line() -> None:
-    with server("--ring-seconds", "-3", wait=False) as refused:
-        assert refused.process.wait(DEADLINE) == ExitCode.BAD_SETTING
-        refused.logs("ring_seconds")

@@ -28,7 +28,7 @@ def slow(wanting: SharedServer) -> Server:
     return wanting.calm()
 
 
-def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.ndarray:
+def samples_of(turns: list[tuple[str, str]]) -> np.ndarray:
     """The expected sound of the turns, from the plan of each turn by itself."""
     joiner, pipeline = Joiner(), TextPipeline(G2P())
     joined: list[np.ndarray] = []
@@ -39,7 +39,7 @@ def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.n
             offset = [*LANGUAGES].index(voice) * STYLE_STEP + (len(tokens) - 1) % 50
             joined += joiner.push(expected(tokens, 1.0, offset))
             ends = segment is last and place < len(turns)
-            joiner.end(Cut.SENTENCE if ends else segment.cut, 1.0, pause if ends else segment.pause)
+            joiner.end(Cut.SENTENCE if ends else segment.cut, 1.0, None if ends else segment.pause)
     return np.concatenate([*joined, *joiner.finish()])
 
 
@@ -61,12 +61,6 @@ def test_a_dialogue_has_every_sample_of_every_voice_though_a_worker_dies(slow: S
     slow.child("worker").kill()
     got = np.frombuffer(first + response.read(), "<i2")
     assert np.array_equal(got, samples_of(TURNS))
-
-
-def test_the_pause_between_turns_is_as_long_as_asked(slow: Server) -> None:
-    turns = TURNS[:2]
-    got = heard(slow, turns=body_of(turns), pause_between_turns=1.5)
-    assert np.array_equal(got, samples_of(turns, pause=1.5))
 
 
 def test_tags_and_ssml_sound_like_the_same_turns(slow: Server) -> None:

@@ -17,7 +17,6 @@ from zeroconf import ServiceBrowser, ServiceStateChange, Zeroconf
 
 from frontend.dialects.wyoming.announcement import SERVICE
 from shm.audio import Pcm
-from supervisor.processes.exit_codes import ExitCode
 from tests.frontend.wyoming_desk import Client, pcm
 from tests.system.oracle import sentences
 from tests.system.server import DEADLINE, Server, server
@@ -118,10 +117,3 @@ def test_the_port_is_off_unless_it_is_given(plain: SharedServer) -> None:
     target = plain.calm()
     assert not any("tcp://" in line for line in target.log)
     assert "wyoming" not in target.get("/status")[1]["sockets"]
-
-
-def test_a_taken_port_is_named_with_its_option(miniature: Server) -> None:
-    port = port_of(miniature)
-    with server("--engine", "espeak", "--wyoming-port", str(port), wait=False) as second:
-        second.logs(rf"can't listen on 127\.0\.0\.1:{port}: .*choose another with --wyoming-port")
-        assert second.process.wait() == ExitCode.PORT

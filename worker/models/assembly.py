@@ -92,7 +92,6 @@ class PartFile:
             os.close(self._descriptor)
 
     def write(self, data: bytes) -> None:
-        """Append `data`."""
         view = memoryview(data)
         while view:
             try:

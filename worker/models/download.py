@@ -56,8 +56,6 @@ _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """Progress of one file."""
-
     name: str
     received: int
     """Number of bytes present, including those of an earlier download. A restart lowers it."""

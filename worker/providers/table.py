@@ -19,8 +19,6 @@ from worker.targets import CPU
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A provider's option."""
-
     pattern: str
     """Regular expression of its values."""
     allowed: str
