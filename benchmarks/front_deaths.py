@@ -21,6 +21,7 @@ import base64
 import contextlib
 import itertools
 import json
+import operator
 import random
 import re
 import signal
@@ -267,7 +268,8 @@ class Crowd:
             found, wanted = comparable(kind, heard.sound), comparable(kind, due.sound)
             right = found == wanted if heard.fate == "complete" else wanted.startswith(found)
             if heard.fate in ("complete", "cut") and not right:
-                heard.detail = f"{heard.fate}, {len(found)} bytes of {len(wanted)}"
+                same = sum(itertools.takewhile(bool, map(operator.eq, found, wanted)))
+                heard.detail = f"{heard.fate}, {len(found)} bytes of {len(wanted)}, {same} of them the same"
                 heard.fate = "wrong"
             heard.sound.clear()
             self._heard.append(heard)

@@ -23,6 +23,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 
 import psutil
+from aiohttp import WSCloseCode, WSMsgType
 from msgspec.structs import replace
 
 from frontend.serving.connections import Connection, Connections, end
@@ -81,6 +82,10 @@ def is_untouched(connection: socket.socket) -> bool:
         return received - (state == _CLOSE_WAIT) == _queue(connection, termios.FIONREAD)
     return False
 
+
+AGAIN, INTERNAL = 1012, WSCloseCode.INTERNAL_ERROR
+"""Codes that close a WebSocket which isn't continued: its client may open another at once ("service restart" in IANA's
+registry of WebSocket close codes), or fronts have died of it."""
 
 ALONE = 2.0
 """Most seconds for which an answer that fronts may have died of is continued alone."""
@@ -152,6 +157,8 @@ async def _continued(
         if (entry.begun or entry.serial) and not entry.done:
             log.warning("%s is cut: another front can't continue it", entry.request_id or "a connection")
             connections.overdue("takeover")
+            if entry.is_socket and make_protocol is None and unsent is not None:
+                _close_socket(client, unsent, AGAIN if entry.lost else INTERNAL)
         slot.clear()
         return None
     connection.number = entry.connection
@@ -163,6 +170,14 @@ async def _continued(
         connections.lost(connection)
         return None
     return connection
+
+
+def _close_socket(client: socket.socket, unsent: bytes, code: int) -> None:
+    """End a WebSocket whose contexts can't be continued: what was to leave ends with a whole frame."""
+    payload = code.to_bytes(2, "big")
+    with suppress(OSError):  # the client has left, or reads nothing: it sees the connection's end alone
+        client.setblocking(False)
+        client.sendall(unsent + bytes((0x80 | WSMsgType.CLOSE, len(payload))) + payload)
 
 
 def _unsent(slot: Slot, client: socket.socket) -> bytes | None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from frontend.monitoring.metrics import Metrics
 from frontend.serving import acceptor
 from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connections
+from frontend.serving.record import DEATHS
 from frontend.settings.front import FrontSettings
+from shm.in_flight import DeathCause
 from shm.records import SLOT_BYTES, ConnectionEntry, Records, Slot, reserve_records
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 
@@ -60,3 +64,22 @@ async def test_a_death_on_the_way_to_where_the_last_front_died_counts_in_part(
         assert connection is not None and connection.record is not None
         assert (slot.entry.unexplained, slot.entry.caught_up) == (counted, False)
         connection.close()
+
+
+@pytest.mark.parametrize(("why", "code"), [({"lost": True}, 1012), ({"unexplained": DEATHS}, 1011)])
+async def test_a_socket_that_is_not_continued_is_closed_in_its_protocol(
+    why: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the frame of which the client has a part."""
+    metrics = Metrics()
+    connections = Connections(asyncio.Protocol, FrontSettings(), 10, metrics)
+    slot = Slot(bytearray(SLOT_BYTES), 0)
+    slot.send(b"\x81\x02{}", ConnectionEntry(1, serial=1, begun=True, is_socket=True), all_taken=True)
+    slot.commit(replace(slot.entry, **why))
+    monkeypatch.setattr(acceptor, "taken", lambda _: 1)
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        ours = listener.accept()[0]
+        assert await take_over(connections, slot, ours, cause=DeathCause.OUTSIDE) is None
+        ours.close()
+        assert client.recv(16) == b"\x02{}\x88\x02" + code.to_bytes(2, "big")
+    assert metrics.totals()["kokoro_live_connections_closed_total"] == 1
