@@ -54,7 +54,7 @@ from shm.playing import (
 )
 from shm.ring import RingReader, RingWriter
 from shm.timing import pack_marks, unpack_marks
-from supervisor.speechd import module as speechd
+from supervisor.speechd import __main__ as speechd
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import SpokenText, spelled
 from supervisor.speechd.manner import Manner, VoiceList

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import platformdirs
@@ -14,6 +16,7 @@ import platformdirs
 from supervisor.connect import hearing
 from supervisor.connect.changes import (
     NAME,
+    USUAL_WYOMING_PORT,
     Asked,
     Change,
     ShownLines,
@@ -31,6 +34,9 @@ from supervisor.connect.changes import (
 )
 from supervisor.connect.files import JSON, YAML, FileEdit
 from supervisor.connect.hearing import Heard
+
+if TYPE_CHECKING:
+    from frontend.http.clients import KnownClient
 
 _OPENAI = "^/v1/audio/speech"
 _PLAY = "^/v1/play"
@@ -265,3 +271,33 @@ CLIENTS = (
     ),
 )
 """All rows, in the order in which they are listed."""
+
+
+def known_clients(
+    wyoming: tuple[str, int | None], here: str, url: str, key: str | None, voice: str
+) -> Iterator[KnownClient]:
+    """The clients as the page shows them: what `connect` would change, without a look at the user's files.
+
+    Args:
+        wyoming: host and port of the server's Wyoming service; without a port, the one that `connect` would open.
+        here: the server's address on its machine.
+        url: its address as the clients see it.
+    """
+    from frontend.http.clients import ClientRow, KnownClient  # aiohttp, which no command needs
+
+    home = Path.home()
+    port = wyoming[1] or USUAL_WYOMING_PORT
+    asked = Asked(here, url, key, voice, None, (wyoming[0], port), os.environ, home)
+    for client in CLIENTS:
+        change = client.change(asked)
+        words = lines = ""
+        if isinstance(change, ShownLines):
+            words, lines = change.words, change.lines
+        elif isinstance(change, FileEdit):
+            path = change.path
+            words = f"In {Path('~', path.relative_to(home)) if path.is_relative_to(home) else path}"
+            lines = change.entry.strip("\n")
+        command = f"kokoro-live connect {client.name}" + (f" --address {url}" if url != here else "")
+        yield KnownClient(
+            ClientRow(client.name, client.title, command, words, lines, client.then, client.way), client.calls
+        )

@@ -115,7 +115,7 @@ def _front_of(
     reading = own_command("-m", "books.reading.told")
 
     def clients(*asked: Any) -> Any:
-        from supervisor.connect.rows import known_clients  # only the page's tab needs it
+        from supervisor.connect.clients import known_clients  # only the page's tab needs it
 
         return known_clients(wyoming, *asked)
 

@@ -362,7 +362,7 @@ def test_the_end_of_the_pipe_ends_the_module_in_mid_utterance(server: Scripted, 
 
 def test_the_module_starts_without_the_heavy_packages() -> None:
     """A screen reader waits for it at login."""
-    program = "import sys; own = set(sys.modules); import supervisor.speechd.module; print(*sys.modules.keys() - own)"
+    program = "import sys; own = set(sys.modules); import supervisor.speechd.__main__; print(*sys.modules.keys() - own)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"numpy", "onnxruntime", "aiohttp", "click", "urllib.request", "espeakng_loader", "ctypes"} & set(
         done.stdout.split()
