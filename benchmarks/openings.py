@@ -24,7 +24,8 @@ import aiohttp
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.growing_text import FRESH, Client, listen, tokens, write
+from benchmarks.agents import Server, hear
+from benchmarks.growing_text import FRESH, tokens
 from benchmarks.measuring.evaluation.sentences import answers
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.hearing.opinion import OpinionScorer
@@ -32,7 +33,6 @@ from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
 from benchmarks.measuring.listening import listen as listen_over_http
 from benchmarks.measuring.machine import machine
-from benchmarks.measuring.playback import play
 from benchmarks.measuring.renderer import Renderer
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import kokoro_live
@@ -61,33 +61,19 @@ _VOICED = 60.0
 """Hz of a phoneme's median F0 from which on it is voiced."""
 
 
-async def spoken(client: Client, text: str, rate: float) -> tuple[float, float, int]:
-    """Seconds from the first token to the first audible sample, and to the sentence's last token; gaps."""
-    async with client.connect() as socket:
-        name = client.name()
-        writing = asyncio.create_task(write(socket, name, text + SECOND, rate))
-        heard = (await listen(socket, [name]))[name]
-        sent = await writing
-    assert heard.first_audible is not None
-    ends = sent[len(tokens(text)) - 1] - sent[0]
-    return heard.first_audible - sent[0], ends, play(heard.arrivals).underruns
-
-
-async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> Iterator[list[Cell]]:
+async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> list[list[Cell]]:
     """A row for each rate: the rate, the sentence's end, first sound (median, ninetieth percentile), gaps."""
     rows: list[list[Cell]] = []
     async with aiohttp.ClientSession() as session:
-        client = Client(session, port)
+        server = Server(f"http://127.0.0.1:{port}", VOICES[0], "", session)
         for _ in range(3):
-            await client.http(texts[0])
+            await hear("openai", server, texts[0], 1000.0)
         for rate in rates:
-            found = [await spoken(client, text, rate) for text in texts]
-            sound = [each[0] for each in found]
-            gaps = sum(each[2] for each in found)
-            rows.append(
-                [rate, median([each[1] for each in found]), median(sound), float(np.quantile(sound, 0.9)), gaps]
-            )
-    return iter(rows)
+            found = [await hear("cartesia", server, text + SECOND, rate) for text in texts]
+            sound = [each.sound or 0.0 for each in found]
+            ends = median([(len(tokens(text)) - 1) / rate for text in texts])
+            rows.append([rate, ends, median(sound), float(np.quantile(sound, 0.9)), sum(each.gaps for each in found)])
+    return rows
 
 
 @contextmanager

@@ -19,7 +19,6 @@ import hashlib
 import json
 import os
 import re
-import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -31,6 +30,7 @@ import aiohttp
 from wyoming.event import async_read_event, async_write_event
 
 from benchmarks.measuring.asked_of_dialects import Message, conversations, requests, with_headers, wyoming_events
+from benchmarks.measuring.subjects import free_port
 
 KEPT = {"content-type", "retry-after", "allow", "x-engine", "x-sample-rate", "x-speakable", "x-warning", "x-cache"}
 MASKED = re.compile(
@@ -187,13 +187,6 @@ async def over_wyoming(port: int) -> dict[str, Any]:
         writer.close()
         found[f"{number:03} wyoming {[event.type for event in events]}"] = {"events": kept, "audio": digest(audio)}
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

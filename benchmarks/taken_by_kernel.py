@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from benchmarks.measuring.subjects import free_port
 from frontend.serving.acceptor import taken
 
 _LONGEST = 60_000
@@ -153,12 +154,6 @@ def answer(listener: socket.socket, address: tuple[str, int], draw: random.Rando
         kept.sendall(wire[place:])
     reader.join(READING + 1)
     return reader.wrong, kinds
-
-
-def free_port() -> int:
-    with socket.socket() as taken_for_a_moment:
-        taken_for_a_moment.bind(("127.0.0.1", 0))
-        return int(taken_for_a_moment.getsockname()[1])
 
 
 @contextmanager

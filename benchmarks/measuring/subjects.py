@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -31,6 +32,13 @@ _NOT_PASSED_ON = {"mirror", "manifest"}
 
 class CannotStart(Exception):
     """A server ended, or said nothing, where it should have listened. The message has the end of its log."""
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listened on a moment ago."""
+    with socket.socket() as taken_for_a_moment:
+        taken_for_a_moment.bind(("127.0.0.1", 0))
+        return int(taken_for_a_moment.getsockname()[1])
 
 
 class Subject:
