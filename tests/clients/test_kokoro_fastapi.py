@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import wave
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -71,15 +70,6 @@ def test_paces_are_those_of_fields_tags_aliases_and_ssml(client: OpenAI, miniatu
     assert slow / baseline == pytest.approx(1 / 0.75, rel=REL)
 
 
-def test_voices_have_two_shapes_and_openais_names(client: OpenAI, miniature: Server) -> None:
-    _, found = miniature.get("/v1/audio/voices")
-    assert all(voice["id"] == voice["name"] for voice in found["voices"])
-    _, legacy = miniature.get("/v1/audio/voices?legacy=true")
-    assert legacy["voices"] == sorted(VOICES)
-    assert spoken(client, "Test.", "coral") > 0.1
-    assert miniature.get("/v1/test") == (200, {"status": "ok"})
-
-
 def dialogue(miniature: Server, turns: list[tuple[str, str]], **extra: Any) -> tuple[int, Any]:
     asked = [{"voice": voice, "text": text} for voice, text in turns]
     body = {"model": "kokoro", "turns": asked, "response_format": "wav", "stream": False}
@@ -119,27 +109,6 @@ def test_captions_carry_the_voice_that_speaks(miniature: Server) -> None:
     assert {stamp["voice"] for stamp in plain["timestamps"]} == {None}, "its examples read the field all the same"
     starts = [stamp["start_time"] for stamp in found["timestamps"]]
     assert starts == sorted(starts) and starts[-1] > starts[0]
-
-
-def test_phonemes_are_shown_and_spoken(miniature: Server) -> None:
-    status, shown = miniature.post("/dev/phonemize", {"text": "Hello world!", "language": "a"})
-    assert status == 200 and len(shown["tokens"]) == len(shown["phonemes"]) + 2
-    body = {"phonemes": shown["phonemes"], "voice": "af_bella"}
-    status, audio = miniature.post("/dev/generate_from_phonemes", body)
-    assert status == 200 and seconds(audio) > 0.2
-
-
-def test_the_download_link_leads_to_the_file(miniature: Server) -> None:
-    body = json.dumps({"input": TEXT, "voice": "af_bella", "response_format": "wav", "return_download_link": True})
-    connection = miniature.connect()
-    connection.request("POST", "/v1/audio/speech", body)
-    response = connection.getresponse()
-    path, streamed = response.headers["X-Download-Path"], response.read()
-    for prefix in ("/v1", ""):  # its page puts /v1 before the path; other clients take it as it is
-        connection.request("GET", prefix + path)
-        whole = connection.getresponse().read()
-        with wave.open(io.BytesIO(whole)) as file:
-            assert file.readframes(file.getnframes()) == streamed[44:]
 
 
 def test_pauses_and_pronunciations_need_no_field(client: OpenAI) -> None:

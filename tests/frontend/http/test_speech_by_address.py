@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, asking, speech
 
 ADDRESS = "/v1/audio/speech"
@@ -69,30 +68,6 @@ async def test_no_page_of_another_site_has_the_server_speak(site: str) -> None:
     ) as response:
         assert response.status == 403
     assert speaker.opened == []
-
-
-async def test_a_page_with_a_strange_origin_is_refused_too() -> None:
-    async with asking(
-        FakeSpeaker(speech(10)),
-        ADDRESS,
-        method="GET",
-        params={"input": "Hello."},
-        headers={"Origin": "https://example.com"},
-    ) as response:
-        assert response.status == 403
-
-
-@pytest.mark.parametrize(("headers", "status"), [({}, 401), ({"Authorization": "Bearer secret"}, 200)])
-async def test_with_keys_it_needs_one(headers: dict[str, str], status: int) -> None:
-    async with asking(
-        FakeSpeaker(speech(10)),
-        ADDRESS,
-        settings=FrontSettings(api_keys=("secret",)),
-        method="GET",
-        params={"input": "Hello."},
-        headers=headers,
-    ) as response:
-        assert response.status == status
 
 
 async def test_a_head_makes_no_speech() -> None:

@@ -304,25 +304,6 @@ def test_each_step_of_a_first_preparation_is_a_line_with_its_size(site: Path, tm
     assert len(again) == 1 and again[0] == said[-1], "the loggers are as they were, and nothing is done twice"
 
 
-def test_of_two_processes_that_prepare_at_once_one_cuts_and_the_other_waits(tmp_path: Path) -> None:
-    """1. Both find a third one at work, and say so. 2. That one ends. 3. One cuts, and both have its stages."""
-    model, cache = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "cache"
-    voices = make_split_voices(tmp_path / "voices.bin")
-    command = [sys.executable, "-m", "supervisor", "models", "prepare", "--model", str(model), "--voices", str(voices)]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    pipes["env"] = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    with prepared.alone(cache / "split"):
-        pair = [subprocess.Popen([*command, "--cache-dir", str(cache)], **pipes) for _ in range(2)]
-        for process in pair:
-            assert process.stderr is not None
-            assert process.stderr.readline().startswith("waiting for another process, which makes stages in")
-    said = [process.communicate(timeout=200) for process in pair]
-    assert [process.returncode for process in pair] == [0, 0]
-    assert sum(steps.count("cutting small.onnx") for _, steps in said) == 1
-    [folder] = {out.rpartition(": ")[2].strip() for out, _ in said}
-    assert sorted(cache.glob("split/*")) == [Path(folder), cache / "split" / "lock"], "nothing unfinished is left"
-
-
 def test_a_model_that_cant_be_prepared_is_an_error_with_its_reason(tmp_path: Path) -> None:
     model = tmp_path / "small.onnx"
     model.write_bytes(b"no model at all")
