@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -87,3 +89,15 @@ def test_every_process_with_an_event_loop_runs_on_such_a_one() -> None:
     for process in ("frontend/process.py", "player/process.py", "books/jobs/process.py"):
         code = (ROOT / process).read_text()
         assert "run_and_exit(" in code and "asyncio.run(" not in code, process
+
+
+@pytest.mark.parametrize(("ending", "status"), [("pass", 0), ("raise ValueError('unforeseen')", 1)])
+def test_a_process_ends_without_its_threads_and_says_why(ending: str, status: int) -> None:
+    code = (
+        "import logging, threading; from shm.awake_loop import run_and_exit; logging.basicConfig()\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        f"async def main():\n    {ending}\n"
+        "run_and_exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "unforeseen" in done.stderr) == (status, bool(status))
