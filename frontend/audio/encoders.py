@@ -186,12 +186,14 @@ UNKNOWN_SIZE = 0xFFFFFFFF
 HEADER_BYTES = 44
 
 _FORMAT_CHUNK_BYTES = 16
-_PCM = 1
+_PCM, _FLOAT = 1, 3
 _MONO = 1
 
 
-def header(sample_rate: int, data_bytes: int | None = None) -> bytes:
-    """RIFF, fmt and data, `HEADER_BYTES` long; samples follow. Both sizes are unknown where `data_bytes` is None."""
+def header(sample_rate: int, data_bytes: int | None = None, *, floats: bool = False) -> bytes:
+    """RIFF, fmt and data, `HEADER_BYTES` long; samples follow, as `floats` of 32 bits or as integers. Both sizes are
+    unknown where `data_bytes` is None."""
+    sample_bytes = 4 if floats else SAMPLE_BYTES
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
         b"RIFF",
@@ -199,12 +201,12 @@ def header(sample_rate: int, data_bytes: int | None = None) -> bytes:
         b"WAVE",
         b"fmt ",
         _FORMAT_CHUNK_BYTES,
-        _PCM,
+        _FLOAT if floats else _PCM,
         _MONO,
         sample_rate,
-        sample_rate * SAMPLE_BYTES,
-        SAMPLE_BYTES,
-        SAMPLE_BYTES * 8,
+        sample_rate * sample_bytes,
+        sample_bytes,
+        sample_bytes * 8,
         b"data",
         UNKNOWN_SIZE if data_bytes is None else data_bytes,
     )
@@ -213,10 +215,11 @@ def header(sample_rate: int, data_bytes: int | None = None) -> bytes:
 class WavEncoder(PcmEncoder):
     """A WAV: given out as it grows, without its length, or `whole` by `finish`, with its length."""
 
-    def __init__(self, sample_rate: int, *, whole: bool) -> None:
-        super().__init__(sample_rate)
+    def __init__(self, sample_rate: int, *, whole: bool, floats: bool = False) -> None:
+        super().__init__(sample_rate, float_bytes if floats else int16_bytes)
+        self._floats = floats
         self._clip = io.BytesIO() if whole else None
-        self._header = b"" if whole else header(sample_rate)
+        self._header = b"" if whole else header(sample_rate, floats=floats)
 
     @property
     def given_out(self) -> float:
@@ -233,7 +236,7 @@ class WavEncoder(PcmEncoder):
     def finish(self) -> bytes:
         if self._clip is None:
             return self._header
-        return header(self._sample_rate, self._clip.tell()) + self._clip.getvalue()
+        return header(self._sample_rate, self._clip.tell(), floats=self._floats) + self._clip.getvalue()
 
 
 class Resampler:
@@ -297,8 +300,8 @@ def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole:
         if output.bit_rate is not None and codec.bit_rate is not None:
             codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
         made = AvEncoder(codec, rate, whole=whole and not output.format.telephony, number=number)
-    elif output.format.samples == "wav":
-        made = WavEncoder(rate, whole=whole)
+    elif output.format.samples in ("wav", "wav32"):
+        made = WavEncoder(rate, whole=whole, floats=output.format.samples == "wav32")
     else:
         made = PcmEncoder(rate, _SAMPLES[output.format.samples])
     return made if rate == engine_rate else ResamplingEncoder(made, engine_rate, rate)

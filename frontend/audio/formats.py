@@ -44,7 +44,7 @@ class AudioFormat:
     content_type: str
     codec: Codec | None = None
     """FFmpeg's recipe."""
-    samples: Literal["int16", "int16be", "float32", "wav"] = "int16"
+    samples: Literal["int16", "int16be", "float32", "wav", "wav32"] = "int16"
     """The form of its samples where it needs no codec."""
     rates: tuple[int, ...] = ()
     """The sample rates that the codec has; empty: any."""
@@ -127,6 +127,8 @@ _ROWS = (
         ),
         other_types=("audio/x-flac",),
     ),
+    # Cartesia's WAV of floats; before the other one, which has the content type.
+    AudioFormat("wav_f32le", "audio/wav", samples="wav32", sample_bytes=4, needs_length=True, telephony=True),
     AudioFormat(
         "wav",
         "audio/wav",

@@ -352,8 +352,10 @@ def _voices(request: web.Request) -> CartesiaVoices:
 def _output_of(wanted: CartesiaOutput | None) -> OutputFormat:
     wanted = wanted or CartesiaOutput()
     container, encoding = wanted.container or "raw", wanted.encoding or "pcm_s16le"
-    if container not in ("raw", "wav", "mp3") or (container == "wav" and encoding != "pcm_s16le"):
-        message = f"`output_format`: {container} with {encoding} is not made here: raw, wav of pcm_s16le, or mp3."
+    if container == "wav":
+        container = {"pcm_s16le": "wav", "pcm_f32le": "wav_f32le"}.get(encoding, f"wav with {encoding}")
+    if container not in ("raw", "wav", "wav_f32le", "mp3"):
+        message = f"`output_format`: {container} is not made here: raw, wav of pcm_s16le or pcm_f32le, or mp3."
         raise ApiError(400, message, param="output_format", code="invalid_output_format")
     return encoding_named(encoding if container == "raw" else container, wanted.sample_rate, wanted.bit_rate)
 

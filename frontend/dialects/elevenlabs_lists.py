@@ -170,6 +170,8 @@ _SUBSCRIPTION = {
     "can_use_instant_voice_cloning": False,
     "can_use_professional_voice_cloning": False,
     "current_overage": {"amount": "0", "currency": "usd"},
+    "open_invoices": [],
+    "has_open_invoices": False,
 }
 
 

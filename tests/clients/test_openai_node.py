@@ -30,22 +30,27 @@ def node_version() -> int:
     return int(found[1]) if found else 0
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    """The script alongside the pinned SDK, which is kept in the virtual environment from one run to the next."""
+def installed(here: Path) -> Path:
+    """The script of that folder alongside its pinned SDKs, which are kept in the virtual environment from one run to
+    the next."""
     if (version := node_version()) < OLDEST:
         pytest.skip(
-            f"OPENAI'S NODE SDK WAS NOT TESTED: it needs node {OLDEST} and npm; this machine has {version or 'none'}"
+            f"NODE'S SDKS WERE NOT TESTED: they need node {OLDEST} and npm; this machine has {version or 'none'}"
         )
-    lock = (HERE / "package-lock.json").read_bytes()
+    lock = (here / "package-lock.json").read_bytes()
     folder = Path(sys.prefix, "node", sha256(lock).hexdigest()[:16])
     folder.mkdir(parents=True, exist_ok=True)
-    for file in HERE.iterdir():
+    for file in here.iterdir():
         shutil.copy(file, folder)
-    if not (folder / "node_modules" / "openai" / "index.mjs").exists():
+    if not (folder / "node_modules" / ".package-lock.json").exists():
         install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        subprocess.run(install, cwd=folder, check=True, capture_output=True, timeout=100)
+        subprocess.run(install, cwd=folder, check=True, capture_output=True, timeout=300)
     return folder
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return installed(HERE)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import soxr
 from numpy.typing import NDArray
 
 from frontend.audio.encoders import header, make_encoder
-from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
+from frontend.audio.formats import ALL_NAMES, BY_TYPE, FORMATS, AudioFormat, OutputFormat
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
 
@@ -125,6 +125,16 @@ def test_a_whole_wav_is_read_by_pythons_wave_module(rate: int) -> None:
         assert (reader.getnchannels(), reader.getsampwidth(), reader.getframerate()) == (1, 2, rate)
         assert reader.getnframes() == len(at_rate(pcm, rate))
         assert reader.readframes(reader.getnframes()) == at_rate(pcm, rate).tobytes()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_wav_of_floats_has_the_same_samples(whole: bool) -> None:
+    pcm, form = vowels(0.7), ALL_NAMES["wav_f32le"]
+    data = encoded(form, pcm, 44_100, whole=whole)
+    assert struct.unpack_from("<HHIIHH", data, 20) == (3, 1, 44_100, 4 * 44_100, 4, 32)
+    samples = np.frombuffer(data[44:], "<f4")
+    assert np.array_equal(np.rint(samples * 32_768), at_rate(pcm, 44_100)) and abs(samples).max() > 0.1
+    assert BY_TYPE["audio/wav"] is FORMATS["wav"], "the other one has the content type"
 
 
 def test_a_whole_flac_states_its_length_and_checksum() -> None:
