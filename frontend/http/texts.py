@@ -16,6 +16,7 @@ from msgspec import Meta
 from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
+from frontend.contract.request import Urgency
 from frontend.contract.speaker import engine_in_use
 from frontend.serving.json_body import fields_of, json_response, read_query
 from frontend.serving.no_effect import another_name, no_effect_if, note_no_effect
@@ -286,7 +287,7 @@ async def score(request: web.Request) -> web.Response:
     asked = speech_request(request, fields, text, None, engine, settings, delivery_of(fields, settings))
     with (
         services.in_flight.answering(text),
-        closing(services.speaker.open(replace(asked, score_only=True))) as stream,
+        closing(services.speaker.open(replace(asked, score_only=True, urgency=Urgency.WHOLE))) as stream,
     ):
         written = [each async for each in stream.scores()]
     return json_response(speech_score(written, asked.performer, asked.inflection))

@@ -65,7 +65,7 @@ class Melody {
     this.#show();
     this.#dialog.showModal();
     await this.#trying(async (signal) => {
-      this.#score = await (await ask("v1/audio/score", { body: { input: text, ...how }, signal })).json();
+      this.#score = await (await ask("v1/audio/score", { body: { input: text, ...how }, signal, patient: true })).json();
       this.#spoken = spokenWords(this.#score);
       this.#edits = this.#spoken.map(() => PLAIN);
       this.#words.replaceChildren(...this.#spoken.map(column));

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from frontend.contract.request import Urgency
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, speech
 
 SPEAKING = msgspec.structs.replace(ENGINE, inflects=True, speaks="phonemes", max_tokens=12)
@@ -89,6 +90,11 @@ async def test_a_right_one_is_spoken_as_its_segments() -> None:
     assert (request.performer.name, first.performer, second.performer.name) == ("af_heart", None, "am_echo")
     assert first.ends and first.script == "caba" and [phoneme.units for phoneme in first.score] == [4] * 4
     assert first.score[0].pitch == (2000,) and first.score[0].energy == (100,)
+
+
+async def test_a_score_that_nobody_hears_needs_no_real_time() -> None:
+    _, _, speaker = await asked({"input": "Hi."}, "/v1/audio/score")
+    assert [request.urgency for request in speaker.opened] == [Urgency.WHOLE]
 
 
 async def test_a_score_is_made_of_a_text_only() -> None:
