@@ -1,4 +1,5 @@
-"""README's list of commands: each runs as it is written, next to a server and in a home of its own."""
+"""The lists of commands of README and docs/trouble.md: each runs as it is written, next to a server and in a home of its
+own."""
 
 from __future__ import annotations
 
@@ -17,6 +18,11 @@ LINES = [
     line.partition("  #")[0].strip()
     for line in (ROOT / "README.md").read_text().splitlines()
     if line.startswith((".venv/bin/", "curl "))
+]
+LINES += [
+    f".venv/bin/{line.partition('  #')[0].strip()}"
+    for line in (ROOT / "docs" / "trouble.md").read_text().splitlines()
+    if line.startswith("kokoro-live ")
 ]
 ELSEWHERE = {
     "tune": "tests/supervisor/tuning",
