@@ -207,6 +207,12 @@ class House(Outside):
         child.status = status
         self.lifecycle.exited(child)
 
+    def reborn(self, child: FakeChild, seconds: float) -> FakeChild:
+        """Let a child die and time pass; the newest one of its role."""
+        self.dies(child)
+        self.passes(seconds)
+        return self.newest(child.role)
+
     def passes(self, seconds: float) -> None:
         """Let time pass. Ticks come when they are asked for, as the server's loop gives them."""
         end = self.now + seconds

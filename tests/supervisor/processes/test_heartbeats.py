@@ -147,9 +147,7 @@ def test_a_process_that_is_stopped_before_it_has_come_up_is_replaced(role: str, 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_slow_start_has_a_limit_too(role: str) -> None:
     house, child = serving(role)
-    house.dies(child)
-    house.passes(0.1)
-    slow = house.newest(role)
+    slow = house.reborn(child, 0.1)
     assert slow is not child
     house.passes(LOAD_TIMEOUT - 1.0)
     assert not slow.killed

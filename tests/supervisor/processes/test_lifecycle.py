@@ -53,9 +53,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
 def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
     house = House()
     front, worker = house.up()
-    house.dies(front)
-    house.passes(0.05)
-    reborn = house.newest("front")
+    reborn = house.reborn(front, 0.05)
     house.lifecycle.message(reborn, Started())
     assert house.count("worker") == 1, "the worker keeps its model"
     assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation] * 2
@@ -108,9 +106,7 @@ def test_a_worker_that_cannot_start_at_boot_ends_the_server() -> None:
 def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> None:
     house = House()
     front, worker = house.up(KOKORO)
-    house.dies(worker)
-    house.passes(0.05)
-    again = house.newest("worker")
+    again = house.reborn(worker, 0.05)
     house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
     house.dies(again, 1)
     house.passes(RETRIES[0] - 1.0)
@@ -209,9 +205,7 @@ def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_t
     house = House()
     front, worker = house.up()
     house.lifecycle.signal(signal.SIGTERM)
-    house.dies(worker)
-    house.passes(0.05)
-    successor = house.newest("worker")
+    successor = house.reborn(worker, 0.05)
     house.ready(successor)
     assert front.heard_of(Connect)[-1].generation == successor.generation
     house.dies(front, 0)

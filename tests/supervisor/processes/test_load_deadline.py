@@ -28,9 +28,7 @@ def loading(provider: str, **options: object) -> tuple[House, FakeChild]:
 def test_an_accelerator_that_compiles_for_ever_is_given_up_and_the_next_of_the_chain_speaks() -> None:
     house = House()
     front, worker = house.up(ACCELERATED)
-    house.dies(worker)
-    house.passes(0.05)
-    compiling = house.newest("worker")
+    compiling = house.reborn(worker, 0.05)
     house.lifecycle.message(compiling, Loading(COREML))
     house.passes(DEADLINE - 1)
     assert not compiling.killed

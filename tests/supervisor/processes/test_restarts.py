@@ -149,9 +149,7 @@ def test_a_worker_that_served_for_the_whole_window_without_being_asked_dies_as_a
     _, worker = house.up()
     for _ in range(2 * MAX_DEATHS):
         house.passes(WINDOW)
-        house.dies(worker)
-        house.passes(0.05)
-        worker = house.newest("worker")
+        worker = house.reborn(worker, 0.05)
         house.ready(worker)
     assert not worker.reaped
 

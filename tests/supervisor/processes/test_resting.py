@@ -74,9 +74,7 @@ def test_a_loaded_standby_gives_its_memory_back_too() -> None:
 def test_a_front_that_was_started_since_knows_the_resting_engine() -> None:
     house = House()
     front, _ = resting(house)
-    house.dies(front)
-    house.passes(0.1)
-    reborn = house.newest("front")
+    reborn = house.reborn(front, 0.1)
     house.lifecycle.message(reborn, Started())
     assert reborn.situation.returning == {0: KOKORO}
     house.lifecycle.message(reborn, WorkersNeeded(True))

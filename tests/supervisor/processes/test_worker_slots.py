@@ -71,9 +71,7 @@ def test_the_server_can_speak_when_the_first_of_them_can() -> None:
 
 def test_a_front_that_comes_later_gets_a_channel_to_each() -> None:
     house, front, first, second = both_up()
-    house.dies(front)
-    house.passes(0.1)
-    reborn = house.newest("front")
+    reborn = house.reborn(front, 0.1)
     house.lifecycle.message(reborn, Started())
     assert [m.generation for m in reborn.heard_of(Connect)] == [first.generation, second.generation]
 
@@ -204,9 +202,7 @@ def test_a_reload_goes_on_when_a_successor_dies_and_spares_who_has_just_been_sta
     house.changes = Changes(front=False, worker=True)
     house.lifecycle.signal(signal.SIGHUP)
     successor = house.newest("worker")
-    house.dies(second)
-    house.passes(0.05)
-    restarted = house.newest("worker")
+    restarted = house.reborn(second, 0.05)
     house.ready(restarted, KOKORO)
     house.dies(successor)
     house.passes(0.05)
@@ -338,9 +334,7 @@ def test_a_drain_ends_both_when_the_front_has_gone() -> None:
     standby = house.newest("worker")
     house.lifecycle.signal(signal.SIGTERM)
     assert standby.killed and not first.heard_of(Drain) and not second.heard_of(Drain)
-    house.dies(second)
-    house.passes(0.05)
-    successor = house.newest("worker")
+    successor = house.reborn(second, 0.05)
     house.ready(successor, KOKORO)
     assert front.heard_of(Connect)[-1].generation == successor.generation, "streams are left"
     house.dies(front, 0)
