@@ -190,7 +190,7 @@ BREAKS = (
     Mutation(
         "wav-byte-rate",
         "frontend/audio/encoders.py",
-        "        sample_rate * SAMPLE_BYTES,\n",
+        "        sample_rate * sample_bytes,\n",
         "        sample_rate,\n",
         ("tests/frontend/audio/test_encoders.py",),
     ),
