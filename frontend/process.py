@@ -333,13 +333,16 @@ class Front(SupervisedProcess):
                 self._oriented.set()
             case SharedMemory(holds):
                 (memory,) = fds
-                match holds:
-                    case "records":
-                        self._records = Records(memory)
-                    case "sounds":
-                        self._cache.share(memory)
-                    case "texts":
-                        self._in_flight.record_on(Board(memory))
+                try:
+                    match holds:
+                        case "records":
+                            self._records = Records(memory)
+                        case "sounds":
+                            self._cache.share(memory)
+                        case "texts":
+                            self._in_flight.record_on(Board(memory))
+                except OSError as error:
+                    log.error("this front goes on without its shared memory of %s: %s", holds, error.strerror)
                 os.close(memory)  # the mapping stays
             case StandBy(english):
                 if english:

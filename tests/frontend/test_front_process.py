@@ -1,11 +1,17 @@
 """The front process: what it does on the supervisor's messages."""
 
 import asyncio
+import errno
+import mmap
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import pytest
 
+from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
 from frontend.monitoring.metrics import Metrics
 from frontend.planning.profile import CostProfile
@@ -13,7 +19,7 @@ from frontend.process import FIRST_TEXT, Front, _disk_cache
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
 from shm.engine_info import EngineInfo
-from shm.messages import Connect
+from shm.messages import Connect, SharedMemory
 from shm.situation import ProcessReport, Situation
 from tests.frontend.scripted_worker import ENGINE
 from text.settings import TextSettings
@@ -51,7 +57,7 @@ def front(reader: Reader) -> Front:
     made._scheduler = made._pipeline = made._player = made._jobs = made._first_reader = reader
     made._settings = FrontSettings()
     made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
-    made._oriented, made._cache = asyncio.Event(), SegmentCache(0)
+    made._oriented, made._cache, made._in_flight = asyncio.Event(), SegmentCache(0), InFlight()
     return made
 
 
@@ -93,3 +99,20 @@ def test_a_disk_cache_that_cannot_be_had_is_a_line_in_the_log(tmp_path: Path, ca
     (tmp_path / "file").write_text("")
     assert _disk_cache(FrontSettings(disk_cache=tmp_path / "file" / "below")) is None
     assert "going on without the disk cache" in caplog.text
+
+
+@pytest.mark.parametrize("holds", ["texts", "records", "sounds"])
+async def test_a_front_serves_without_a_memory_that_it_cannot_map(
+    holds: Literal["texts", "records", "sounds"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
+) -> None:
+    def mapped(*_: object) -> None:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    made = front(Reader())
+    monkeypatch.setattr(mmap, "mmap", mapped)
+    memory = os.open(tmp_path / "memory", os.O_RDWR | os.O_CREAT)
+    made._follow(SharedMemory(holds), [memory])
+    (line,) = caplog.messages
+    assert os.strerror(errno.ENOMEM) in line
+    with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
+        os.fstat(memory)
