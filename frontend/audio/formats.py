@@ -33,6 +33,8 @@ class Codec:
     """Its container has a number of its own in each of its pages, so that files can be chained."""
     packets_held: int = 0
     """Packets that the muxer keeps until the next one comes."""
+    frame: int = 0
+    """Samples of a frame up to 24 kHz, if an encoder that begins at any frame soon makes the same ones (`SETTLED`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +71,10 @@ class AudioFormat:
         return self.name
 
 
+SETTLED = 5
+"""Seconds after which an encoder with `Codec.frame` makes the frames that one does which has heard all. LAME took 1.2 s
+at most in 132 tries of speech and imitations of it."""
+
 _MPEG_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 _ROWS = (
     # Without the bit reservoir a frame leaves 24 ms earlier, and no frame needs one before it.
@@ -83,6 +89,7 @@ _ROWS = (
             bit_rate_above_24k=96_000,
             options={"reservoir": "0"},
             container_options={"id3v2_version": "0"},
+            frame=576,
         ),
         rates=_MPEG_RATES,
         other_types=("audio/mp3", "audio/x-mp3", "audio/mpeg3", "audio/x-mpeg"),
@@ -214,6 +221,20 @@ class OutputFormat:
             return float(self.format.sample_bytes * self.sample_rate)
         above = codec.bit_rate_above_24k if self.sample_rate > SAMPLE_RATE else 0
         return (self.bit_rate or above or codec.bit_rate) / 8
+
+    def settled(self, audio: int, engine_rate: int) -> tuple[int, int]:
+        """The part of a stream's first so many bytes that needn't be encoded again for those that follow.
+
+        Returns:
+            Its samples and bytes; 0 and 0 where the encoder must begin at the beginning.
+        """
+        codec, rate = self.format.codec, self.sample_rate
+        # The codec may have another bit rate instead of one that was asked for, and so other frames.
+        if codec is None or not codec.frame or self.bit_rate or not rate == engine_rate <= SAMPLE_RATE:
+            return 0, 0
+        size, odd = divmod(codec.frame * self.bytes_per_second, rate)
+        frames = 0 if odd else max(int(audio // size) - SETTLED * rate // codec.frame, 0)
+        return frames * codec.frame, frames * int(size)
 
     def needs_thread(self, engine_rate: int) -> bool:
         """True where encoding an engine's samples takes long enough to be kept off the event loop."""

@@ -256,7 +256,15 @@ class _Answer:
             self.delivery.after,
             self.progress,
             self.begun,
+            self._settled(),
         )
+
+    def _settled(self) -> tuple[int, int]:
+        """Samples and bytes that a killed front has sent, and this one needn't encode again."""
+        left, rate = self.progress.left, self.stream.engine.sample_rate
+        if not left or self.begun.whole or self.delivery.after or isinstance(self.encoding, Recording):
+            return 0, 0
+        return self.delivery.output.settled(left.audio, rate)
 
     async def streamed(self) -> web.StreamResponse:
         """Send the audio while it is being made; cut the connection if it can't be completed."""

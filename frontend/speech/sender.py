@@ -56,6 +56,7 @@ class Sender:
         after: int = 0,
         progress: Progress | None = None,
         begun: Place | None = None,
+        settled: tuple[int, int] = (0, 0),
     ) -> None:
         """
         Args:
@@ -63,6 +64,7 @@ class Sender:
             after: samples at 24 kHz that aren't sent, because the client has them.
             progress: of the text; None: the answer can't be continued.
             begun: what was decided for the answer.
+            settled: samples and bytes at the beginning that the client has and that needn't be encoded again.
         """
         self._rate = engine_rate
         self._request = request
@@ -73,17 +75,17 @@ class Sender:
         self._framing = framing
         self._primed = 0.0
         self._after = after
-        self._to_leave_out = round(after * engine_rate / SAMPLE_RATE)
+        self._encoded, self._audio = settled
+        """Samples that were given to the encoder, and bytes that were made, sent or not."""
+        self._to_leave_out = round(after * engine_rate / SAMPLE_RATE) + self._encoded
         self._left_out = 0.0
         self._record = record_of(request) if progress is not None and begun is not None else None
         self._progress = progress or Progress()
         self._begun = begun or Place()
         self._had = self._progress.left or Place()
         """What the client had from a front that was killed."""
-        self._audio = self._words = self._sentences = 0
-        """Bytes, words and sentences that were made, sent or not."""
-        self._encoded = 0
-        """Samples that were given to the encoder."""
+        self._words = self._sentences = 0
+        """Words and sentences that were made, sent or not."""
         self._ended = False
         self._unsent: list[bytes] = []
         self._has_audio = False

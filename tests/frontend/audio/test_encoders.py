@@ -211,3 +211,21 @@ def test_a_wav_header_says_what_its_samples_are(rate: int, whole: bool) -> None:
     assert (kind, channels, per_second, bits) == (1, 1, rate, 16)
     assert frame == channels * bits // 8
     assert byte_rate == per_second * frame
+
+
+@pytest.mark.parametrize("rate", [16_000, 24_000])
+def test_an_encoder_that_begins_later_makes_the_rest_of_the_stream(rate: int) -> None:
+    """Where a format says from which sample on."""
+    pcm = at_rate(np.concatenate((vowels(7.3), np.zeros(50_000, np.int16), vowels(6))), rate)
+    for name in FORMATS:
+        output = OutputFormat(FORMATS[name], rate) if rate in (FORMATS[name].rates or (rate,)) else OutputFormat()
+        whole = make_encoder(output, rate, whole=False)
+        data = whole.encode(pcm) + whole.finish()
+        whole.close()
+        for had in (len(data) // 2, len(data) * 2 // 3 + 1, len(data) - 1):
+            samples, there = output.settled(had, rate)
+            assert bool(samples) == (name == "mp3")
+            later = make_encoder(output, rate, whole=False)
+            if samples:
+                assert (later.encode(pcm[samples:]) + later.finish())[had - there :] == data[had:]
+            later.close()
