@@ -27,9 +27,11 @@ _INFLECTIONS = {
     "stretch x 1.25": Inflection(stretch=1.25),
 }
 
-_WIDTH, _HEIGHT = 640, 150
+_WIDTH, _HEIGHT, _TITLE = 640, 110, 26
 _LOWEST, _HIGHEST = 6.0, 8.7
 """Octaves above 1 Hz that a plot shows: 64 to 416 Hz."""
+_JUMP = 0.25
+"""Octaves between two frames, from which on one of them is measured wrongly."""
 
 
 def pairs(speaker: Speaker, folder: Path, voice: str = "af_heart") -> Path:
@@ -46,7 +48,7 @@ def pairs(speaker: Speaker, folder: Path, voice: str = "af_heart") -> Path:
     ]
     rise = speaker.say(question.script, voice), speaker.say(question.script, voice, *question.inflected())
     said.append(("a question, by default", _QUESTION, *rise))
-    parts = []
+    parts, plots = [], []
     for number, (name, text, plain, changed) in enumerate(said):
         for kind, sound in (("plain", plain), ("changed", changed)):
             write_wav(folder / f"{number}-{kind}.wav", sound)
@@ -54,7 +56,12 @@ def pairs(speaker: Speaker, folder: Path, voice: str = "af_heart") -> Path:
             f'<p>{kind} <audio controls preload="none" src="{number}-{kind}.wav"></audio></p>'
             for kind in ("plain", "changed")
         )
-        parts.append(f"<h2>{escape(name)}</h2><p>{escape(text)}</p>{sounds}{plot(pitches(plain), pitches(changed))}")
+        lines = plot(pitches(plain), pitches(changed))
+        parts.append(f"<h2>{escape(name)}</h2><p>{escape(text)}</p>{sounds}{_svg(_HEIGHT, lines)}")
+        place = number * (_HEIGHT + _TITLE)
+        title = f'<text y="{_TITLE - 8}" font-family="sans-serif" font-size="14" fill="#66625a">{escape(name)}</text>'
+        plots.append(f'<g transform="translate(0 {place})">{title}<g transform="translate(0 {_TITLE})">{lines}</g></g>')
+    (folder / "plots.svg").write_text(_svg(len(said) * (_HEIGHT + _TITLE), "\n".join(plots)))
     facts = ", ".join(f"{name} {value}" for name, value in machine().items())
     page = folder / "index.html"
     page.write_text(
@@ -64,8 +71,14 @@ def pairs(speaker: Speaker, folder: Path, voice: str = "af_heart") -> Path:
     return page
 
 
+def _svg(height: int, drawn: str) -> str:
+    size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}"'
+    drawn = f"<title>Pitch before and after</title>{drawn}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{drawn}</svg>\n'
+
+
 def plot(plain: Track, changed: Track) -> str:
-    """SVG of two pitches in Hz of each 10 ms, on a scale of octaves; gaps where nothing is voiced."""
+    """Lines in SVG of two pitches in Hz of each 10 ms, on a scale of octaves; gaps where nothing is voiced."""
     seconds = max(len(plain), len(changed)) * PITCH_HOP / SAMPLE_RATE
     lines = []
     for track, colour in ((plain, "#9a9488"), (changed, "#0e6b61")):
@@ -74,9 +87,7 @@ def plot(plain: Track, changed: Track) -> str:
         for place in np.flatnonzero(~np.isnan(octaves)):
             x = place * PITCH_HOP / SAMPLE_RATE / seconds * _WIDTH
             y = (_HIGHEST - octaves[place]) / (_HIGHEST - _LOWEST) * _HEIGHT
-            steps.append(f"{'L' if place and not np.isnan(octaves[place - 1]) else 'M'}{x:.0f} {y:.1f}")
+            joined = place and abs(octaves[place] - octaves[place - 1]) < _JUMP  # NaN is never less
+            steps.append(f"{'L' if joined else 'M'}{x:.0f} {y:.0f}")
         lines.append(f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="2"/>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img">'
-        f"<title>Pitch before and after</title>{''.join(lines)}</svg>"
-    )
+    return "".join(lines)

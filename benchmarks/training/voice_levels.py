@@ -2,8 +2,9 @@
 [--check].
 
 Each voice speaks texts of its own language without any gain; the loudness of all its sound together is that of EBU
-R 128, gated. The table that the worker applies (`worker/voices/levels.tsv`) is written. With --check nothing is
-written, the table's gains apply, and the exit status is 1 if a voice lies more than 1 dB off or peaks above -1 dBTP.
+R 128, gated. The table that the worker applies (`worker/voices/levels.tsv`) is written; the published one is the mean
+of such a run and of what --check found on its other texts. With --check nothing is written, the table's gains apply,
+and the exit status is 1 if a voice lies more than 1 dB off or peaks above -1 dBTP.
 """
 
 from __future__ import annotations

@@ -53,11 +53,15 @@ _SOUNDING = 1 / 3
 """Fraction of the energy of the loudest tenth of voiced frames above which a frame sounds: its pitch counts for the
 segment's mean, and under a rise it is voiced."""
 
-CEILING = 0.86
-"""Amplitude (-1.3 dBFS) that no sample passes whose level is changed; they bend from `_KNEE` on. The curve between
-samples rises up to 0.3 dB above them."""
+_LIMIT = 0.7
+"""Amplitude (-3.1 dBFS) to which a changed level is lowered around a peak; the curve between samples rises up to 2 dB
+above them in a sibilant."""
 
-_KNEE = 0.7
+_AHEAD = 48
+"""Samples (2 ms) before a peak in which the level is lowered, and after which it is back."""
+
+CEILING = 0.8
+"""Amplitude (-1.9 dBFS) that no sample passes at a window's edges either, where the limiter sees too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +82,23 @@ class Gain:
         elif factors == 1:
             return audio
         louder = audio * factors
-        over = (np.abs(louder) > _KNEE) & (louder != audio)
-        room = CEILING - _KNEE
-        bent = np.sign(louder) * (_KNEE + room * np.tanh((np.abs(louder) - _KNEE) / room))
-        limited: NDArray[np.floating[Any]] = np.where(over, bent, louder).astype(audio.dtype)
-        return limited
+        return _limited(louder, louder != audio).astype(audio.dtype)
+
+
+def _limited(samples: NDArray[np.floating[Any]], changed: NDArray[np.bool_]) -> NDArray[np.floating[Any]]:
+    """Samples whose level is lowered around peaks among those that were changed."""
+    height = np.abs(samples)
+    over = changed & (height > _LIMIT)
+    if not over.any():
+        return samples
+    wanted = np.where(over, _LIMIT / np.maximum(height, _LIMIT), 1.0)
+    width = 2 * _AHEAD + 1
+    lowest = np.lib.stride_tricks.sliding_window_view(np.pad(wanted, 2 * _AHEAD, constant_values=1.0), width).min(-1)
+    lower = samples * np.lib.stride_tricks.sliding_window_view(lowest, width).mean(-1)
+    room = CEILING - _LIMIT
+    bent = np.sign(lower) * (_LIMIT + room * np.tanh((np.abs(lower) - _LIMIT) / room))
+    limited: NDArray[np.floating[Any]] = np.where(over & (np.abs(lower) > _LIMIT), bent, lower)
+    return limited
 
 
 def inflected(prosody: Prosody, spans: Sequence[InflectedSpan], level: float = 1.0) -> tuple[Prosody, Gain]:

@@ -56,3 +56,15 @@ def test_no_changed_sample_passes_the_ceiling(factor: float) -> None:
     assert np.abs(changed).max() <= CEILING + 1e-6
     assert np.all(np.diff(changed) >= 0)
     assert Gain(None).applied(loud, 0) is loud
+
+
+def test_a_peak_lowers_what_is_around_it_and_nothing_else() -> None:
+    sibilant = (0.2 * np.sin(2.1 * np.arange(4800))).astype(np.float32)
+    sibilant[2400:2430] *= 6
+    changed = Gain(None, 0.9).applied(sibilant, 0)
+    ratios = changed[np.abs(sibilant) > 0.01] / sibilant[np.abs(sibilant) > 0.01]
+    places = np.flatnonzero(np.abs(sibilant) > 0.01)
+    far = np.abs(places - 2415) > 150
+    assert np.allclose(ratios[far], 0.9, atol=1e-4)
+    assert np.abs(changed).max() <= 0.7 + 1e-4
+    assert np.abs(np.diff(ratios)).max() < 0.02, "the level falls and rises without a step"
