@@ -16,7 +16,6 @@ from aiohttp import web
 from setproctitle import setproctitle
 
 from frontend.audio.formats import FORMATS, output_of
-from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest, Urgency
 from frontend.http.app import make_app, prepare_bodies
@@ -38,6 +37,7 @@ from frontend.playing.line import PlayerLine
 from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from frontend.speech.voices import asked_speech, usual_format

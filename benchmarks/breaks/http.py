@@ -126,7 +126,7 @@ BREAKS = (
     ),
     Mutation(
         "bodies-are-bounded",
-        "frontend/contexts/services.py",
+        "frontend/serving/services.py",
         "if self._announced + length > self._most:",
         "if False:",
         ("tests/frontend/http/access", "tests/frontend/http/test_connection_timeouts.py"),

@@ -16,11 +16,11 @@ from typing import Any
 from aiohttp import web
 
 from benchmarks.fuzzing.files import scratch
-from frontend.contexts.services import Services
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
 from frontend.jobs.desk import JobDesk
 from frontend.serving.connections import Connections
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
 from tests.frontend.contexts_desk import ContextDesk, speak_all

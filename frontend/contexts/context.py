@@ -14,13 +14,13 @@ from frontend.contexts.context_audio import ContextAudio
 from frontend.contexts.events import Event, Flushed
 from frontend.contexts.journal import ContextNotes, Settled
 from frontend.contexts.pending import PendingText
-from frontend.contexts.services import Services
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
 from frontend.contract.stages import Stages
+from frontend.serving.services import Services
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
 from text.sentences.opening import SettledWords, opening_of

@@ -10,10 +10,10 @@ from frontend.audio.encoders import Resampler, chunks
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.events import Spoken
 from frontend.contexts.journal import ContextNotes
-from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.stages import Stages
 from frontend.monitoring.listening import Listening
+from frontend.serving.services import Services
 from shm.audio import Pcm
 from shm.timing import WordTiming
 

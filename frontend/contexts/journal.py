@@ -12,17 +12,18 @@ led to, and a successor may decide otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from secrets import randbits
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from frontend.audio.encoding import NUMBER_BITS
 from frontend.contexts.events import Event, Flushed
 from frontend.contract.progress import Place, Progress
+from frontend.serving.record import Record
 from shm.decoding import msgpack_decoder
 from shm.records import SegmentCut
 
@@ -85,25 +86,6 @@ class SocketPlace(msgspec.Struct, array_like=True):
     """No more contexts are opened."""
     speaks: bool = False
     contexts: list[ContextPlace] = []
-
-
-class SocketRecord(Protocol):
-    """Part of `frontend.serving.record.Record` that a journal needs."""
-
-    @property
-    def name(self) -> bytes: ...
-
-    @property
-    def left(self) -> bytes: ...
-
-    @property
-    def notes(self) -> bytes: ...
-
-    def moved(self, encoded: int = 0) -> None: ...
-
-    def socket_unit(
-        self, place: bytes, notes: bytes, *, anew: bool, followed: int | None, rests: bool
-    ) -> AbstractContextManager[None]: ...
 
 
 class ContextNotes:
@@ -248,7 +230,7 @@ class ContextNotes:
 class SocketJournal:
     """The notes of one socket."""
 
-    def __init__(self, record: SocketRecord | None) -> None:
+    def __init__(self, record: Record | None) -> None:
         """`record`: the connection's; None: nothing is kept."""
         self._record = record
         self.name = record.name if record else b""

@@ -18,13 +18,13 @@ from msgspec import Meta
 from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
 from frontend.serving.no_effect import no_effect_if, note_no_effect
+from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech import sse
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing

@@ -16,7 +16,6 @@ from msgspec import Meta
 from frontend.audio.formats import ALL_NAMES, OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
-from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
@@ -24,6 +23,7 @@ from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
 from frontend.serving.no_effect import no_effect_if
+from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.voices import asked_speech

@@ -19,7 +19,6 @@ from msgspec import Meta
 from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
-from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
@@ -31,6 +30,7 @@ from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import Access
+from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import speech_request, text_of
 from frontend.speech.body import MAX_TURNS, DialogueBody, TurnBody

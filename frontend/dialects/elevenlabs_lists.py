@@ -11,11 +11,11 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import engine_asked
 from frontend.contract.errors import ApiError
 from frontend.dialects.dialect import asker
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
+from frontend.serving.services import engine_asked
 from frontend.speech.voices import MODELS, refusing
 from shm.engine_info import VoiceInfo
 from text.words.voice_spec import parse_voice

@@ -13,7 +13,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
 from frontend.dialects.dialect import FILES, Dialect
@@ -21,6 +20,7 @@ from frontend.dialects.openai import REQUEST_HEADERS, SPEAKS, SPEECH_CONTENT, SP
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes, json_answer
+from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import check_length
 from frontend.speech.body import DialogueBody, SpeechBody

@@ -13,11 +13,11 @@ from aiohttp import web
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.journal import SOCKET, SocketJournal
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.serving.connections import connection_of
 from frontend.serving.sending import FRAMED, bound_send_buffer
+from frontend.serving.services import Services
 
 MAX_CONTEXTS = 20
 """Contexts of one socket. ElevenLabs allows 5, and clients that are interrupted in quick succession need more."""

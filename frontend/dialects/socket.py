@@ -14,7 +14,6 @@ from aiohttp import WSCloseCode, WSMessage, WSMsgType, web
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.journal import SOCKET, SocketJournal, SocketPlace
-from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.dialects.message_socket import REASON_BYTES, MessageSocket
 from frontend.dialects.open_contexts import OpenContexts
@@ -23,6 +22,7 @@ from frontend.serving.connections import InterruptibleWait, record_of
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
 from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sending import taken
+from frontend.serving.services import SERVICES, Services
 from shm import request_id
 from text.errors import Mishap, TextError
 

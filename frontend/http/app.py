@@ -11,7 +11,6 @@ from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
-from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.stages import Stages
 from frontend.dialects.all import ALL, served
@@ -38,6 +37,7 @@ from frontend.serving.no_effect import warn
 from frontend.serving.record import CONTINUES
 from frontend.serving.route import JSON, Route, is_repeatable, mount, route_of
 from frontend.serving.sending import RING_SECONDS
+from frontend.serving.services import SERVICES, Services
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import vary
 from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers

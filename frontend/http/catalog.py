@@ -10,11 +10,11 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from frontend.audio.formats import FORMATS
-from frontend.contexts.services import SERVICES, engine_asked
 from frontend.contract.errors import ApiError
 from frontend.dialects.dialect import asker
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
+from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech.voices import MODELS, Voice, described, usual_format, usual_voice
 
 KOKORO_V1_PUBLISHED = 1_737_936_000

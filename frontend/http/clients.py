@@ -13,9 +13,9 @@ import msgspec
 from aiohttp import hdrs, web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
+from frontend.serving.services import SERVICES
 from frontend.speech.voices import usual_voice
 
 ANY_KEY = "YOUR_KEY"

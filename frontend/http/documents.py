@@ -12,11 +12,11 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError, Unavailable
 from frontend.http.web_pages import web_page
 from frontend.serving.json_body import read_query
 from frontend.serving.route import JSON, Access, Routes, json_answer
+from frontend.serving.services import SERVICES
 
 _MOST_BYTES = 100 << 20
 _PIECE = 256 * 1024

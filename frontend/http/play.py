@@ -13,13 +13,13 @@ import msgspec
 from aiohttp import hdrs, web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES, Services
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
 from frontend.playing.desk import PlayDesk
 from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
+from frontend.serving.services import SERVICES, Services
 from frontend.speech import sse
 from frontend.speech.asked import check_length, checked_text
 from frontend.speech.body import VoiceReference

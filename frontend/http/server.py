@@ -12,7 +12,6 @@ from typing import Any, Literal
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.contexts.services import SERVICES
 from frontend.http.jobs.handler import JOBS
 from frontend.http.openapi.document import build, render
 from frontend.monitoring.report import Status
@@ -20,6 +19,7 @@ from frontend.monitoring.status_handler import StatusHandler
 from frontend.serving.errors import retry_after
 from frontend.serving.json_body import json_response
 from frontend.serving.route import MOUNTED, Access, Answer, Route, Routes, json_answer
+from frontend.serving.services import SERVICES
 
 STATIC = Path(__file__).parents[1] / "static"
 

@@ -13,7 +13,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import current
 from frontend.contract.request import Urgency
@@ -21,6 +20,7 @@ from frontend.contract.speaker import engine_in_use
 from frontend.serving.json_body import fields_of, json_response, read_query
 from frontend.serving.no_effect import another_name, no_effect_if, note_no_effect
 from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
+from frontend.serving.services import SERVICES
 from frontend.speech.asked import check_length, checked_text, delivery_of, speech_request, text_of
 from frontend.speech.body import SpeechBody
 from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score

@@ -23,7 +23,6 @@ from aiohttp import hdrs, web
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import NUMBER_BITS, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError
 from frontend.contract.progress import Place, Progress, decode_place
 from frontend.contract.request import SpeechRequest, Urgency
@@ -34,6 +33,7 @@ from frontend.monitoring.metrics import Event
 from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import failure
 from frontend.serving.sending import cut, left, reset_on_close
+from frontend.serving.services import Services
 from frontend.speech import downloads
 from frontend.speech.downloads import Downloads, Recording
 from frontend.speech.framing import Framing

@@ -12,10 +12,10 @@ import numpy as np
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed, Spoken
-from frontend.contexts.services import Services
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from tests.frontend.desk import Desk

@@ -14,7 +14,6 @@ import aiohttp
 import numpy as np
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
@@ -22,6 +21,7 @@ from frontend.http.app import make_app
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import Metrics
 from frontend.playing.desk import PlayDesk
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo

@@ -19,7 +19,6 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
@@ -29,6 +28,7 @@ from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connection, Connections
 from frontend.serving.record import Record
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
 from shm.killpoint import killpoint

@@ -23,7 +23,6 @@ from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.journal import SocketJournal, SocketPlace
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.speaker import engine_in_use
 from frontend.dialects.wyoming.events import (
@@ -40,6 +39,7 @@ from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections import Connection, InterruptibleWait
 from frontend.serving.errors import note_late_failure
 from frontend.serving.sending import bound_transport
+from frontend.serving.services import Services
 from shm import request_id
 from shm.audio import SAMPLE_BYTES
 from shm.decoding import json_decoder

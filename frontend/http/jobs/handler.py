@@ -13,11 +13,11 @@ from aiohttp import hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 from msgspec import Meta
 
-from frontend.contexts.services import SERVICES
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.upload import JobForm, Receiver
 from frontend.jobs.desk import JobDesk
 from frontend.serving.route import JSON, Access, Answer, Routes, json_answer
+from frontend.serving.services import SERVICES
 from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText
 from shm.job_folder import TEXT
 

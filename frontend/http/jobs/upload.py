@@ -14,10 +14,10 @@ from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import Meta
 
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.jobs.desk import JobDesk, unavailable
 from frontend.serving.json_body import of_validation
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.speech.voices import checked_language, checked_speed, checked_voice
 from shm.book_jobs import BookOptions, CastFile, Hours, Job, JobOptions, JobOrder

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contexts.services import BodyMemory
 from frontend.contract.errors import ApiError
 from frontend.serving.errors import retry_after
 from frontend.serving.route import Access, route_of
+from frontend.serving.services import BodyMemory
 from frontend.settings.front import FrontSettings
 from frontend.settings.keys import ApiKeys
 from frontend.settings.pages import Hosts, Origins

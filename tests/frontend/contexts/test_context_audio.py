@@ -12,10 +12,10 @@ from frontend.audio.formats import OutputFormat
 from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
 from frontend.contexts.events import Spoken
 from frontend.contexts.journal import ContextNotes
-from frontend.contexts.services import Services
 from frontend.contract.errors import Interrupted
 from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from shm.audio import SAMPLE_RATE
 from shm.timing import WordTiming

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.acceptor import Acceptor
 from frontend.serving.connections import Connections
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from shm.handover import Handover, Port
 from shm.listeners import Listeners

@@ -13,13 +13,13 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.dialects.dialect import FILES
 from frontend.http.app import make_app
 from frontend.http.app import routes as declared
 from frontend.http.openapi.document import build
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.route import Access
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, asking, serving, speech
 

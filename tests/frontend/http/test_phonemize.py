@@ -15,11 +15,11 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.http.app import make_app
 from frontend.http.texts import Phonemizer
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes
 from shm.engine_info import EngineInfo

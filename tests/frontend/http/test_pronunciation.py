@@ -8,11 +8,11 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError
 from frontend.http.app import make_app
 from frontend.http.texts import Phonemizer
 from frontend.monitoring.metrics import Metrics
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import pronunciations_of
 from frontend.speech.body import SpeechBody

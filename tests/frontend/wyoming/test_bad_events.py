@@ -14,9 +14,9 @@ from wyoming.info import Describe
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
-from frontend.contexts.services import BodyMemory
 from frontend.dialects.wyoming import service as service_module
 from frontend.dialects.wyoming.events import read_line, read_rest
+from frontend.serving.services import BodyMemory
 from frontend.settings.front import FrontSettings
 from tests.frontend.settling import settled
 from tests.frontend.wyoming_desk import Client, House, house, pcm

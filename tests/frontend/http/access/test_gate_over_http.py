@@ -15,10 +15,10 @@ import psutil
 import pytest
 from aiohttp import web
 
-from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.access.gate import is_loopback
+from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, serving, speech
 
