@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
-from text.locales.tables import word_list
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.3
 _SIGNS = frozenset("-.–‑")
 _MOST_GROUPS = 7
+_REACH = 5
+"""Tokens before a number among which a word announces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,43 @@ _LENGTHS: dict[str, set[tuple[int, ...]]] = {
 
 
 class Telephones:
-    """Parser for one language's table (`references.toml`)."""
+    """Parser for one language's cue words.
 
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._calls, self._urgent = word_list(table["calls"]), word_list(table["urgent"])
-        self._free, self._emergency = word_list(table["free_codes"]), word_list(table["emergency"])
-        self._counted = word_list(table["counted"])
-        self.words = frozenset(("+", "(", "ext", "extension", "x"))
+    Args:
+        cues: lists of words: `calls` before numbers; `urgent`, `emergency`, `free_codes` and `counted`.
+        forms: shapes of a language's numbers, with hyphens between groups; English has `_LENGTHS`, and more kinds.
+    """
+
+    def __init__(self, cues: Mapping[str, frozenset[str]], forms: str = "") -> None:
+        cues = defaultdict(frozenset, cues)
+        self._calls, self._urgent, self._counted = cues["calls"], cues["urgent"], cues["counted"]
+        self._free, self._emergency = cues["free_codes"], cues["emergency"]
+        self._forms = re.compile("|".join(f"(?:{form})" for form in forms.split()))
+        self._shaped = bool(forms)
+        self._signs = _SIGNS | {"/"} if forms else _SIGNS
+        self.parser = Parser(frozenset(("+", "(") if forms else ("+", "(", "ext", "extension", "x")), self.parse)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        if self._shaped:
+            yield from self._in_shape(line, place)
+        else:
+            yield from self._in_groups(line, place)
+
+    def _in_shape(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Number in one of the language's forms, after a word that announces it, or with its country."""
+        plus = line[place].text == "+"
+        groups, _, after, _ = self._groups(line, place + plus)
+        total = sum(map(len, groups))
+        if not 7 <= total <= 15 or line[place + plus].gap > (not plus) or line.has(after, "€$", glued=True):
+            return
+        written = "".join(" " * token.gap + token.text for token in line.tokens[place:after]).strip()
+        before = [line[near] for near in range(place - 1, place - 1 - _REACH, -1)]
+        near = takewhile(lambda token: token.kind != "d", before)
+        shaped = (plus and total >= 8) or self._forms.fullmatch(re.sub(r"[ .\-/]+", "-", written))
+        if shaped or any(token.fold in self._calls for token in near):
+            yield Classed(place, after, Identifier("", tuple(groups), plus), 0.1)
+
+    def _in_groups(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place]
         if token.kind == "w":
             yield from self._extension(line, place)
@@ -96,7 +128,7 @@ class Telephones:
         while len(groups) < _MOST_GROUPS:
             if line[after].text == "(" and line[after + 1].kind == "d" and line.has(after + 2, ")", glued=True):
                 bracket = True
-                if line[after + 1].text != "0":
+                if line[after + 1].text != "0" or self._shaped:
                     groups.append(line[after + 1].text)
                 after = end = after + 3
                 sign = ""
@@ -106,7 +138,7 @@ class Telephones:
                 signs += [sign] if sign else []
             else:
                 break
-            if line[after].text in _SIGNS and line[after].text and not line[after].gap and not line[after + 1].gap:
+            if line[after].text in self._signs and line[after].text and not line[after].gap and not line[after + 1].gap:
                 sign = "" if line[after - 1].text == ")" else line[after].text
                 after += 1
             else:

@@ -97,8 +97,7 @@ _CODES = {
 }
 """Numbers that are read digit by digit: postcodes, emergency numbers, trains."""
 
-_JAPANESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
-_CHINESE_NUMBER = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
+_NUMERO = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
@@ -205,9 +204,7 @@ class Eastern:
             ),
         )
         if self._words.japanese:
-            draft.replace(
-                _DAY, lambda match: f"{self._number(match['month'])}月{self._number(match['day'] or match['late'])}日"
-            )
+            draft.replace(_DAY, self._day)
             draft.replace(_WEEKDAY, lambda match: f"{match['day']}曜日")
         draft.replace(_YEARS, lambda match: f"{self._numerals.year(match['first'])}{self._words.to}")
         draft.replace(
@@ -374,9 +371,9 @@ class Eastern:
 
     def _numbers(self, draft: Draft) -> None:
         if self._words.japanese:
-            draft.replace(_JAPANESE_NUMBER, lambda match: "ナンバー")
+            draft.replace(_NUMERO, lambda match: "ナンバー")
         else:
-            draft.replace(_CHINESE_NUMBER, lambda match: "第")
+            draft.replace(_NUMERO, lambda match: "第")
             draft.replace(_PAIR, lambda match: "两")
         draft.replace(_CODE_LIKE, lambda match: self._numerals.groups(match[0]))
         draft.replace(_LARGE, lambda match: self._scaled(match["number"], match["large"]))

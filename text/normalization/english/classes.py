@@ -14,7 +14,7 @@ from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
-from text.normalization.classes.numerals import NumberForms
+from text.normalization.classes.numerals import NumberForms, Versions
 from text.normalization.classes.references import Heights, LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
@@ -44,8 +44,9 @@ _CODES = Codes(_REFERENCES)
 _NUMERALS = RomanNumerals(_REFERENCES)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"))
-_NUMBERED = NumberForms(table("en", "numerals"))
-_PHONES = Telephones(_REFERENCES)
+_FIGURES = table("en", "numerals")
+_NUMBERED = NumberForms(_FIGURES)
+_PHONES = Telephones({name: word_list(listed) for name, listed in _REFERENCES.items()})
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
@@ -80,12 +81,12 @@ CLASSES = Classes(
         ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
         ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
         ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
-        ("versions", Parser(_NUMBERED.words, _NUMBERED.versions, mixed=True)),
+        ("versions", Versions("version", word_list(_FIGURES["cues"]["versioned"]), _FIGURES["stages"]).parser),
         ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
         ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
         ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
         ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
-        ("phones", Parser(_PHONES.words, _PHONES.parse)),
+        ("phones", _PHONES.parser),
         ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
         ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
     ),

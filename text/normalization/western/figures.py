@@ -99,9 +99,7 @@ _LETTERS = re.compile(r"[A-Z]{1,3}")
 class FigureParser:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        self.starts = frozenset(("v", *locale.cue.get("codes", ()), *locale.cue.get("versions", ()))) | frozenset(
-            map(str.casefold, locale.irregular)
-        )
+        self.starts = locale.cue.get("codes", frozenset())
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ranges and scores."""
@@ -181,35 +179,6 @@ class FigureParser:
 
     def _cued(self, line: Tokens, place: int, name: str) -> bool:
         return line.cued(place, self._locale.cue.get(name, frozenset()))
-
-    def versions(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Numbers with points: 2.10.3; two of them after a word that announces a version; addresses 192.168.0.1."""
-        locale, start = self._locale, place
-        name = ""
-        token = line[place]
-        if token.kind == "w":
-            stop = line.has(place + 1, ".", glued=True)
-            if token.fold == "v" and token.text != "V":
-                name, start = locale.signs.get("v", ""), place + 1 + stop
-            else:
-                return
-        cued = bool(name) or line[place - 1].fold in locale.cue.get("versions", ())
-        cued = cued or (line[place - 1].text == "." and line[place - 2].fold in locale.cue.get("versions", ()))
-        if line[start].kind != "d":
-            return
-        parts, after = [line[start].text], start + 1
-        while line.has(after, ".", glued=True) and glued(line, after + 1) and len(parts) < 6:
-            parts.append(line[after + 1].text)
-            after += 2
-        grouped = all(len(part) == 3 for part in parts[1:]) and len(parts[0]) < 4
-        numbered = len(parts) > 2 or (cued and len(parts) == 2)
-        if not (numbered and (not grouped or (cued and parts[0] == "0"))) and not (
-            name and len(parts) == 1 and token.text.islower()
-        ):
-            return
-        point = f" {locale.signs['.']} "
-        said = point.join(locale.number(part) for part in parts)
-        yield Classed(place, after, InWords("Version", f"{name} {said}".strip()), 0.3)
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.fields import (
     Clock,
@@ -14,6 +16,8 @@ from text.normalization.classes.fields import (
     Weekday,
     Year,
 )
+from text.normalization.classes.numerals import Version
+from text.normalization.classes.telephones import Identifier
 from text.normalization.western.numbers import Written, joined, plural, spoken
 from text.normalization.western.words import Locale
 
@@ -43,6 +47,13 @@ def said(locale: Locale, fields: object) -> str:
             return _clock(locale, fields)
         case TimeSpan():
             return f"{_clock(locale, fields.first, last=False)} {locale.to} {_clock(locale, fields.last)}"
+        case Identifier():
+            return _identifier(locale, fields)
+        case Version():
+            point = f" {locale.signs['.']} "
+            number = locale.number(fields.stage_number) if fields.stage_number else ""
+            words = (fields.name, point.join(map(locale.number, fields.parts)), fields.stage, number)
+            return " ".join(filter(None, words)) + f" {locale.signs['+']}" * fields.plus
         case Elapsed():
             return _elapsed(locale, fields)
     raise TypeError(fields)
@@ -103,3 +114,19 @@ def _elapsed(locale: Locale, elapsed: Elapsed) -> str:
         parts[-1] = parts[-1].rpartition(" ")[0]
     joint = {"es": " y ", "it": " e ", "pt_BR": " e "}.get(locale.numbers, " ")
     return joint.join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _identifier(locale: Locale, code: Identifier) -> str:
+    groups = list(code.groups)
+    if code.plus and len(groups[0]) > 4:
+        groups[:1] = [groups[0][:2], groups[0][2:]]
+    sizes = dict(rule.split(":") for rule in locale.cues.get("phone_groups", "").split())
+    pairs = "pairs" in locale.cues.get("phone_style", "")
+    said = []
+    for group in groups:
+        ends = accumulate(map(int, sizes.get(str(len(group)), str(len(group)))), initial=0)
+        for part in (group[start:end] for start, end in pairwise(ends)):
+            pair = pairs and len(part) == 2 and part[0] != "0"
+            said.append(locale.cardinal(int(part)) if pair else locale.digits(part))
+    plus = f"{locale.signs.get('plus', locale.signs['+'])} " if code.plus else ""
+    return plus + ", ".join(said)

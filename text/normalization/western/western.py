@@ -13,6 +13,8 @@ from typing import NamedTuple
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
+from text.normalization.classes.numerals import Versions
+from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.classes.years import Years
@@ -24,66 +26,6 @@ from text.normalization.western.numbers import HALVES, SIGNS
 from text.normalization.western.quantities import MeasureParser
 from text.normalization.western.roman import NUMERAL, RomanParser
 from text.normalization.western.words import Locale, locale_of
-
-_RUN = re.compile(
-    rf"(?<![\w{MASK}.,/+$€£₹-])(?:\+|\((?=0?\d{{1,4}}\))|\d)[\d ().\-/]{{4,22}}\d(?![\w{MASK}]|[.,/-]\d|[%°€$])"
-)
-_CUE = 24
-"""Characters before a number among which a word makes it a telephone number."""
-
-
-class PhoneParser:
-    def __init__(self, locale: Locale) -> None:
-        self._locale = locale
-        cues = "|".join(map(re.escape, locale.cues.get("phones", "$^").split()))
-        self._cue = re.compile(rf"(?:^|[^\w])(?:{cues})(?!\w{{6}})[^\d]{{0,{_CUE}}}$", re.IGNORECASE)
-        self._forms = re.compile("|".join(f"(?:{form})" for form in locale.cues.get("phone_forms", "$^").split()))
-
-    def rewrite(self, draft: Draft) -> None:
-        last = -100
-
-        def said(match: re.Match[str]) -> str | None:
-            nonlocal last
-            written = match[0]
-            before = draft.sentence[max(0, match.start() - 40) : match.start()]
-            digits = sum(map(str.isdecimal, written))
-            cued = self._cue.search(before) is not None or (last == 1 and len(before.strip()) == 1)
-            shaped = self._forms.fullmatch(re.sub(r"[ .\-/]+", "-", written)) is not None
-            shaped |= written[0] == "+" and digits >= 8
-            if not (7 <= digits <= 15 and (shaped or cued)) or written.count("(") != written.count(")"):
-                return None
-            return self._said(written)
-
-        draft.replace(_RUN, said)
-
-    def _said(self, written: str) -> str:
-        groups = re.findall(r"\d+", written)
-        if written[0] == "+" and len(groups[0]) > 4:
-            groups[:1] = [groups[0][:2], groups[0][2:]]
-        sizes = self._locale.cues.get("phone_groups", "")
-        if sizes:
-            groups = [part for group in groups for part in _cut(group, sizes)]
-        said = ", ".join(map(self._group, groups))
-        return f"{self._locale.signs.get('plus', self._locale.signs['+'])} {said}" if written[0] == "+" else said
-
-    def _group(self, digits: str) -> str:
-        if len(digits) == 2 and digits[0] != "0" and "pairs" in self._locale.cues.get("phone_style", ""):
-            return self._locale.cardinal(int(digits))
-        return self._locale.digits(digits)
-
-
-def _cut(group: str, sizes: str) -> list[str]:
-    """A group of a known length in parts: 9:333 cuts nine digits in threes."""
-    for rule in sizes.split():
-        length, _, parts = rule.partition(":")
-        if len(group) == int(length):
-            cut, start = [], 0
-            for size in map(int, parts):
-                cut.append(group[start : start + size])
-                start += size
-            return cut
-    return [group]
-
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
 """Words between a title or street and its name."""
@@ -217,8 +159,10 @@ class Western:
         amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
         short, numerals = AbbreviationParser(locale), RomanParser(locale)
+        phones = Telephones({"calls": locale.cue.get("phones", frozenset())}, locale.cues["phone_forms"])
         self.classes = Classes(
             (
+                ("phones", phones.parser),
                 ("abbreviations", forms.parser),
                 ("dates", Dates(calendar).parser),
                 ("years", Years(calendar).parser),
@@ -228,7 +172,10 @@ class Western:
                 ("units", Parser(quantities.starts | SIGNS, quantities.measures)),
                 ("fractions", Parser(HALVES, FractionParser(locale, quantities).parse)),
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
-                ("versions", Parser(figures.starts, figures.versions)),
+                (
+                    "versions",
+                    Versions(locale.signs.get("v", ""), locale.cue.get("versions", frozenset()), locale.stages).parser,
+                ),
                 ("codes", Parser(figures.starts, figures.codes, mixed=True)),
                 ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
                 ("ranges", Parser(frozenset(), figures.ranges)),
@@ -245,12 +192,10 @@ class Western:
             rf"(?<=[\w{MASK}]{{3}}|[\w{MASK}][\w{MASK}]\.)/"
             rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
         )
-        self._phone = PhoneParser(locale)
 
     def rules(self) -> tuple[Rule, ...]:
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
-            Rule("phones", self._phone.rewrite, re.compile(r"\d{3}|\d\d[ .]\d\d")),
             Rule("classes", self.classes.rewrite, re.compile("")),
             Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX{_ALWAYS}]")),
         )

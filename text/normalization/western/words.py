@@ -128,6 +128,8 @@ class Locale:
     """Words after a slash that don't take `per` as it is."""
     duration_units: Mapping[str, str] = field(default_factory=dict)
     """Hour, minute or second by what is written."""
+    stages: Mapping[str, str] = field(default_factory=dict)
+    """What stands before a release (rc1), by what is written."""
     parts_of_day: tuple[str, ...] = ()
     """Morning, noon, afternoon, night: after 8 a.m., 12 p.m., 3 p.m., 9 p.m.; empty if a.m. isn't written."""
     directions: Mapping[str, str] = field(default_factory=dict)
