@@ -16,9 +16,12 @@ ADDRESS = re.compile(
 
 
 def spoken_address(written: str, signs: Mapping[str, str], gap: str) -> str:
-    """Address without its scheme and "www.", with the names of its signs; `gap` stands between its parts."""
-    bare = re.sub(r"^(?:https?://)?(?:www\.)?", "", written)
-    return gap.join(signs.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", bare))
+    """Address without its scheme and "www.", with the names of its signs; `gap` stands between its parts. Signs without
+    a name are left out.
+    """
+    bare = re.sub(r"(?i)^(?:https?://)?(?:www\.)?", "", written.rstrip("/"))
+    parts = re.findall(r"[^\W_]+|[^\w\s]|_", bare)
+    return gap.join(filter(None, (signs.get(part, part if part.isalnum() else "") for part in parts)))
 
 
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -116,10 +119,10 @@ def decade(tens: int) -> str:
     return name.removesuffix("y") + "ies" if name.endswith("y") else name + "s"
 
 
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 def roman_value(numeral: str) -> int:
-    """Value of a well-formed Roman numeral below ninety."""
+    """Value of a well-formed Roman numeral in capitals."""
     values = [_VALUES[letter] for letter in numeral]
     return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))

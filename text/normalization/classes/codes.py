@@ -13,6 +13,8 @@ from text.normalization.classes.tokens import Tokens
 _COST = 0.3
 _GROUPED = frozenset("-/:.")
 _MOST_GROUPS = 9
+_LONGEST_MIX = 16
+"""Most parts of an identifier."""
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -46,6 +48,7 @@ class Codes:
         elif token.fold in self._codes or token.fold in ("no", "dkt"):
             yield from self._compound(line, place)
         else:
+            yield from account(line, place)
             yield from self._hashed(line, place)
             yield from self._postcode(line, place)
 
@@ -163,3 +166,33 @@ class Codes:
                 while line[after].kind in ("d", "w") and not line[after].gap:
                     after += 1
             yield Classed(place, after, Identifier("", (written[:12],)), 0.4)
+
+
+def account(line: Tokens, place: int) -> Iterator[Classed]:
+    """International account number: two letters, two digits, groups of letters and digits."""
+    after, check = place + 1, line[place + 1]
+    if not (len(line[place].text) == 2 and line[place].text.isupper() and check.kind == "d" and not check.gap):
+        return
+    while after < place + _MOST_GROUPS + _MOST_GROUPS:
+        token = line[after]
+        digits = token.kind == "d" and (len(token.text) <= 4 or not token.gap)
+        if not digits and not (token.kind == "w" and token.text.isupper() and len(token.text) <= 4):
+            break
+        after += 1
+    groups = tuple(token.text for token in line.tokens[place:after])
+    if len(check.text) in (2, *range(13, 33)) and 15 <= sum(map(len, groups)) <= 34:
+        yield Classed(place, after, Identifier("", groups), 0.1)
+
+
+def mixed(line: Tokens, place: int) -> Iterator[Classed]:
+    """Letters and digits of an identifier that no word announces: ABCDE1234F, 12345678Z."""
+    after = place
+    while after < place + _LONGEST_MIX and (after == place or not line[after].gap):
+        token = line[after]
+        if token.kind != "d" and not (token.kind == "w" and token.text.isupper() and token.text.isascii()):
+            break
+        after += 1
+    groups = tuple(token.text for token in line.tokens[place:after])
+    many = len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5)
+    if many and sum(map(len, groups)) > 6 and line.ends(after):
+        yield Classed(place, after, Identifier("", groups), 0.4)

@@ -1,8 +1,9 @@
-"""Parser of Roman numerals after names, titles and headings: Henry VIII, CHAPTER IV, parts II and III."""
+"""Parser of Roman numerals after names, titles and headings: Henry VIII, CHAPTER IV, parts II and III, siglo XIX."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -12,57 +13,80 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 from text.normalization.number_words import roman_value
 
 _COST = 0.4
-_NUMERAL = re.compile(r"(?=[ivxl])(xl|l?x{0,3})(ix|iv|v?i{0,3})(?P<ending>th|st|nd|rd)?")
+_NUMERAL = re.compile(r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+NUMERAL = re.compile(r"[IVXLCDM]\w*|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier")
+"""Words that may be numerals, with or without an ending, where numerals stand without a word that names them."""
 _TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx")
 _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _PLAIN = frozenset(f"{tens}{ones}" for tens in _TENS for ones in _ONES) - {""}
 _ENDINGS = ("", "th", "st", "nd", "rd")
 LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 for ending in _ENDINGS)
 LETTERS = frozenset("ivxl")
-"""RomanNumerals that are words or names of letters as well."""
+"""Numerals that are words or names of letters as well."""
 _ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—"))
+_DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
+"""Numerals that are words, units or sizes elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numeral:
     value: int
     kind: str
-    """"count" (chapter four), "nth" (Henry the eighth) or "ordinal" (the nineteenth century)."""
+    """"count" (World War II), "part" (chapter four), "century", "ruler" (Henry the eighth), or "nth" with an ending or
+    before the noun that it agrees with.
+    """
     last: int = 0
     joint: str = ""
     letter: str = ""
     before: str = ""
     """Words before it that are said otherwise than written: pages."""
+    feminine: bool = False
+    noun: bool = False
+    """A noun follows."""
 
 
 class RomanNumerals:
-    """Parser for one language's tables (`references.toml`)."""
+    """Parser for one language.
 
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._words = {name: word_list(table[name].casefold()) for name in table}
-        self.words = LONG | LETTERS | {"p", "pp"}
+    Args:
+        words: lists in small letters. `centuries` and `numeral_parts` stand before numerals, `before` after centuries,
+            `rulers` and `queens` before ordinals, `masculine` and `feminine` after them; `endings` are of ordinals.
+        plain: numerals in capitals are found without a word that names them.
+    """
+
+    def __init__(self, words: Mapping[str, frozenset[str]], plain: bool) -> None:
+        self._words, self._plain = defaultdict(frozenset, words), plain
+        self._near = self._words["centuries"] | self._words["before"]
+        self.words = frozenset[str]() if plain else LONG | LETTERS | {"p", "pp"}
         self.cues = self._words["rulers"] | self._words["numeral_parts"] | self._words["small_numerals"]
-        self.cues |= {f"{cue}s" for cue in self.cues} | {"p", "pp", "century", "centuries"}
+        self.cues |= {f"{cue}s" for cue in self.cues} | self._words["before"] | {"p", "pp"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
         if token.fold in ("p", "pp"):
             yield from self._pages(line, place)
             return
-        if token.fold[0] not in LETTERS or (found := _NUMERAL.fullmatch(token.fold)) is None:
+        upper = token.text.upper()
+        endings = ("", *(each.upper() for each in self._words["endings"]))
+        ending = next(
+            (each for each in endings if _NUMERAL.fullmatch(upper.removesuffix(each)) and upper != each), None
+        )
+        if ending is None:
             return
-        small = token.text.islower()
-        written = token.text.removesuffix(found["ending"] or "")
-        if not (small or written.isupper() or line.shouted or token.text.istitle()):
-            return
-        value = roman_value(token.text.upper().removesuffix((found["ending"] or "").upper()))
-        after = place + 1
-        century = after + (line[after].text == "-")
-        if line.has(century, ("century", "centuries")) and (len(token.text) > 1 or token.text.isupper()):
-            yield Classed(place, after, Numeral(value, "ordinal"), _COST)
-        elif not found["ending"] and token.gap:
-            yield from self._counted(line, place, value, small)
-            yield from self._ruler(line, place, value)
+        numeral = upper.removesuffix(ending)
+        written = token.text[: len(numeral)]
+        if self._plain:
+            yield from self._unnamed(line, place, written, ending.lower())
+        elif token.fold[0] in LETTERS and LETTERS.issuperset(numeral.lower()):
+            value, small = roman_value(numeral), token.text.islower()
+            if not (small or written.isupper() or line.shouted or token.text.istitle()):
+                return
+            century = place + 1 + (line[place + 1].text == "-")
+            if line.has(century, self._words["before"]) and (len(token.text) > 1 or token.text.isupper()):
+                yield Classed(place, place + 1, Numeral(value, "century"), _COST)
+            elif not ending and token.gap:
+                yield from self._counted(line, place, value, small)
+                yield from self._ruler(line, place, value)
 
     def _counted(self, line: Tokens, place: int, value: int, small: bool) -> Iterator[Classed]:
         """Numeral after a part's name, or after any capitalised word if it has several letters."""
@@ -83,12 +107,12 @@ class RomanNumerals:
         if named and line[after].text in (".", "-") and not line[after].gap and not line[after + 1].gap:
             letter = line[after + 1]
             if letter.kind == "w" and len(letter.text) == 1 and letter.fold not in LETTERS:
-                yield Classed(place, after + 2, Numeral(value, "count", letter=letter.text.upper()), _COST - 0.1)
+                yield Classed(place, after + 2, Numeral(value, "part", letter=letter.text.upper()), _COST - 0.1)
         joint = "to" if line.dash(after) else line[after].fold
         if named and joint in ("to", "and") and self._is_numeral(line[after + 1], small):
             last = roman_value(line[after + 1].text.upper())
-            yield Classed(place, after + 2, Numeral(value, "count", last, joint), _COST)
-        yield Classed(place, after, Numeral(value, "count"), _COST)
+            yield Classed(place, after + 2, Numeral(value, "part", last, joint), _COST)
+        yield Classed(place, after, Numeral(value, "part"), _COST)
 
     def _is_numeral(self, token: Lexeme, small: bool) -> bool:
         return token.fold in _PLAIN and (token.text.islower() if small else not token.text.islower())
@@ -109,7 +133,7 @@ class RomanNumerals:
             return
         if token.text.islower() and len(token.text) < 2:
             return
-        yield Classed(place, place + 1, Numeral(value, "nth"), _COST - 0.1)
+        yield Classed(place, place + 1, Numeral(value, "ruler"), _COST - 0.1)
 
     def _named_before(self, line: Tokens, place: int, names: frozenset[str], reach: int) -> bool:
         """True if one of the names stands before one or two capitalised words before a place."""
@@ -128,3 +152,73 @@ class RomanNumerals:
         if line.dash(after) and self._is_numeral(line[after + 1], small=True):
             last, after = roman_value(line[after + 1].text.upper()), after + 2
         yield Classed(place, after, Numeral(first, "count", last, "to", before=f"{name} "), _COST)
+
+    def _unnamed(self, line: Tokens, place: int, written: str, ending: str) -> Iterator[Classed]:
+        """Numeral in capitals, or in small letters beside a word that names it."""
+        token, words, after = line[place], self._words, place + 1
+        before = place - 1 - (line[place - 1].text == "." and not line[place - 1].gap)
+        numeral, named = written.upper(), self._named(line, place, before)
+        if (written != numeral and not (token.text.islower() and named)) or line.has(after, "'’", glued=True):
+            return
+        shouted = token.text.isupper() and token.text != "IER" and not named
+        if ending and (numeral in ("L", "C", "D", "M", "MM") or shouted):
+            return
+        if not ending and line.has(after, ("º", "ª", "°", "ᵉ"), glued=True):
+            ending, after = line[after].text, after + 1
+        value = roman_value(numeral)
+        if ending:
+            first = ending.startswith(("er", "re"))
+            if not words["endings"] or (value == 1) == first:
+                yield Classed(
+                    place, after, Numeral(value, "nth", feminine=ending.startswith("re") or ending == "ª"), 0.45
+                )
+        elif fields := self._kind(line, place, before, numeral, value):
+            yield Classed(place, after, fields, 0.45)
+
+    def _named(self, line: Tokens, place: int, before: int) -> bool:
+        """True if a numeral follows or precedes a word that makes it one."""
+        words = self._words
+        named = words["centuries"] | words["numeral_parts"] | words["rulers"] | words["queens"]
+        if line[before].fold in named or line.has(place + 1, words["before"] | words["feminine"] | words["masculine"]):
+            return True
+        return self._reaches(line, place, 1, words["before"])
+
+    def _kind(self, line: Tokens, place: int, before: int, numeral: str, value: int) -> Numeral | None:
+        words, previous, following = self._words, line[before], line[place + 1]
+        rulers, doubtful = words["rulers"] | words["queens"], numeral in _DOUBTFUL
+        counts = following.fold in words["feminine"] | words["masculine"] and following.gap and value < 100
+        if counts and previous.fold not in words["rulers"]:
+            return Numeral(value, "nth", feminine=following.fold in words["feminine"], noun=True)
+        near = not self._near.isdisjoint(line.folds)
+        listed = near and (
+            self._reaches(line, place, -1, words["centuries"]) or self._reaches(line, place, 1, words["before"])
+        )
+        if following.fold in words["before"] or previous.fold in words["centuries"] or listed:
+            return Numeral(value, "century") if value <= 40 else None
+        if previous.fold in words["numeral_parts"]:
+            return Numeral(value, "part")
+        if previous.fold in rulers and value < 100 and (previous.text[:1].isupper() or len(numeral) > 1):
+            return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
+        if (doubtful and numeral not in ("XX", "VI")) or (line.shouted and previous.kind == "w" and doubtful):
+            return None
+        if set(numeral) <= set("IVXL") and value < 60:
+            if previous.kind == "w" and previous.text.istitle() and previous.gap | (before == 0):
+                return Numeral(value, "count")
+            if near:
+                return Numeral(value, "century")
+            if len(numeral) > 2 and not doubtful:
+                return Numeral(value, "count")
+        return Numeral(value, "count") if len(numeral) > 3 and value > 1000 else None
+
+    def _reaches(self, line: Tokens, place: int, step: int, words: frozenset[str]) -> bool:
+        """True if only numerals, short words and signs stand between a numeral and one of the words."""
+        for _ in range(6):
+            place += step
+            token = line[place]
+            if token.fold in words:
+                return True
+            numeral = _NUMERAL.match(token.text.upper())
+            numeric = numeral is not None and len(token.text) - numeral.end() < 3
+            if not (numeric or token.text in ("-", ",", "/") or len(token.text) < 3):
+                break
+        return False

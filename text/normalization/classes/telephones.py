@@ -28,6 +28,8 @@ class Identifier:
     ohs: bool = False
     """Zeros are said as the letter."""
     joint: str = ", "
+    called: bool = False
+    """A telephone number, whose groups a language may cut, or say in pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Telephones:
         near = takewhile(lambda token: token.kind != "d", before)
         shaped = (plus and total >= 8) or self._forms.fullmatch(re.sub(r"[ .\-/]+", "-", written))
         if shaped or any(token.fold in self._calls for token in near):
-            yield Classed(place, after, Identifier("", tuple(groups), plus), 0.1)
+            yield Classed(place, after, Identifier("", tuple(groups), plus, called=True), 0.1)
 
     def _in_groups(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place]

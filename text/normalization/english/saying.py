@@ -249,9 +249,9 @@ def _in_hundreds(value: int, british: bool) -> str:
 
 
 def _numeral(numeral: Numeral, british: bool) -> str:
-    if numeral.kind != "count":
+    if numeral.kind not in ("count", "part"):
         nth = ordinal(numeral.value, british)
-        return f"the {nth}" if numeral.kind == "nth" else nth
+        return f"the {nth}" if numeral.kind == "ruler" else nth
     words = f"{numeral.before}{cardinal(numeral.value, british)}"
     if numeral.last:
         words += f" {numeral.joint} {cardinal(numeral.last, british)}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, Tokens
 from text.normalization.western.numbers import glued, joined, noun_after, spoken, vulgar, written
 from text.normalization.western.quantities import MeasureParser
@@ -91,8 +93,6 @@ class FractionParser:
 
 _MOST = 9
 """Most groups of a number with signs between them."""
-_LONGEST_MIX = 16
-"""Most parts of an identifier."""
 _LETTERS = re.compile(r"[A-Z]{1,3}")
 
 
@@ -190,16 +190,14 @@ class FigureParser:
             and token.text[0] == "0"
             and line[place + 1].text not in (".", ",")
         ):
-            yield Classed(place, place + 1, InWords("Code", locale.digits(token.text)), 0.7)
+            yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7)
         if token.kind == "d" and len(token.text) > 9:
-            yield Classed(
-                place, place + 1, InWords("Code", locale.digits(token.text)), 0.7 + 0.2 * (len(token.text) < 13)
-            )
+            yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
         if token.kind == "d" and self._shaped(line, place):
             groups, after = self._groups(line, place)
-            yield Classed(place, after, InWords("Code", ", ".join(map(locale.digits, groups))), 0.2)
-        if token.kind == "w" and len(token.text) == 2 and token.text.isupper():
-            yield from self._account(line, place)
+            yield Classed(place, after, Identifier("", tuple(groups)), 0.2)
+        yield from account(line, place)
+        yield from mixed(line, place)
         if token.fold not in locale.cue.get("codes", ()):
             return
         start = place + 1
@@ -209,7 +207,7 @@ class FigureParser:
             return
         groups, after = self._groups(line, start)
         if sum(map(len, groups)) >= 3:
-            yield Classed(start, after, InWords("Code", ", ".join(map(locale.digits, groups))), 0.2)
+            yield Classed(start, after, Identifier("", tuple(groups)), 0.2)
 
     def _groups(self, line: Tokens, place: int) -> tuple[list[str], int]:
         groups, after = [line[place].text], place + 1
@@ -224,22 +222,6 @@ class FigureParser:
                 break
         return groups, after
 
-    def _account(self, line: Tokens, place: int) -> Iterator[Classed]:
-        """International account number: two letters, two digits, groups of letters and digits."""
-        after, parts = place + 1, [" ".join(line[place].text)]
-        while after < place + 24:
-            token = line[after]
-            if token.kind == "d" and (len(token.text) <= 4 or not token.gap):
-                parts.append(self._locale.digits(token.text))
-            elif token.kind == "w" and token.text.isupper() and len(token.text) <= 4:
-                parts.append(" ".join(token.text))
-            else:
-                break
-            after += 1
-        digits = sum(len(line[each].text) for each in range(place, after))
-        if glued(line, place + 1) and len(line[place + 1].text) in (2, *range(13, 33)) and 15 <= digits <= 34:
-            yield Classed(place, after, InWords("Account", ", ".join(parts)), 0.1)
-
     def _shaped(self, line: Tokens, place: int) -> bool:
         """True for a Brazilian CPF or CNPJ."""
         text = "".join(line[place + step].text for step in range(9) if step == 0 or not line[place + step].gap)
@@ -248,7 +230,6 @@ class FigureParser:
     def labels(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""
         locale, token = self._locale, line[place]
-        yield from self._mixed(line, place)
         if token.kind == "d" and len(token.text) <= 4:
             letter = line[place + 1]
             bare = letter.kind == "w" and not letter.gap and len(letter.text) <= 2 and letter.text.isupper()
@@ -270,22 +251,6 @@ class FigureParser:
         else:
             number = locale.number(digits.text)
         yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
-
-    def _mixed(self, line: Tokens, place: int) -> Iterator[Classed]:
-        """Letters and digits of an identifier, one by one: ABCDE1234F, 12345678Z."""
-        after, parts, size = place, [], 0
-        while after < place + _LONGEST_MIX and (after == place or not line[after].gap):
-            token = line[after]
-            if token.kind == "d":
-                parts.append(self._locale.digits(token.text))
-            elif token.kind == "w" and token.text.isupper() and token.text.isascii():
-                parts.append(" ".join(token.text))
-            else:
-                break
-            size, after = size + len(token.text), after + 1
-        many = len(parts) > 2 or (len(parts) == 2 and max(len(line[each].text) for each in (place, place + 1)) > 5)
-        if many and size > 6 and line.ends(after):
-            yield Classed(place, after, InWords("Identifier", ", ".join(parts)), 0.4)
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale, token = self._locale, line[place]

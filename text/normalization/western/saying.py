@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate, pairwise
 
 from text.normalization.classes.cover import InWords
@@ -17,6 +18,7 @@ from text.normalization.classes.fields import (
     Year,
 )
 from text.normalization.classes.numerals import Version
+from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
 from text.normalization.western.numbers import Written, joined, plural, spoken
 from text.normalization.western.words import Locale
@@ -47,6 +49,8 @@ def said(locale: Locale, fields: object) -> str:
             return _clock(locale, fields)
         case TimeSpan():
             return f"{_clock(locale, fields.first, last=False)} {locale.to} {_clock(locale, fields.last)}"
+        case Numeral():
+            return _numeral(locale, fields)
         case Identifier():
             return _identifier(locale, fields)
         case Version():
@@ -120,13 +124,28 @@ def _identifier(locale: Locale, code: Identifier) -> str:
     groups = list(code.groups)
     if code.plus and len(groups[0]) > 4:
         groups[:1] = [groups[0][:2], groups[0][2:]]
-    sizes = dict(rule.split(":") for rule in locale.cues.get("phone_groups", "").split())
-    pairs = "pairs" in locale.cues.get("phone_style", "")
+    sizes = dict(rule.split(":") for rule in locale.cues.get("phone_groups", "").split()) if code.called else {}
+    pairs = code.called and "pairs" in locale.cues.get("phone_style", "")
     said = []
     for group in groups:
-        ends = accumulate(map(int, sizes.get(str(len(group)), str(len(group)))), initial=0)
+        ends = accumulate(map(int, sizes.get(str(len(group)), "") or (len(group),)), initial=0)
         for part in (group[start:end] for start, end in pairwise(ends)):
             pair = pairs and len(part) == 2 and part[0] != "0"
-            said.append(locale.cardinal(int(part)) if pair else locale.digits(part))
+            one_by_one = locale.digits(part) if part.isdecimal() else " ".join(part)
+            said.append(locale.cardinal(int(part)) if pair else one_by_one)
     plus = f"{locale.signs.get('plus', locale.signs['+'])} " if code.plus else ""
     return plus + ", ".join(said)
+
+
+def _numeral(locale: Locale, numeral: Numeral) -> str:
+    words, value = locale.roman, numeral.value
+    ordinal = {
+        "century": words.ordinal_centuries,
+        "part": words.ordinal_parts,
+        "ruler": value <= words.ordinal_up_to or value == 1,
+        "nth": True,
+    }
+    if not ordinal.get(numeral.kind):
+        return locale.cardinal(value)
+    said = locale.ordinal(value, numeral.feminine)
+    return re.sub("(?<=primer|tercer)o$", "", said) if numeral.noun and locale.numbers == "es" else said

@@ -14,17 +14,18 @@ from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.numerals import Versions
+from text.normalization.classes.roman import NUMERAL, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Times
 from text.normalization.classes.tokens import Tokens
 from text.normalization.classes.years import Years
 from text.normalization.draft import MASK, Draft, Rule
+from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
 from text.normalization.western.numbers import HALVES, SIGNS
 from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.roman import NUMERAL, RomanParser
 from text.normalization.western.words import Locale, locale_of
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
@@ -158,7 +159,7 @@ class Western:
         )
         amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
-        short, numerals = AbbreviationParser(locale), RomanParser(locale)
+        short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
         phones = Telephones({"calls": locale.cue.get("phones", frozenset())}, locale.cues["phone_forms"])
         self.classes = Classes(
             (
@@ -181,7 +182,7 @@ class Western:
                 ("ranges", Parser(frozenset(), figures.ranges)),
                 ("ranges", Parser(frozenset(), figures.ratios)),
                 ("numbers", Parser(SIGNS, quantities.counted)),
-                ("roman_numerals", Parser(frozenset(), numerals.parse, numbers=False, pattern=NUMERAL)),
+                ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
                 ("abbreviations", Parser(short.starts, short.parse)),
             ),
             lambda fields, british: saying.said(locale, fields),
@@ -201,13 +202,8 @@ class Western:
         )
 
     def _web(self, draft: Draft) -> None:
-        draft.replace(_MAIL, lambda match: self._address(match[0]))
-        draft.replace(_WEB, lambda match: self._address(re.sub(r"(?i)^(?:https?://)?(?:www\.)?", "", match[0])))
-
-    def _address(self, written: str) -> str:
-        """Words for a web or mail address; signs without a name in the language are left out."""
-        parts = re.findall(r"[^\W_]+|[^\w\s]|_", written.rstrip("/"))
-        return " ".join(filter(None, (self._signs.get(part, part if part.isalnum() else "") for part in parts)))
+        for pattern in (_MAIL, _WEB):
+            draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
 
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)

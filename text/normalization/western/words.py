@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property, lru_cache
 
 import msgspec
@@ -37,7 +37,7 @@ class Roman:
     before: str = ""
     """Words after the numeral that make it a century: siècle."""
     ordinal_centuries: bool = False
-    parts: str = ""
+    numeral_parts: str = ""
     """Parts of a text and the like, before numerals."""
     ordinal_parts: bool = False
     rulers: str = ""
@@ -169,6 +169,12 @@ class Locale:
     @cached_property
     def cue(self) -> dict[str, frozenset[str]]:
         return {name: word_list(listed) for name, listed in self.cues.items()}
+
+    @cached_property
+    def numerals(self) -> dict[str, frozenset[str]]:
+        """Lists of words next to Roman numerals."""
+        lists = {name: listed for name, listed in asdict(self.roman).items() if isinstance(listed, str)}
+        return {name: word_list(listed) for name, listed in lists.items()}
 
     @cached_property
     def nouns(self) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], frozenset[str]]:
