@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,17 +65,9 @@ MIN_ROWS = 510
 """Smallest number of rows of a voice: one style for each count of phonemes up to this."""
 
 Array = NDArray[np.float32]
-
-
-class Table(Protocol):
-    """One voice: an array [rows, 1, 256], or an object that computes its rows. Row n - 1 is the style for n phonemes,
-    as in hexgrad's and kokoro-onnx's code."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, row: int, /) -> Array: ...
-
-    def tobytes(self) -> bytes: ...
+Table = Array | LowRankTable
+"""One voice: an array [rows, 1, 256], or what computes its rows. Row n - 1 is the style for n phonemes, as in
+hexgrad's and kokoro-onnx's code."""
 
 
 class VoiceBank:
