@@ -111,7 +111,7 @@ def test_the_result_is_the_commands_book(made: tuple[Server, Path], tmp_path: Pa
     status, headers, part = result(started, identity, {"Range": "bytes=10-19"})
     assert (status, part, headers["Content-Range"]) == (206, wanted[10:20], f"bytes 10-19/{len(wanted)}")
     assert result(started, identity, {"Range": f"bytes={len(wanted)}-"})[0] == 416
-    until_files(folder / identity, {"order.json", "journal.json", "result.m4b"})
+    until_files(folder / identity, {"order.json", "journal.json", "result.m4b", "text.json"})
     report = started.get("/status")[1]
     assert report["jobs"]["done"] == 1 and 'kokoro_live_jobs{state="done"} 1.0' in started.get("/metrics")[1]
     assert started.post(f"/v1/jobs/{identity}", {}, "DELETE") == (
