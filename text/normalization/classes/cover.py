@@ -28,12 +28,15 @@ class Classed(NamedTuple):
     """Below 1 a token; a cue word makes its class cheaper than another class of the same form."""
 
 
+Parse = Callable[[Tokens, int, bool], Iterable[Classed]]
+
+
 class Parser(NamedTuple):
     """Parser of a class."""
 
     words: frozenset[str]
     """Words and signs with which an item of the class begins; in small letters."""
-    parse: Callable[[Tokens, int, bool], Iterable[Classed]]
+    parse: Parse
     """Candidates that begin at a token of a sentence; the last argument is True for British habits."""
     numbers: bool = True
     """Items begin with digits as well."""
@@ -51,6 +54,8 @@ class Parsers:
         self._numbers = [parser.parse for parser in listed if parser.numbers]
         self._mixed = [parser.parse for parser in listed if parser.mixed]
         self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
+        patterns = "|".join(f"(?:{pattern.pattern})" for pattern, _ in self._patterns)
+        self._pattern = re.compile(patterns) if patterns else None
         words = frozenset[str]().union(*(parser.words for parser in listed))
         self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
 
@@ -62,8 +67,11 @@ class Parsers:
             else:
                 parses = self._words.get(token.fold, [])
                 if token.kind == "w":
-                    more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
-                    if self._mixed and line[place + 1].kind == "d" and not line[place + 1].gap:
+                    more: list[Parse] = []
+                    if self._pattern and self._pattern.fullmatch(token.text):
+                        more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
+                    following = line[place + 1]
+                    if following.kind == "d" and not following.gap:
                         more += self._mixed
                     parses = list(dict.fromkeys([*parses, *more])) if more else parses
                 if not parses:

@@ -24,10 +24,11 @@ class MoneyParser:
             tuple(token.text for token in Tokens(name).tokens): forms for name, forms in locale.magnitudes.items()
         }
         self.starts = frozenset(name[0] for name in self._money)
+        self._large_starts = frozenset(name[0].casefold() for name in self._magnitudes)
 
     def _sign(self, line: Tokens, place: int) -> tuple[Forms | None, int, str]:
         """Currency at a place, the place after it, and its sign."""
-        for length in (3, 2, 1):
+        for length in (3, 2, 1) if line[place].fold in self.starts else ():
             run = tuple(line[place + step] for step in range(length))
             if any(token.gap for token in run[1:]):
                 continue
@@ -37,7 +38,7 @@ class MoneyParser:
         return None, place, ""
 
     def _magnitude(self, line: Tokens, place: int) -> tuple[Forms | None, int]:
-        for length in (4, 3, 2, 1):
+        for length in (4, 3, 2, 1) if line[place].fold in self._large_starts else ():
             run = tuple(line[place + step].text for step in range(length))
             if forms := self._magnitudes.get(run) or self._magnitudes.get(tuple(map(str.casefold, run))):
                 after = place + length

@@ -31,7 +31,7 @@ class MeasureParser:
 
     def unit(self, line: Tokens, place: int) -> tuple[Forms | None, int]:
         """Unit at a place with its power, and the place after it and after its full stop."""
-        for length in range(self._longest, 0, -1):
+        for length in range(self._longest, 0, -1) if line[place].fold in self.starts else ():
             run = [line[place + step] for step in range(length)]
             name = tuple(token.text for token in run)
             if any(token.gap for token in run[1:]) and name not in self._spaced:
