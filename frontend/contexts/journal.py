@@ -234,7 +234,7 @@ class SocketJournal:
         """`record`: the connection's; None: nothing is kept."""
         self._record = record
         self.name = record.name if record else b""
-        self.moved: Callable[[int], None] = record.moved if record else lambda _: None
+        self.moved: Callable[[int], bool] = record.moved if record else lambda _: False
         self._pending: list[tuple[Note, bytes]] = []
         """Notes that haven't left, and as they are written."""
         self._kept: dict[int, list[tuple[Note, bytes]]] = {}

@@ -53,7 +53,7 @@ class Progress:
         cuts: Sequence[SegmentCut] = (),
         name: bytes = b"",
         again: bool = False,
-        moved: Callable[[int], None] = lambda _: None,
+        moved: Callable[[int], bool] = lambda _: False,
         went_on: Callable[[], None] = lambda: None,
     ) -> None:
         """
@@ -63,8 +63,9 @@ class Progress:
             cuts: the segments that it kept.
             name: the text's, which a successor gives it too, and gives no other; empty: there is no successor.
             again: a killed front has begun with it.
-            moved: called when more of its sound was made (0), or encoded: so many samples from its beginning.
-            went_on: called once more of the answer than that is sent.
+            moved: called when more of its sound was made (0), or encoded: so many samples from its beginning; returns
+                True if no front has encoded as many.
+            went_on: called once more of the answer than that is sent, or more was encoded than by any front before.
         """
         self.left = left
         self.cuts = cuts
@@ -82,9 +83,14 @@ class Progress:
         self._went_on = went_on
 
     def goes_on(self) -> None:
-        """Note that more was sent than the front before has."""
+        """Note that the answer has got further than with the front before."""
         went_on, self._went_on = self._went_on, lambda: None
         went_on()
+
+    def encoded(self, samples: int) -> None:
+        """Note that so many samples were encoded."""
+        if self.moved(samples) and self.again:
+            self.goes_on()
 
     def planned(self, index: int, units: int, key: bytes) -> None:
         """Note a segment of the text, in place of an earlier one of that index, if there was any."""

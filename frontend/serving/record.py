@@ -133,17 +133,18 @@ class Record:
         """Keep a segment of the text in hand, for a successor."""
         return self._slot.cut(index, cut)
 
-    def moved(self, encoded: int = 0) -> None:
+    def moved(self, encoded: int = 0) -> bool:
         """Note that a worker has made more of the answer's sound, or that so many of its samples were encoded, which is
-        progress where no front has encoded as many."""
+        progress where no front has encoded as many: True is returned then."""
         entry = self._slot.entry
         if self._closed:
-            return
+            return False
         if encoded == entry.encoded and encoded and not entry.caught_up:
             self._slot.commit(replace(entry, caught_up=True))
         elif encoded > entry.encoded or not (encoded or entry.progressed):
             self._slot.commit(replace(entry, encoded=max(encoded, entry.encoded), **_PROGRESS))
             self.progressed.set()
+        return encoded > entry.encoded
 
     # -- called by the connection
 

@@ -333,7 +333,7 @@ class _Answer:
                 listening.encoded(chunk)
                 parts.append(await self.encoding.encode(chunk))
                 encoded += len(chunk)
-                self.progress.moved(encoded)
+                self.progress.encoded(encoded)
             if not self.delivery.streamed and listening.seconds > limit:
                 message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
                 raise ApiError(400, message, param="stream", code="clip_too_long")

@@ -195,7 +195,7 @@ class Sender:
                 self._progress.goes_on()
             await taken(self._request)
         elif self._encoded:
-            self._progress.moved(self._encoded)
+            self._progress.encoded(self._encoded)
         if self._has_audio:
             killpoint("chunk")
             self._has_audio = False

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from frontend.contract.progress import Progress
 from frontend.monitoring.metrics import Metrics
 from frontend.serving import acceptor
 from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connections
-from frontend.serving.record import DEATHS
+from frontend.serving.record import DEATHS, Record
 from frontend.settings.front import FrontSettings
 from shm.in_flight import DeathCause
 from shm.records import SLOT_BYTES, ConnectionEntry, Records, Slot, reserve_records
@@ -83,3 +84,16 @@ async def test_a_socket_that_is_not_continued_is_closed_in_its_protocol(
         ours.close()
         assert client.recv(16) == b"\x02{}\x88\x02" + code.to_bytes(2, "big")
     assert metrics.totals()["kokoro_live_connections_closed_total"] == 1
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_text_is_cleared_once_more_of_it_is_encoded_than_by_the_fronts_that_died(again: bool) -> None:
+    """What a new request's first samples show is nothing."""
+    slot = Slot(bytearray(SLOT_BYTES), 0)
+    slot.commit(ConnectionEntry(1, serial=1, encoded=4800))
+    cleared: list[int] = []
+    samples = 0
+    progress = Progress(moved=Record(slot, b"").moved, again=again, went_on=lambda: cleared.append(samples))
+    for samples in (2400, 4800, 7200, 9600):
+        progress.encoded(samples)
+    assert cleared == [7200] * again
