@@ -10,9 +10,12 @@ import numpy as np
 
 from player.fetching import Fetcher
 from player.output.output import Fill, NoOutput
+from player.playback import ItemPlayback
 from player.reel import Assembly
 from shm.audio import Pcm
-from shm.playing import Item
+from shm.playing import Item, Play, PlayedWord, PlayerState, Playing, Steer, Verb, WhenBusy
+
+TEXT = "one two three four"
 
 SENTENCE = 24_000
 """Samples of a fake sentence."""
@@ -130,3 +133,46 @@ class FakeFetcher(Fetcher):
         except asyncio.CancelledError:
             request.cancelled = True
             raise
+
+
+class House:
+    """A playback, and all around it."""
+
+    def __init__(self) -> None:
+        self.fetcher, self.cards = FakeFetcher(), Cards()
+        self.told: list[PlayerState | PlayedWord] = []
+        self.news = asyncio.Event()
+        self.playback = ItemPlayback(self.fetcher, self.cards, self._tell)
+        self._names = iter(range(1000))
+
+    def _tell(self, message: PlayerState | PlayedWord) -> None:
+        self.told.append(message)
+        self.news.set()
+
+    @property
+    def card(self) -> RecordingSink:
+        return self.cards.opened[-1]
+
+    def play(self, text: str = TEXT, on_busy: WhenBusy = WhenBusy.INTERRUPT, **fields: object) -> Item:
+        item = Item(id=f"i{next(self._names)}", input=text, voice="v", speed=1.0)
+        answer = self.playback.play(Play(0, item, on_busy, **fields))  # type: ignore[arg-type]
+        assert not answer.refusal
+        return item
+
+    def steer(self, verb: Verb) -> None:
+        self.playback.steer(Steer(0, verb))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not condition():  # noqa: ASYNC110 - several parts change it
+                await asyncio.sleep(0.001)
+
+    async def sounds(self) -> None:
+        await self.until(lambda: self.playback.phase is Playing.PLAYING)
+
+    async def hear(self, seconds: float) -> None:
+        """Pull that much, with time for the loop between."""
+        for _ in range(round(seconds * 10)):
+            self.card.pull(2400)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)

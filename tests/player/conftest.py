@@ -1,0 +1,17 @@
+"""A playback for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.player.fakes import House
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    made = House()
+    yield made
+    made.playback.close()
+    await made.playback.loudspeaker.close()
