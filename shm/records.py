@@ -104,6 +104,8 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     """The most samples that a front has given to the answer's encoder."""
     caught_up: bool = False
     """True once the present front has encoded as many."""
+    waited: int = 0
+    """Fronts in a row at which the answer's turn to be continued alone didn't come."""
 
 
 class SegmentCut(NamedTuple):

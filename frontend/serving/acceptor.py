@@ -92,8 +92,7 @@ ALONE = 2.0
 
 LATER = 0.1
 """Seconds by which each further death puts that off: those that fewer fronts died at are cleared first, and an innocent
-answer isn't the first to meet the next death again."""
-
+answer isn't the first to meet the next death again. A front at which its turn didn't come makes up for a death."""
 
 _ON_THE_WAY = 0.25
 """A death that came while an answer was encoded again, and wasn't yet where the front before had died: what kills at
@@ -129,7 +128,9 @@ async def take_over(
         )
     if not counted.deaths or entry.done:
         return await _continued(connections, slot, client, make_protocol, counted)
-    await asyncio.sleep(LATER * (counted.deaths - 1))
+    counted = replace(counted, waited=0)
+    slot.commit(replace(entry, waited=entry.waited + 1))
+    await asyncio.sleep(LATER * max(counted.deaths - 1 - entry.waited, 0))
     async with connections.suspects:
         connection = await _continued(connections, slot, client, make_protocol, counted)
         if connection is not None and connection.record is not None:

@@ -52,6 +52,25 @@ async def test_fewer_deaths_go_on_first() -> None:
     records.close()
 
 
+async def test_the_turn_of_every_answer_comes_though_fronts_die_sooner_than_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each round another front dies while the answer still waits, unless it need not wait any more."""
+    monkeypatch.setattr(acceptor, "LATER", 3600.0)
+    monkeypatch.setattr(acceptor, "ALONE", 0.0)
+    connections = Connections(asyncio.Protocol, FrontSettings(), 10, Metrics())
+    slot = Slot(bytearray(SLOT_BYTES), 0)
+    slot.commit(ConnectionEntry(1, serial=1, deaths=6))
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+        ours = listener.accept()[0]
+        for waited in range(1, 7):
+            waiting = asyncio.create_task(take_over(connections, slot, ours, asyncio.Protocol))
+            await asyncio.sleep(0)
+            assert (slot.entry.deaths, slot.entry.waited, waiting.done()) == (6, waited, False), "it isn't to blame"
+            waiting.cancel()
+        connection = await take_over(connections, slot, ours, asyncio.Protocol)
+        assert connection is not None and (slot.entry.deaths, slot.entry.waited) == (7, 0)
+        connection.close()
+
+
 @pytest.mark.parametrize(("encoded", "caught_up", "counted"), [(0, False, 1), (480, True, 1), (480, False, 0.25)])
 async def test_a_death_on_the_way_to_where_the_last_front_died_counts_in_part(
     encoded: int, caught_up: bool, counted: float, monkeypatch: pytest.MonkeyPatch
