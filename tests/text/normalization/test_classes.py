@@ -119,6 +119,17 @@ def test_an_abbreviation_that_is_no_word_is_read_in_any_case_with_a_full_stop_or
     assert wrong == []
 
 
+@pytest.mark.parametrize("length", [7, 8, 10, 12, 40])
+def test_a_hash_after_its_word_is_its_digits_and_letters(length: int) -> None:
+    choose = random.Random(length)
+    for _ in range(60):
+        digits = "".join(choose.choice("0123456789abcdef") for _ in range(length - 1)) + choose.choice(string.digits)
+        wanted = " ".join(num2words(int(digit)) if digit.isdigit() else digit.upper() for digit in digits[:12])
+        cue = choose.choice(["commit", "Commits", "SHA", "the hash", "revert"])
+        heard = said(f"{cue} {digits} is old").removeprefix(f"{cue} ").removesuffix(" is old")
+        assert heard.replace(",", "") == wanted, digits
+
+
 def test_an_ending_that_is_not_the_number_s_own_is_no_ordinal() -> None:
     for number in range(5, 40):
         text = said(f"He weighs {number}st now.")

@@ -15,6 +15,8 @@ _GROUPED = frozenset("-/:.")
 _MOST_GROUPS = 9
 _LONGEST_MIX = 16
 """Most parts of an identifier."""
+_LARGEST_EXPONENT = 308
+"""Of numbers that computers write."""
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -26,7 +28,7 @@ class Codes:
     def __init__(self, table: Mapping[str, str]) -> None:
         self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
         self._ending, self._ending_numbers = word_list(table["ending"]), word_list(table["ending_numbers"])
-        self._books = word_list(table["book_numbers"])
+        self._books, self._hashes = word_list(table["book_numbers"]), word_list(table["hashes"])
         self.words = self._books | self._codes | {"zip", "#", "no", "dkt"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -160,12 +162,18 @@ class Codes:
             runs += 1
             after += 1
         written = "".join(token.text for token in line.tokens[place:after])
-        if runs > 3 and 6 < len(written) <= 40 and _HEXADECIMAL.issuperset(written.casefold()):
+        if not 6 < len(written) <= 40 or not _HEXADECIMAL.issuperset(written.casefold()):
+            return
+        certain = line.cued(place, self._hashes, 4 if runs > 1 else 1)
+        number = runs == 3 and line[place + 1].fold == "e"  # in the form of 12e4567
+        if number and int(line[place + 2].text) > _LARGEST_EXPONENT:
+            certain, number = True, False
+        if certain or runs > 3 or (runs == 3 and not number):
             while len(written) == 8 and line.has(after, "-", glued=True) and not line[after + 1].gap:  # a UUID
                 after += 2
                 while line[after].kind in ("d", "w") and not line[after].gap:
                     after += 1
-            yield Classed(place, after, Identifier("", (written[:12],)), 0.4)
+            yield Classed(place, after, Identifier("", (written[:12],)), 0.1 if certain else 0.4)
 
 
 def account(line: Tokens, place: int) -> Iterator[Classed]:
