@@ -100,14 +100,15 @@ def selection() -> str:
     Raises:
         CannotSpeak: nothing is marked, or no command here can tell.
     """
-    if sys.platform == "darwin":
-        raise CannotSpeak("macOS gives marked text to its services alone: docs/player.md has one.")
     displays = [(display, command) for display, command in _SELECTIONS if os.environ.get(display)]
     there = [command for _, command in displays if shutil.which(command[0])]
     if not there:
         wanted = {"WAYLAND_DISPLAY": "wl-clipboard", "DISPLAY": "xclip"}.get(next(iter(displays), ("",))[0])
+        none = {"darwin": "macOS gives marked text to its services alone: docs/player.md has one."}
         raise CannotSpeak(
-            f"Marked text is read by {wanted}: install that package." if wanted else "There is no desktop."
+            f"Marked text is read by {wanted}: install that package."
+            if wanted
+            else none.get(sys.platform, "There is no desktop.")
         )
     for command in there:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):

@@ -123,7 +123,8 @@ class Measures:
                 last = Quantity(second, second_minus)
                 for measured in self._measure(line, place, end, first, last, False):
                     if line[joint].text == "/" and isinstance(measured.fields, Measure):
-                        measured = measured._replace(fields=replace(measured.fields, joint=""))
+                        over = "over" * (measured.fields.unit == "mmHg")
+                        measured = measured._replace(fields=replace(measured.fields, joint=over))
                     yield measured
                 if line[end].fold in _TIMES and not line[end].gap and line[joint].fold != "to":
                     yield Classed(place, end + 1, Multiple(first, last), _COST)

@@ -92,7 +92,7 @@ class NumberForms:
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         cues = {name: word_list(listed) for name, listed in table["cues"].items()}
-        self._scored, self._scored_after = cues["scored"], cues["scored_after"]
+        self._scored, self._scored_after, self._odds = cues["scored"], cues["scored_after"], cues["odds"]
         self._many = cues["many"]
         self._measured = cues["measured"]
         self._magnitudes = dict(table["magnitudes"])
@@ -206,6 +206,8 @@ class NumberForms:
         named = line[place - 1 - (line[place - 1].text == ".")].fold
         if named in self._slash_joints:
             return Pair(str(above), str(below), self._slash_joints[named]), -0.1
+        if (below == 1 and above > 1) or line.cued(place, self._odds, 3):
+            return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
             return Pair(str(above), str(below), "out of"), -0.05
