@@ -119,6 +119,23 @@ def test_an_abbreviation_that_is_no_word_is_read_in_any_case_with_a_full_stop_or
     assert wrong == []
 
 
+@pytest.mark.parametrize("language", ["en-us", "en-gb", "es", "fr-fr", "it", "pt-br", "hi"])
+def test_a_year_and_month_are_the_same_in_either_order(language: str) -> None:
+    choose = random.Random(language)
+    for _ in range(40):
+        year, month = choose.randrange(2013, 2099), choose.randrange(1, 13)
+        iso, slashed = (
+            normalize(f"({each})", language, SETTINGS) for each in (f"{year}-{month:02}", f"{month:02}/{year}")
+        )
+        assert iso == slashed and f"-{month:02}" not in iso
+
+
+def test_a_slash_before_the_next_year_is_a_span() -> None:
+    for year in range(1950, 2050):
+        spans = {said(f"the {year}/{last} season") for last in (year + 1, f"{(year + 1) % 100:02}")}
+        assert all(" to " in each and "over" not in each and str(year) not in each for each in spans), spans
+
+
 @pytest.mark.parametrize("length", [7, 8, 10, 12, 40])
 def test_a_hash_after_its_word_is_its_digits_and_letters(length: int) -> None:
     choose = random.Random(length)

@@ -247,6 +247,8 @@ class Dates:
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
+        elif widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100 and _is_month_of(*numbers):
+            yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
@@ -360,6 +362,11 @@ class Dates:
 def _full_year(written: str) -> int:
     year = int(written)
     return year if len(written) == 4 else year + (2000 if year < 40 else 1900)
+
+
+def _is_month_of(year: int, month: int) -> bool:
+    """True for 2023-11; 2003-04 may be a span of years."""
+    return 0 < month <= min(12, year % 100)
 
 
 def _valid(year: int, month: int, day: int) -> Date | None:

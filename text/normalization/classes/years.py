@@ -61,12 +61,8 @@ class Years:
             yield Classed(place, after, Year(int(written)), _COST)
         if not 1000 <= year <= 2099:
             return
-        if line.dash(after) and line[after + 1].kind == "d" and not line.has(after + 2, DASHES, glued=True):
-            end = line[after + 1].text
-            last = int(end) if len(end) in (2, 4) else 0
-            spaced_hyphen = line[after].text == "-" and len(end) == 2 and last <= 12
-            if (len(end) == 4 and year < last <= 2099) or (len(end) == 2 and last > year % 100 and not spaced_hyphen):
-                yield Classed(place, after + 2, Year(year, last), 0.4)
+        if last := self._last(line, after, year):
+            yield Classed(place, after + 2, Year(year, last), 0.2 if line[after].text == "/" else 0.4)
         cue = before.fold
         if before.text == "." and not before.gap:
             cued = line.has(place - 2, self._cues["year_stops"])
@@ -82,6 +78,19 @@ class Years:
         ):
             yield Classed(place, after, Year(year), _COST)
 
+    def _last(self, line: Tokens, after: int, year: int) -> int:
+        """The last year of a span, 1914-18 or 2024/25; 0 if there is none."""
+        end = line[after + 1].text
+        if line[after + 1].kind != "d" or line.has(after + 2, (*DASHES, "/"), glued=True):
+            return 0
+        last = int(end) if len(end) in (2, 4) else 0
+        if line.has(after, "/", glued=True) and not line[after + 1].gap:
+            following = str(year + 1)
+            return (last or (year > 99) * (year + 1)) if end in (following, following[-2:]) else 0
+        spaced_hyphen = line[after].text == "-" and len(end) == 2 and last <= 12 and year > 99
+        rises = year < last <= 2099 if len(end) == 4 else last > year % 100 and not spaced_hyphen
+        return last if line.dash(after) and rises else 0
+
     def _counts(self, line: Tokens, after: int, cue: str) -> bool:
         """True if what follows four digits is a noun in the plural."""
         token = line[after]
@@ -95,7 +104,10 @@ class Years:
     def _fiscal(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place + 1]
         if token.kind == "d" and len(token.text) in (2, 4):
-            yield Classed(place, place + 2, Year(int(token.text), before="fiscal year"), _COST)
+            year = int(token.text)
+            yield Classed(place, place + 2, Year(year, before="fiscal year"), _COST)
+            if last := self._last(line, place + 2, year):
+                yield Classed(place, place + 4, Year(year, last, "fiscal years"), 0.2)
 
     def _decades(self, line: Tokens, place: int, number: int) -> Iterator[Classed]:
         def at(start: int) -> tuple[int, int]:
