@@ -133,11 +133,13 @@ class Recording:
         """Wait until what was recorded from sample `start` on fulfils the condition; returns it."""
         limit = time.monotonic() + 3 * DEADLINE
         while True:
+            records = self._reader.is_alive()
             with self._more:
                 found = self._since(start)
                 seen = len(self._recorded)
             if condition(found):
                 return found
+            assert records, "the sound server has ended"
             assert time.monotonic() < limit, f"{len(found)} samples, {int((abs(found) > AUDIBLE).sum())} audible"
             with self._more:
                 self._more.wait_for(lambda: len(self._recorded) >= seen + 2 * STEP, 0.5)  # noqa: B023

@@ -69,6 +69,9 @@ class Dates:
         elif token.kind == "w":
             if token.fold in self._cues["the"] and line[place + 1].kind == "d":
                 yield from self._day_first(line, place, place + 1)
+                for found in self._numeric(line, place + 1, british):
+                    if isinstance(found.fields, Date) and found.fields.day_first and found.fields.day:
+                        yield found._replace(first=place, fields=replace(found.fields, article=token.text))
             elif token.fold in self._months:
                 yield from self._month_span(line, place)
                 yield from self._short_month(line, place) if self._plain else self._month_first(line, place)

@@ -36,8 +36,10 @@ class Years:
             yield from self._years(line, place)
 
     def _old(self, line: Tokens, place: int) -> Iterator[Classed]:
-        """Years before 2000 in a language that says them by hundreds."""
+        """Years before 2000 in a language that says them by hundreds; spans with a slash."""
         first = line.number(place, 1100, 2099, 4)
+        if first and line[place + 1].text == "/" and (following := self._last(line, place + 1, first)):
+            yield Classed(place, place + 3, Year(first, following), 0.2)
         if not self._hundreds or first is None:
             return
         last = line.number(place + 2, 1100, 2099, 4) if line.dash(place + 1) else None
