@@ -129,7 +129,7 @@ BREAKS = (
     Mutation(
         "fewer-deaths-go-on-first",
         "frontend/serving/acceptor.py",
-        "LATER * (counted.deaths - 1)",
+        "LATER * max(counted.deaths - 1 - entry.waited, 0)",
         "0",
         ("tests/frontend/test_suspect_answers.py",),
     ),

@@ -58,7 +58,7 @@ def test_a_bit_rate_is_kept() -> None:
     assert lengths[1] / lengths[0] == pytest.approx(4, rel=0.1)
 
 
-@pytest.mark.parametrize("raw", [name for name, row in ALL_NAMES.items() if row.telephony])
+@pytest.mark.parametrize("raw", [name for name, row in ALL_NAMES.items() if row.telephony and not row.needs_length])
 def test_a_second_takes_as_many_bytes_as_are_told(raw: str) -> None:
     encoder = make_encoder(OutputFormat(ALL_NAMES[raw], 24_000), whole=False)
     data = encoder.encode(np.zeros(24_000, np.int16)) + encoder.finish()

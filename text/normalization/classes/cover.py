@@ -54,8 +54,6 @@ class Parsers:
         self._numbers = [parser.parse for parser in listed if parser.numbers]
         self._mixed = [parser.parse for parser in listed if parser.mixed]
         self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
-        patterns = "|".join(f"(?:{pattern.pattern})" for pattern, _ in self._patterns)
-        self._pattern = re.compile(patterns) if patterns else None
         words = frozenset[str]().union(*(parser.words for parser in listed))
         self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
 
@@ -67,9 +65,7 @@ class Parsers:
             else:
                 parses = self._words.get(token.fold, [])
                 if token.kind == "w":
-                    more: list[Parse] = []
-                    if self._pattern and self._pattern.fullmatch(token.text):
-                        more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
+                    more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
                     following = line[place + 1]
                     if following.kind == "d" and not following.gap:
                         more += self._mixed
