@@ -83,6 +83,9 @@ _SPARE = "kokoro-live: spare front"
 FIRST_TEXT = "It's ready, and has been since 9:30."
 """Read before anybody asks, so that rules and dictionaries are loaded."""
 
+LONGEST_LINE = 32 << 10
+"""Bytes of a request's first line: each field that an address may have, with each character in four escaped bytes."""
+
 LAST_REQUESTS = 2.0
 """Seconds after an update in which clients may still send what they were about to send on an open connection."""
 
@@ -251,6 +254,7 @@ class Front(SupervisedProcess):
             access_log=None,
             shutdown_timeout=self._settings.drain_timeout,
             keepalive_timeout=self._settings.keepalive_timeout,
+            max_line_size=LONGEST_LINE,
         )
 
     async def _report_jobs(self) -> Jobs:
