@@ -233,6 +233,7 @@ def test_nothing_is_wider_than_a_phone(chromium: Browser, espeak: Server) -> Non
         visit.reading()
         assert visit.page.evaluate(wide) <= 320
         visit.page.keyboard.press("v")
+        visit.page.locator("#voice-dialog[open]").wait_for()
         assert visit.page.locator("#voice-dialog").evaluate("dialog => dialog.scrollWidth - dialog.clientWidth") <= 0
         visit.page.keyboard.press("Escape")
         visit.page.get_by_role("tab", name="Figures").click()

@@ -204,6 +204,7 @@ class Worker:
             seconds = time.monotonic() - started
             self._metrics.loaded(seconds)
             self._engine = MeteredEngine(engine, self._metrics)
+            log.info("loaded %s in %.1f s", engine.info.name, seconds)
             self._control.send(ChildReady(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
