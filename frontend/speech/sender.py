@@ -39,6 +39,11 @@ class AudioResponse(web.StreamResponse):
     """A response whose header is sent in one write with the first chunk, as in aiohttp's own `Response`."""
 
     _send_headers_immediately = False
+    rest = b""
+    """Bytes that leave with the response's end."""
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        await super().write_eof(data or self.rest)
 
 
 class Sender:
@@ -157,10 +162,13 @@ class Sender:
         await self._send()
 
     async def send_whole(self, body: bytes) -> None:
-        """Send a body whose length is known."""
+        """Send a body whose length is known. Its last byte leaves with the end of the answer, which is noted first: a
+        client that has all of it may send its next request before the handler returns."""
         self._response.content_length = len(body)
-        for at in range(self._had.audio, len(body), WHOLE_PIECE):
-            piece = body[at : at + WHOLE_PIECE]
+        last = max(len(body) - 1, self._had.audio)
+        self._response.rest = body[last:]
+        for at in range(self._had.audio, last, WHOLE_PIECE):
+            piece = body[at : min(at + WHOLE_PIECE, last)]
             self._audio = at + len(piece)
             self._add(piece)
             await self._send()

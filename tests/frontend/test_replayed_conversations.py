@@ -234,6 +234,17 @@ POSTS = {
 }
 
 
+@pytest.mark.parametrize("name", [*POSTS])
+async def test_an_answer_is_noted_as_whole_before_its_last_byte_leaves(name: str) -> None:
+    """Its client may send the next request at once, and that one is to be continued too."""
+    async with fronts() as made:
+        slot = CutSlot()
+        wire = await recorded(made, POSTS[name], slot)
+        sent = [cut for cut in slot.moments if cut.taken == len(wire)]
+        entries = [Slot(bytearray(zlib.decompress(cut.memory)), 0).entry for cut in sent]
+        assert [entry.connection for entry in entries] and all(entry.done or not entry.begun for entry in entries)
+
+
 @dataclass
 class Life:
     """Samples that a front may encode; then it stands still."""
