@@ -73,7 +73,7 @@ class Server:
 
 @asynccontextmanager
 async def meanwhile(sending: Coroutine[None, None, None]) -> AsyncIterator[None]:
-    """What is sent while its answer is heard; given up when its listener leaves."""
+    """Send within the block, while the answer is heard; sending is given up when the listener leaves."""
     task = asyncio.create_task(sending)
     try:
         yield
@@ -264,7 +264,7 @@ async def interrupted(way: str, server: Server, texts: Sequence[str], rate: floa
 
 
 Subject = tuple[str, str, str]
-"""What it is called, the way in which it is asked, and its URL."""
+"""Name of a measured server, the way in which it is asked, and its URL."""
 
 
 async def compared(arguments: argparse.Namespace, subjects: Sequence[Subject]) -> Report:

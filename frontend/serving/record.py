@@ -275,8 +275,8 @@ class Record:
 
     @contextmanager
     def unit(self, place: bytes = b"", encoded: int = 0) -> Iterator[None]:
-        """What is written within the block leaves at once, or not at all; afterwards the answer is at that place, and
-        so many of its samples were encoded."""
+        """Have all that is written within the block leave at once, or not at all. Afterwards the answer is at that
+        place, and so many of its samples were encoded."""
         with self._collected() as parts:
             yield
         if parts:

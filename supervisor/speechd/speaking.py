@@ -263,7 +263,7 @@ class Speaking:
 
 
 def _asked(document: SpokenText, fields: dict[str, Any], write: Write) -> Asked:
-    """What is asked for a document's sound, whatever its marks."""
+    """Fields of the request for a document's sound, whatever its marks."""
     heard = SpokenText(tuple(part for part in document.parts if not isinstance(part, Mark)))
     return (*fields.items(), ("input", heard.ssml(write)))
 

@@ -107,7 +107,7 @@ async def test_a_socket_that_is_not_continued_is_closed_in_its_protocol(
 
 @pytest.mark.parametrize("again", [True, False])
 def test_a_text_is_cleared_once_more_of_it_is_encoded_than_by_the_fronts_that_died(again: bool) -> None:
-    """What a new request's first samples show is nothing."""
+    """The first samples of a new request clear nothing."""
     slot = Slot(bytearray(SLOT_BYTES), 0)
     slot.commit(ConnectionEntry(1, serial=1, encoded=4800))
     cleared: list[int] = []

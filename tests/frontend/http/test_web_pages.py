@@ -42,7 +42,7 @@ class Elsewhere:
                 while True:
                     await answer.write(b"word " * 1000)
             case "/silent":
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
         raise web.HTTPNotFound
 
 
