@@ -86,7 +86,7 @@ so a number with a colon must follow.
 """
 
 MONTHS = frozenset(name.lower() for name, full in MONTH_NAMES.items() if name != full)
-_WORDS = word_list("sat sun wed mar mon ex rep rev ref app pl sq ct ter hr hon op fr ft dist")
+_WORDS = word_list("sat sun wed mar mon sec ex rep rev ref app pl sq ct ter hr hon op fr ft dist")
 """Abbreviations that are words or units in lower case."""
 
 _NUMBERED = BEFORE_NUMBERS | MONTHS | _lower(TITLES, STREETS, ANYWHERE, LABELS, PARTS, PLACES)

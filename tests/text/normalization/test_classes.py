@@ -160,3 +160,37 @@ def test_two_numbers_with_a_slash_are_a_date_a_score_or_a_fraction_by_their_word
         assert " out of " in said(f"She got 6/{day}.")
     for above, below in ((1, 2), (2, 3), (3, 4), (5, 8), (7, 16)):
         assert " out of " not in said(f"About {above}/{below} of them left.")
+
+
+def read(text: str) -> str:
+    return normalize(text, "en-us", SETTINGS)
+
+
+def test_a_range_whose_unit_stands_at_both_ends_is_read_as_one_whose_unit_stands_once() -> None:
+    units = [unit for unit in table("en", "units")["units"] if unit.isalpha() and len(unit) > 1]
+    both = {unit: read(f"It takes 15{unit}-20{unit} of it.") for unit in units}
+    once = {unit: read(f"It takes 15-20{unit} of it.") for unit in units}
+    differ = {unit for unit in units if not any(map(str.isdecimal, once[unit])) and both[unit] != once[unit]}
+    assert differ == set()
+    assert sum(not any(map(str.isdecimal, said)) for said in once.values()) > 100
+
+
+@pytest.mark.parametrize("form", ["€{},{:02}", "{},{:02} €", "€{:,},{:02}", "EUR {},{:02}"])
+def test_an_amount_with_a_comma_before_its_hundredths_is_read_as_one_with_a_point(form: str) -> None:
+    drawn = random.Random(3)
+    for _ in range(50):
+        whole, hundredths = drawn.randint(2, 9_999), drawn.randint(11, 99)
+        written = form.format(whole, hundredths) if "{:,}" not in form else f"€{whole:,}".replace(",", ".")
+        written = written if "{:,}" not in form else f"{written},{hundredths}"
+        assert read(f"It costs {written} here.") == read(f"It costs €{whole:,}.{hundredths} here.")
+
+
+def test_days_and_months_at_both_ends_of_a_span_are_dates_and_parts_of_a_measure_are_not() -> None:
+    drawn = random.Random(5)
+    for joint in (" to ", "-", "–"):
+        for _ in range(50):
+            first, last = drawn.sample(range(1, 13), 2)
+            day, other = drawn.randint(17, 28), drawn.randint(17, 28)
+            said = read(f"We are away {first:02}/{day}/26 to {last:02}/{other}/26.")
+            assert read(f"We are away {first}/{day}{joint}{last}/{other}.") == said.replace(", twenty twenty-six", "")
+    assert read("Use 1/2 to 3/4 cup.") == "Use one half to three quarters of a cup."

@@ -101,6 +101,8 @@ class Abbreviations:
             return ""
         if token.text.islower() and not line.small and token.fold not in self._bare_titles:
             return ""
+        if token.fold in self._labels and ROMAN.issuperset(line[after].text):
+            return ""
         if token.fold == "dr" and stopped and line[after].text.islower() and not line[place - 1].text[:1].isupper():
             housed = line.small and any(line[near].kind == "d" for near in range(place - 3, place))
             return "" if housed else "doctor"

@@ -273,7 +273,8 @@ class Dates:
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:
             return 0.5 - 0.1 * cued
-        return 0.5 if self._is_guessed(line, place, int(parts[0]), int(parts[1]), padded, spanned) else 0
+        guessed = self._is_guessed(line, place, int(parts[0]), int(parts[1]), padded, spanned)
+        return 0.5 - 0.15 * spanned if guessed else 0
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""
@@ -293,7 +294,8 @@ class Dates:
         first, last = line.number(places[0], 1, 31, 2), line.number(places[2], 1, 31, 2)
         if first is None or last is None or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
             return False
-        return min(first, last) <= 12 and line[places[0] - 2].kind != "d"
+        parts = first < last and last in (2, 3, *_RULER) and not self._plain
+        return min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d")
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)

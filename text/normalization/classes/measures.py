@@ -97,14 +97,18 @@ class Measures:
             return
         first = Quantity(number, minus, line[start].text != number)
         yield from self._measure(line, place, after, first, None, False)
-        thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap
+        thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap and line[after + 1].text[-1:] != "B"
         if thousands or (line.has(after, _MAGNITUDES) and line[after].gap):
             for large in self._measure(line, place, after + 1, first, None, False):
                 if isinstance(large.fields, Measure):
                     fields = replace(large.fields, magnitude=_LETTERS.get(line[after].fold, line[after].fold))
                     yield large._replace(fields=replace(fields, singular=fields.singular and not first.is_one))
-        marked = line.has(after, "%°", glued=True)
-        joint = after + marked
+        joint = after + line.has(after, "%°", glued=True)
+        unit, with_unit = self._unit(line, after, self._units)
+        if unit and line.dash(with_unit):
+            second, end = written_number(line, with_unit + 1)
+            twice = second and self._unit(line, end, self._units)[0] == unit
+            joint = with_unit if twice else joint
         if line[joint].fold in _TIMES and line[joint].gap == line[joint + 1].gap and line[joint + 1].kind == "d":
             second, end = written_number(line, joint + 1)
             if second:
@@ -210,6 +214,8 @@ class Measures:
         symbol, end = self._unit(line, after, self._units)
         if symbol in ("bp", "bps"):
             symbol = "bp" if self._basis(line, first) else ("" if symbol == "bp" else symbol)
+        if last and len(symbol) == 1 and line.dash(place + 1) and float(last.number) < float(first.number):
+            return  # 747-8F
         if symbol in ("F", "C"):
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
             hot = float(first.number) > 31 if symbol == "F" else "." in first.number
@@ -217,6 +223,9 @@ class Measures:
             warm = warm or (line[after].text == symbol and hot and not farads)
             symbol = f"°{symbol}" if warm else symbol if farads else ""
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
+            return
+        if by and last and symbol == "s" and not gap and len(first.number) == 1:
+            yield Classed(place, end, Sides((first.number, last.number), symbol), 0.4)
             return
         if line.has(end, "/", glued=True) and line[end + 1].gap and line[after].fold == "w":
             return  # with
@@ -279,7 +288,8 @@ class Measures:
             return False
         if symbol in self._cues["only_apart"] and gap != " ":
             return False
-        if symbol in self._cues["only_together"] and gap == " " and not compound:
+        exact = symbol == "s" and "." in first.number
+        if symbol in self._cues["only_together"] and gap == " " and not (compound or exact):
             return False
         stopped = line.has(end, ".", glued=True) and (not line.last(end))
         if symbol in self._cues["never_apart"] and gap == " " and not (stopped or by or compound):

@@ -83,7 +83,7 @@ class Amounts:
         return (number, after) if number else ("", place)
 
     def _amount(self, line: Tokens, place: int, start: int, country: str, sign: str, minus: bool) -> Iterator[Classed]:
-        number, after = written_number(line, start)
+        number, after = _written_amount(line, start)
         if not number:
             return
         first, after = self._magnitude(line, after)
@@ -113,7 +113,7 @@ class Amounts:
 
     def _after(self, line: Tokens, place: int, start: int, minus: bool) -> Iterator[Classed]:
         """Amount with its currency after it."""
-        number, after = written_number(line, start)
+        number, after = _written_amount(line, start)
         first, after = self._magnitude(line, after)
         last, end = self._last(line, after)
         magnitude, after = self._magnitude(line, end) if last else (first, after)
@@ -146,3 +146,20 @@ class Amounts:
             return False
         possessive = line[place - 1].fold == "s" and line[place - 2].text in ("'", "’")
         return possessive or line[place - 1].fold in self._articles
+
+
+def _written_amount(line: Tokens, place: int) -> tuple[str, int]:
+    """Number as `written_number` has it, also with a comma before its hundredths: 1.234,56, 19,99."""
+    number, after = written_number(line, place)
+    whole = number.replace(".", "")
+    while (point := line.has(after, ".", glued=True)) or (line[after].kind == "d" and line[after].gap):
+        group = line[after + point]
+        if group.kind != "d" or len(group.text) != 3:
+            break
+        whole, after = whole + group.text, after + point + 1
+    hundredths = line[after + 1]
+    comma = line.has(after, ",", glued=True) and len(hundredths.text) == 2 and hundredths.kind == "d"
+    grouped = "." not in number or len(number.partition(".")[2]) == 3
+    if number and comma and grouped and not hundredths.gap and line.ends(after + 2):
+        return f"{whole}.{hundredths.text}", after + 2
+    return written_number(line, place)

@@ -209,6 +209,7 @@ class NumberForms:
         if (below == 1 and above > 1) or line.cued(place, self._odds, 3):
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
+        scored = scored or self._counts_on(line, place, after)
         if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
             return Pair(str(above), str(below), "out of"), -0.05
         if below == above + 1 and above > 7 and line[place - 1].text.istitle():
@@ -225,6 +226,12 @@ class NumberForms:
                 else (Pair(str(above), str(below), "out of"), 0.05)
             )
         return Pair(str(above), str(below), "over" if below else "slash"), 0
+
+    def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
+        """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5)."""
+        opened = place == 1 or line[place - 2].text in ("(", "[")
+        closed = line[after].text in (")", "]", ":") and not line[after].gap
+        return line[place - 1].kind == "w" and opened and closed
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         minus, start = signed(line, place)

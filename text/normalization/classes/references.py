@@ -62,13 +62,16 @@ class Verses:
         if line[start].fold == "qur" and line[start + 2].fold == "an":
             book, after, sure = f"{book}{line[start + 1].text}{line[start + 2].text}", start + 3, True
         elif line[start].fold not in self._full:
-            if line[start].fold not in self._short or not line.has(after, ".", glued=True):
+            book = self._short.get(line[start].fold, "")
+            stop = line.has(after, ".", glued=True)
+            versed = book.casefold() in self._sure and line.has(after + 1, ":", glued=True)
+            if not book or not (stop or (versed and line[start].text.istitle())):
                 return
-            book, after, sure = self._short[line[start].fold], after + 1, True
+            after, sure = after + stop, True
         chapter = line.number(after, 1, 150, 3)
         if chapter is None or not line[after].gap:
             return
-        verse = line.number(after + 2, 1, 176, 3)
+        verse = line.number(after + 2, 1, 286, 3)
         sign = line[after + 1]
         if verse is None or sign.gap or line[after + 2].gap or sign.text not in ((":", ".") if sure else (":",)):
             if nth and sign.text != ":":
@@ -76,7 +79,7 @@ class Verses:
             return
         end, last = after + 3, 0
         if line.dash(end):
-            last = line.number(end + 1, 1, 176, 3) or 0
+            last = line.number(end + 1, 1, 286, 3) or 0
         yield Classed(place, end + 2 if last else end, Verse(book, nth, chapter, verse, last), _COST)
 
 

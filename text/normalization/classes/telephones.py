@@ -152,9 +152,10 @@ class Telephones:
         number = line[after]
         if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap):
             return
-        if line[place].fold == "x" and (line[place].text == "X" or len(number.text) < 3 or not line[place].gap):
+        called = len(number.text) > 2 or (line[place - 1].kind == "d" and line.has(place - 2, ".-", glued=True))
+        if line[place].fold == "x" and (line[place].text == "X" or not called or not line[place].gap):
             return
-        yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST)
+        yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST - 0.1)
 
     def _short(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Emergency numbers, and numbers of three digits after "call"."""

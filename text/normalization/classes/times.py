@@ -93,7 +93,7 @@ class Times:
         if len(token.text) == 4 and token.text[0] == "0" and line.has(place + 1, self._cues["military"]):
             hours, minutes = int(token.text[:2]), int(token.text[2:])
             if hours < 24 and minutes < 60:
-                yield Classed(place, place + 1, MilitaryTime(hours, minutes), _COST)
+                yield Classed(place, place + 1, MilitaryTime(hours, minutes), -0.2)  # less than so many hours
         clock, after, colon = self._clock(line, place)
         if clock is None:
             return
@@ -180,7 +180,8 @@ class Ratios:
         cued = line.cued(place, self._cues) or line.has(place + 3, self._cues)
         if line[place + 1].gap != line[place + 2].gap or (line[place + 1].gap and not cued):
             return
-        if line.has(place + 3, DASHES, glued=True) and line[place + 4].kind == "d":
+        standard = first > 999 and 1900 <= last < 2100 and line[place - 1].text.isupper()  # ISO 8601:2004
+        if standard or (line.has(place + 3, DASHES, glued=True) and line[place + 4].kind == "d"):
             return
         width = len(line[place + 2].text)
         point = line.has(place + 3, ".", glued=True) and line[place + 4].kind == "d" and not line[place + 4].gap

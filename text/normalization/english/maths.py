@@ -62,7 +62,7 @@ _PER = re.compile(
 _SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
 _CHOICE = re.compile(r" / (?=\S)")
-_WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
+_WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")

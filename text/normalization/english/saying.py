@@ -127,12 +127,15 @@ def said(fields: object, british: bool) -> str:
         case Coordinate():
             return _coordinate(fields, british)
         case Sides():
+            boards = fields.unit == "s"  # 2x4s, 2x6s
             unit = f" {UNITS[fields.unit][not fields.singular]}" if fields.unit else ""
             sides = (
                 year(int(n), british) if len(n) == 4 and n.isdecimal() else number(n, british) for n in fields.numbers
             )
-            unit = spelled(unit, british)
-            return " by ".join(sides) + unit if fields.once else " by ".join(f"{side}{unit}" for side in sides)
+            unit = ("es" if fields.numbers[-1] == "6" else "s") if boards else spelled(unit, british)
+            return (
+                " by ".join(sides) + unit if fields.once or boards else " by ".join(f"{side}{unit}" for side in sides)
+            )
         case Ordinal():
             last = f" to {ordinal(fields.last, british)}" if fields.last else ""
             return ordinal(fields.first, british) + last

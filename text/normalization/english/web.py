@@ -65,7 +65,7 @@ def web_addresses(draft: Draft) -> None:
         draft.replace(_IP6, _machine6)
     draft.replace(_WEB, _web)
     if draft.has("~"):
-        draft.replace(_HIDDEN, lambda match: f"tilde{_path('/' + match['path'])}")
+        draft.replace(_HIDDEN, lambda match: f"tilde {_path('/' + match['path']).lstrip()}")
     if draft.has("\\"):
         draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
     if draft.has("/"):
