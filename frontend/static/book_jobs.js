@@ -77,12 +77,12 @@ class Card {
 
 export class JobCards {
   #cards = new Map();
-  #playing = null; // {card, player}
 
-  /** `tried` does what it is given, and tells the text that this resolves to, or its error. */
-  constructor(api, tried) {
+  /** `tried` does what it is given, and tells the text that this resolves to, or its error; `heard` is called with a card. */
+  constructor(api, tried, heard) {
     this.api = api;
     this.tried = tried;
+    this.heard = heard;
     this.element = made("ul", { className: "books-jobs", ariaLabel: t("Books on the server") });
   }
 
@@ -94,36 +94,20 @@ export class JobCards {
       card.element.remove();
       this.#cards.delete(id);
     }
-    for (const job of jobs) {
-      if (!this.#cards.has(job.id)) {
-        const card = new Card(job.id, (one) => this.#remove(one), (event, one) => this.#download(event, one), (one) => this.#hear(one));
-        this.#cards.set(job.id, card);
-        this.element.prepend(card.element);
-      }
-      this.#cards.get(job.id).show(job);
-    }
+    for (const job of jobs) this.of(job);
     this.element.hidden = !jobs.length;
   }
 
-  /** Play a book beneath its card, in place of another; a second press puts the player away. */
-  #hear(card) {
-    const again = this.#playing?.card === card;
-    this.#silent();
-    if (again) return;
-    this.tried(async () => {
-      const { BookPlayer } = await import("./book_player.js");
-      const player = new BookPlayer(this.api, card.job);
-      this.#playing = { card, player };
-      card.element.append(player.element);
-      await player.begin();
-      return "";
-    });
-  }
-
-  #silent() {
-    this.#playing?.player.end();
-    this.#playing?.player.element.remove();
-    this.#playing = null;
+  /** The card of a job, as it is now. */
+  of(job) {
+    let card = this.#cards.get(job.id);
+    if (!card) {
+      card = new Card(job.id, (one) => this.#remove(one), (event, one) => this.#download(event, one), this.heard);
+      this.#cards.set(job.id, card);
+      this.element.prepend(card.element);
+    }
+    card.show(job);
+    return card;
   }
 
   #remove(card) {

@@ -1,7 +1,10 @@
 // A finished book on the page: its chapters, its speed, and its text, in which the sentence that sounds is lit up.
 
 import { key } from "./api.js";
+import { find, keep } from "./library.js";
 import { made } from "./made.js";
+import { Marks, selectedIn } from "./marks.js";
+import { settings } from "./settings.js";
 import { t } from "./words.js";
 
 const SPEEDS = [0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3];
@@ -18,6 +21,13 @@ export class BookPlayer {
   #all = []; // {title, start, sentences: [{text, start}]}
   #shown = -1; // the number of the chapter whose text is shown
   #noted = 0;
+  #entry = null; // what the library keeps of the book
+  #marks = new Marks({
+    here: () => this.#here(),
+    go: ({ seconds }) => this.#go(seconds),
+    changed: () => this.#note(),
+    time: ({ place }) => clock(place.seconds),
+  });
 
   /** @param api as `ask` @param {object} job one that is done */
   constructor(api, job) {
@@ -28,7 +38,9 @@ export class BookPlayer {
     speed.value = 1;
     speed.addEventListener("change", () => (this.#sound.playbackRate = Number(speed.value)));
     const list = made("details", { className: "book-chapters" }, made("summary", { textContent: t("Chapters") }), this.#chapters);
-    this.element = made("div", { className: "book-player" }, this.#sound, speed, list, this.#text);
+    const mark = made("button", { type: "button", textContent: t("Bookmark") });
+    mark.addEventListener("click", () => this.#marks.set());
+    this.element = made("div", { className: "book-player" }, this.#sound, speed, mark, list, this.#marks.element, this.#text);
     for (const event of ["timeupdate", "seeked"]) this.#sound.addEventListener(event, () => this.#look());
     this.#chapters.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
     this.#text.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
@@ -44,7 +56,15 @@ export class BookPlayer {
     this.#all = spoken.chapters;
     this.#chapters.replaceChildren(...this.#all.map(({ title, start }, number) => made("li", {}, button(title || String(number + 1), start))));
     this.#chapters.parentElement.hidden = this.#all.length < 2;
-    this.#sound.currentTime = Number(localStorage.getItem(this.#name)) || 0;
+    const { id, title, author, file_name: name } = this.#job;
+    const paragraphs = this.#all.flatMap(({ title: heading, sentences }) => [
+      { kind: "chapter", text: heading },
+      { kind: "p", text: sentences.map(({ text }) => text).join(" ") },
+    ]);
+    const { place, marks = [] } = (await find(id).catch(() => null)) ?? {}; // a private window keeps nothing
+    this.#entry = { id, title: title || name, author, paragraphs, marks };
+    this.#marks.show(marks);
+    this.#sound.currentTime = place?.seconds ?? 0;
     this.#look();
     await this.#sound.play().catch(() => {}); // the browser wants another click
   }
@@ -56,10 +76,6 @@ export class BookPlayer {
     if (this.#sound.src.startsWith("blob:")) URL.revokeObjectURL(this.#sound.src);
   }
 
-  get #name() {
-    return `kokoro-live book ${this.#job.id}`;
-  }
-
   #go(seconds) {
     this.#sound.currentTime = seconds;
     this.#sound.play();
@@ -68,7 +84,16 @@ export class BookPlayer {
   #note() {
     this.#noted = Date.now();
     const { currentTime, duration } = this.#sound;
-    localStorage.setItem(this.#name, currentTime < duration - 1 ? currentTime : 0);
+    if (!this.#entry || !settings.keep || !duration) return;
+    const ended = currentTime >= duration - 1;
+    const place = { seconds: ended ? 0 : currentTime };
+    keep({ ...this.#entry, place, part: ended ? 1 : currentTime / duration, at: Date.now() }).catch(() => {});
+  }
+
+  /** The sentence that is selected, or that sounds. */
+  #here() {
+    const sentence = selectedIn(this.#text) ?? this.#text.querySelector(".current");
+    return sentence && { place: { seconds: Number(sentence.dataset.start) }, words: sentence.textContent.trim() };
   }
 
   #look() {
@@ -87,6 +112,13 @@ export class BookPlayer {
     }
     if (Date.now() - this.#noted > AGAIN * 1000 && !this.#sound.paused) this.#note();
   }
+}
+
+/** As 1:02:03. */
+function clock(seconds) {
+  const [hours, minutes, rest] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
+  const parts = hours ? [hours, String(minutes).padStart(2, "0")] : [minutes];
+  return [...parts, String(rest).padStart(2, "0")].join(":");
 }
 
 function sentence(text, start) {

@@ -17,12 +17,13 @@ class Books {
   #timer = 0;
   #asking = false;
   #again = false;
+  #playing = null; // {card, player}
 
   constructor(section, api) {
     this.section = section;
     this.api = api;
     this.form = new BookForm(api, (fields) => this.#upload(fields));
-    this.cards = new JobCards(api, (work, told) => this.#tried(work, told));
+    this.cards = new JobCards(api, (work) => this.#tried(work), (card) => this.#hear(card));
     this.said = made("p", { role: "status", className: "books-said" });
     this.wrong = made("p", { role: "alert", className: "books-wrong" });
     this.old = made("p", { role: "alert", className: "books-wrong" });
@@ -61,6 +62,35 @@ class Books {
     } finally {
       this.cards.element.classList.toggle("books-old", this.old.textContent !== "");
     }
+  }
+
+  /** Play a finished book. */
+  async play(id) {
+    this.#silent();
+    await this.#tried(async () => this.#play(this.cards.of(await (await this.api(`v1/jobs/${id}`)).json())));
+  }
+
+  /** Play a book beneath its card, in place of another; a second press puts the player away. */
+  #hear(card) {
+    const again = this.#playing?.card === card;
+    this.#silent();
+    if (!again) this.#tried(() => this.#play(card));
+  }
+
+  async #play(card) {
+    const { BookPlayer } = await import("./book_player.js");
+    const player = new BookPlayer(this.api, card.job);
+    this.#playing = { card, player };
+    card.element.append(player.element);
+    player.element.scrollIntoView({ block: "nearest" });
+    await player.begin();
+    return "";
+  }
+
+  #silent() {
+    this.#playing?.player.end();
+    this.#playing?.player.element.remove();
+    this.#playing = null;
   }
 
   async #upload(fields) {

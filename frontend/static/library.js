@@ -1,9 +1,12 @@
 // Texts that were read, kept in this browser (IndexedDB) until they are deleted.
 
+import { orderOf } from "./marks.js";
+
 const MOST = 40; // texts
 
-/** @typedef {{id: string, title: string, paragraphs: {kind: string, text: string}[], place: {line: number,
- *   offset: number}, part: number, at: number}} Entry `part`: how much was read, 0 to 1; `at`: when, in ms since 1970 */
+/** @typedef {{id: string, title: string, author?: string, paragraphs: {kind: string, text: string}[], place: {line: number,
+ *   offset: number} | {seconds: number}, part: number, at: number, marks?: import("./marks.js").Mark[]}} Entry `id`: `idOf` its
+ *   paragraphs, or a finished book's job, whose place is in seconds; `part`: how much was read, 0 to 1; `at`: when, in ms since 1970 */
 
 /** All that is kept, the latest first. @returns {Promise<Entry[]>} */
 export async function kept() {
@@ -11,10 +14,23 @@ export async function kept() {
   return all.sort((one, other) => other.at - one.at);
 }
 
-/** Keep a text, in place of what is kept under its id. The oldest of too many go. @param {Entry} entry */
+/** What is kept under an id, if anything. @returns {Promise<Entry | undefined>} */
+export function find(id) {
+  return ask("readonly", (texts) => texts.get(id));
+}
+
+/** Keep a text, in place of what is kept under its id. The oldest of too many go, but none with bookmarks. @param {Entry} entry */
 export async function keep(entry) {
   await ask("readwrite", (texts) => texts.put(entry));
-  for (const { id } of (await kept()).slice(MOST)) await forget(id);
+  const plain = (await kept()).filter(({ marks }) => !marks?.some(({ gone }) => !gone));
+  for (const { id } of plain.slice(MOST)) await forget(id);
+}
+
+/** One text out of two of the same id: the newer place, and of each bookmark the newer. */
+export function merged(one, other) {
+  const marks = new Map();
+  for (const mark of [...(one.marks ?? []), ...(other.marks ?? [])].sort((a, b) => a.at - b.at)) marks.set(orderOf(mark), mark);
+  return { ...(one.at >= other.at ? one : other), marks: [...marks.values()] };
 }
 
 /** All that is kept, as a file. @returns {Promise<Blob>} */
@@ -22,14 +38,16 @@ export async function exported() {
   return new Blob([JSON.stringify({ kokoro_live_library: 1, texts: await kept() })], { type: "application/json" });
 }
 
-/** Keep the texts of such a file; a newer place of the same text stays. @throws {Error} it is another file */
+/** Keep the texts of such a file; a newer place of the same text stays, and bookmarks come together. @throws {Error} it is another file */
 export async function imported(file) {
   const { kokoro_live_library: version, texts } = JSON.parse(await file.text());
-  const isText = ({ id, title, paragraphs, at }) =>
-    [id, title].every((each) => typeof each === "string") && Array.isArray(paragraphs) && typeof at === "number" && paragraphs.every(({ text }) => typeof text === "string");
+  const areStrings = (...all) => all.every((each) => typeof each === "string");
+  const isMark = ({ place, words, note, at }) => areStrings(words, note) && typeof at === "number" && typeof place === "object" && place;
+  const isText = ({ id, title, paragraphs, at, marks = [] }) =>
+    areStrings(id, title, ...paragraphs.map(({ text }) => text)) && typeof at === "number" && marks.every(isMark);
   if (version !== 1 || !texts.every(isText)) throw new Error();
-  const known = new Map((await kept()).map((entry) => [entry.id, entry.at]));
-  for (const entry of texts) if (!(known.get(entry.id) >= entry.at)) await keep(entry);
+  const known = new Map((await kept()).map((entry) => [entry.id, entry]));
+  for (const entry of texts) await keep(known.has(entry.id) ? merged(known.get(entry.id), entry) : entry);
 }
 
 /** Delete a text. */

@@ -6,6 +6,7 @@ import { Follow } from "./follow.js";
 import { install } from "./install.js";
 import { takeKey } from "./key_box.js";
 import { listen } from "./keys.js";
+import { marksOf } from "./marks.js";
 import { showElsewhere } from "./media.js";
 import { clear, failed, say } from "./notices.js";
 import { Pane } from "./pane.js";
@@ -36,18 +37,21 @@ const session = new Session(some("compose", "reading", "text", "title"), reader,
   begun(opened) {
     clear();
     chapters.show(opened);
+    marks.show(opened.marks);
   },
   closed: () => shelf.show(),
   failed,
 });
-const shelf = new Shelf({ ...some("shelf", "export", "import", "imported"), list: $("kept"), clear: $("forget-all"), find: $("find-text") }, (entry) => session.resume(entry));
+const shelf = new Shelf({ ...some("shelf", "export", "import", "imported"), list: $("kept"), clear: $("forget-all"), find: $("find-text") }, resume);
+const marks = marksOf(reader, pane, session);
+$("chapters").after(marks.element);
 const transport = new Transport(some("play", "back", "forward", "earlier", "later", "progress", "left", "slower", "faster", "speed"), reader, {
   play: () => $("form").requestSubmit(),
   speed: (speed) => choose({ speed }),
 });
 const ready = new Ready($("ready"), askMenus);
 const panels = new Panels();
-const tabs = new Tabs($("tabs"), (id) => panels.show(id));
+const tabs = new Tabs($("tabs"), (id) => (id === "read" && shelf.show(), panels.show(id)));
 let picking = null; // these two come when they are wanted first
 let saving = null;
 const openPicker = async () => (await (picking ??= makePicker())).open();
@@ -59,6 +63,13 @@ const makePicker = async () => new (await import("./picker.js")).Picker($("voice
   await said.catch(() => {}); // the picker tells of it
   if (aloud && reader.state === "paused") reader.toggle();
 });
+
+/* Go on with a text that was kept; a book, whose place is in seconds, has a player of its own. */
+async function resume(entry) {
+  if (entry.place.seconds === undefined) return await session.resume(entry);
+  tabs.show("books");
+  await (await panels.of("books")).play(entry.id);
+}
 
 async function askMenus() {
   try {
@@ -83,16 +94,7 @@ const keepAsFile = async () => {
   saving ??= import("./download.js");
   (await saving).save(request, session.shown?.title ?? "speech", input.length / reader.pump.pace(reader.how));
 };
-const actions = {
-  play: () => transport.toggle(),
-  pause: () => reader.pause(),
-  stop: () => reader.stop(),
-  previoustrack: () => reader.sentence(-1),
-  nexttrack: () => reader.sentence(1),
-  seekbackward: () => skip(reader, -15),
-  seekforward: () => skip(reader, 15),
-};
-showElsewhere(reader, () => session.shown, actions);
+showElsewhere(reader, () => session.shown, () => transport.toggle());
 const giveUp = goOn(reader);
 sleepTimer($("sleep"), reader, chapters, say);
 
@@ -104,7 +106,7 @@ $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
 });
 for (const button of document.querySelectorAll(".download")) button.addEventListener("click", keepAsFile);
-const clicks = { edit: () => session.edit(), close: () => session.close(), cancel, voice: openPicker, melody: openMelody };
+const clicks = { edit: () => session.edit(), close: () => session.close(), cancel, voice: openPicker, melody: openMelody, mark: () => marks.set() };
 for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", act);
 takeFiles(some("drop", "open", "file"), (file) => session.file(file));
 takePastes($("text"));
@@ -113,11 +115,7 @@ bindDialogs();
 listen(
   {
     " ": () => transport.toggle(),
-    Escape() {
-      cancel();
-      giveUp();
-      reader.stop();
-    },
+    Escape: () => (cancel(), giveUp(), reader.stop()),
     ArrowLeft: () => reader.sentence(-1),
     ArrowRight: () => reader.sentence(1),
     "Shift+ArrowLeft": () => reader.word(-1),
@@ -132,6 +130,7 @@ listen(
     o: () => $("open").click(),
     e: () => session.edit(),
     m: openMelody,
+    b: () => marks.set(),
     "?": () => $("keys-dialog").showModal(),
   },
   new Set(["Escape"]),
@@ -142,7 +141,6 @@ takeKey(tabs, () => {
   panels.restart();
 });
 tabs.start();
-shelf.show();
 askMenus();
 install();
 document.addEventListener("kokoro-live:back", () => voices.all.length || askMenus());

@@ -1,5 +1,6 @@
 // The system's own keys and lock screen, and the tab's title, know what is read.
 
+import { skip } from "./steps.js";
 import { t } from "./words.js";
 
 const NAME = "kokoro-live";
@@ -7,9 +8,18 @@ const NAME = "kokoro-live";
 /**
  * @param {Reader} reader
  * @param {() => {title: string, author?: string} | null} shown what is open
- * @param {Record<string, () => void>} actions by Media Session's names
+ * @param {() => void} play plays or pauses
  */
-export function showElsewhere(reader, shown, actions) {
+export function showElsewhere(reader, shown, play) {
+  const actions = {
+    play,
+    pause: () => reader.pause(),
+    stop: () => reader.stop(),
+    previoustrack: () => reader.sentence(-1),
+    nexttrack: () => reader.sentence(1),
+    seekbackward: () => skip(reader, -15),
+    seekforward: () => skip(reader, 15),
+  };
   const session = navigator.mediaSession;
   // A browser shows what plays for elements only, and samples on the audio clock are none.
   const beside = Object.assign(new Audio(), { loop: true, preload: "none", src: "static/silence.flac" });

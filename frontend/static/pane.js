@@ -1,5 +1,7 @@
 // The text on the page: the sentence and the word that sound are marked, and a click says from where to read.
 
+import { selectedIn } from "./marks.js";
+
 const TAGS = { chapter: "h3", h: "h4", li: "p", quote: "blockquote", code: "p", p: "p" };
 
 export class Pane {
@@ -10,6 +12,7 @@ export class Pane {
   #numbers = new WeakMap(); // and the other way round
   #current = null;
   #marked = null; // the sentence in which a word is marked
+  #flags = new Set(); // places with a bookmark
 
   /**
    * @param {Element} pane
@@ -37,6 +40,17 @@ export class Pane {
     this.#pane.append(...fresh.map((paragraph) => this.#paragraph(paragraph)));
   }
 
+  /** Show which sentences have a bookmark. @param {{place: {line: number, offset: number}}[]} marks */
+  flag(marks) {
+    this.#flags = new Set(marks.map(({ place }) => `${place.line} ${place.offset}`));
+    this.#sentences.forEach((span, number) => this.#flag(span, number));
+  }
+
+  #flag(span, number) {
+    const { line, from } = this.#text.sentences[number];
+    span.classList.toggle("flagged", this.#flags.has(`${line} ${from}`));
+  }
+
   #paragraph({ kind, lines: [first, after] }) {
     const element = document.createElement(TAGS[kind] ?? "p");
     element.className = kind;
@@ -59,6 +73,7 @@ export class Pane {
     span.textContent = whole.trimEnd();
     this.#sentences.push(span);
     this.#numbers.set(span, number);
+    this.#flag(span, number);
     return [span, whole.slice(span.textContent.length)];
   }
 
@@ -79,6 +94,11 @@ export class Pane {
       this.#marked = sentence;
     }
     return sentence;
+  }
+
+  /** The number of the sentence in which the selection begins; undefined without one. */
+  get selected() {
+    return this.#numbers.get(selectedIn(this.#pane));
   }
 
   /** Mark nothing. */

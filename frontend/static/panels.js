@@ -23,6 +23,11 @@ export class Panels {
     await this.restart();
   }
 
+  /** What is in a panel that was shown. */
+  of(id) {
+    return this.#mounted.get(id);
+  }
+
   /** Look at the server now: something has changed. */
   async restart() {
     for (const each of this.#mounted.values()) (await each)?.restart();

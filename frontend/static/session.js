@@ -1,7 +1,7 @@
 // The text at hand: written, opened, read, and kept for the next time.
 
 import { ApiError } from "./api.js";
-import { idOf, keep } from "./library.js";
+import { find, idOf, keep } from "./library.js";
 import { isMarkdown, markdown, written } from "./markdown.js";
 import { settings } from "./settings.js";
 import { TITLE, Text, divide, paragraphsOf, titled } from "./text.js";
@@ -21,7 +21,7 @@ export class Session {
    * @param {Reader} reader
    * @param {Pane} pane
    * @param {Follow} follow
-   * @param on {voice: returns the voice for a request, begun: called with {title, author, paragraphs, text} when a text is open, closed: when none is any more, failed: called
+   * @param on {voice: returns the voice for a request, begun: called with {title, author, paragraphs, marks, text} when a text is open, closed: when none is any more, failed: called
    *   with an error}
    */
   constructor(elements, reader, pane, follow, on) {
@@ -76,9 +76,7 @@ export class Session {
   }
 
   /** Go on with a text that was kept. */
-  resume(entry) {
-    return this.#open(entry);
-  }
+  resume = (entry) => this.#open(entry);
 
   /** Put the text back into the field in which it is written. */
   edit() {
@@ -116,6 +114,9 @@ export class Session {
     // The sound device must be opened in the click, not after the server's answer.
     if (aloud) this.#reader.pump.resume();
     const text = new Text();
+    const id = entry.id ?? idOf(entry.paragraphs);
+    entry = { ...entry, id, marks: entry.marks ?? (await find(id).catch(() => null))?.marks ?? [] };
+    if (signal.aborted) return;
     try {
       for await (const _ of divide(entry.paragraphs, text, this.#on.voice(), signal)) {
         if (signal.aborted) return;
@@ -130,9 +131,9 @@ export class Session {
     }
   }
 
-  #begin({ id, title, author, paragraphs, place }, text, aloud) {
-    this.#on.begun({ title, author, paragraphs, text });
-    this.#entry = { id: id ?? idOf(paragraphs), title, author, paragraphs };
+  #begin({ id, title, author, paragraphs, place, marks }, text, aloud) {
+    this.#on.begun({ title, author, paragraphs, marks, text });
+    this.#entry = { id, title, author, paragraphs, marks };
     this.#pane.show(text);
     this.#elements.title.textContent = title;
     // A text that begins with its title has no other.

@@ -77,7 +77,8 @@ export class Shelf {
       next?.querySelector(".icon").focus();
     });
     row.append(open, remove);
-    this.#words.set(row, () => [entry.title, entry.author ?? "", ...entry.paragraphs.map(({ text }) => text)].join("\n").toLowerCase());
+    const { author = "", paragraphs, marks = [] } = entry;
+    this.#words.set(row, () => [title, author, ...paragraphs.map(({ text }) => text), ...marks.map(({ note }) => note)].join("\n").toLowerCase());
     return row;
   }
 }

@@ -67,6 +67,12 @@ export class Text {
     return { line, offset: from };
   }
 
+  /** Where a sentence begins, and what it says. */
+  told(number) {
+    const { line, from, to } = this.sentences[number];
+    return { place: this.placeOf(number), words: this.lines[line].text.slice(from, to).trim() };
+  }
+
   /** Characters of the text before a place. */
   before({ line, offset }) {
     return this.#before[line] + offset;

@@ -27,7 +27,7 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     tab.get_by_label("Format").select_option("mp3")
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
-    card = tab.get_by_role("listitem")
+    card = tab.locator(".books-jobs > li")
     link = card.get_by_role("link", name="Download A Small Book")
     expect(link).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_role("heading")).to_have_text("A Small Book, A. Nobody")
@@ -63,8 +63,19 @@ def _is_played(visit: Visit, card: Locator, chapters: list[dict[str, object]]) -
     expect(text.locator(".current")).to_have_text("It ends here.")
     card.get_by_label("Speed").select_option("2")
     assert visit.page.evaluate("document.querySelector('.book-player audio').playbackRate") == 2
+    card.get_by_role("button", name="Bookmark").click()
+    marks = card.get_by_role("navigation", name="Bookmarks")
+    marks.get_by_label("Note on It ends here.").fill("The end")
+    found = Axe().run(visit.page)
+    assert not found.violations_count, found.generate_report()
     listen.click()
     expect(card.locator("audio")).to_have_count(0)
+    visit.page.get_by_role("tab", name="Read").click()
+    visit.page.get_by_role("button", name="A Small Book").first.click()
+    expect(marks.get_by_label("Note on It ends here.")).to_have_value("The end")
+    text.get_by_text("Two").click()
+    marks.get_by_role("button", name="It ends here.").first.click()
+    expect(text.locator(".current")).to_have_text("It ends here.")
 
 
 def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:

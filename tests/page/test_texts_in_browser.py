@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.books.made_epub import MadeEpub
 from tests.books.made_pdf import made_pdf
 from tests.books.reading.test_office import OPEN_FILE, SRT, WORD_FILE
-from tests.page.visit import LONG, Visit, needs_chromium
+from tests.page.visit import LONG, SENTENCES, SHORTER, Visit, needs_chromium
 from tests.system.server import Server
 
 pytestmark = needs_chromium
@@ -241,9 +241,14 @@ def test_the_library_is_searched_exported_and_imported(visit: Visit, chromium: B
     for number in range(5):
         visit.speak(f"Title {number}\n\nThe keyword of this one is word{number}.")
         expect(page.locator("#pane")).to_contain_text(f"word{number}")
+        if number == 2:
+            page.get_by_role("button", name="Bookmark").click()
+            page.get_by_label("Note on Title 2").fill("Seagulls")
     page.get_by_role("button", name="Close", exact=True).click()
     rows = page.locator("#kept li:visible")
     expect(rows).to_have_count(5)
+    page.get_by_label("Search what was read").fill("seagull")
+    expect(rows).to_contain_text(["Title 2"])
     page.get_by_label("Search what was read").fill("WORD3")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("Title 3")
@@ -259,3 +264,43 @@ def test_the_library_is_searched_exported_and_imported(visit: Visit, chromium: B
         expect(other.page.locator("#kept li")).to_have_count(5)
         found = Axe().run(other.page)
         assert not found.violations_count, found.generate_report()
+        other.page.get_by_role("button", name="Title 2").first.click()
+        expect(other.page.get_by_label("Note on Title 2")).to_have_value("Seagulls")
+
+
+@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 320)])
+def test_bookmarks_are_set_gone_to_noted_and_deleted(
+    chromium: Browser, espeak: Server, scheme: str, width: int
+) -> None:
+    """By the key B at the sentence that sounds, by the button at the one that is selected."""
+    with Visit(chromium, espeak, color_scheme=scheme, viewport={"width": width, "height": 800}) as visit:
+        page = visit.page
+        visit.speak(SHORTER)
+        visit.reading(words=3)
+        page.keyboard.press(" ")
+        visit.state("paused")
+        page.keyboard.press("b")
+        visit.says("Bookmarked: This is sentence number 1,")
+        marks = page.get_by_role("navigation", name="Bookmarks")
+        page.keyboard.press("b")
+        note = marks.get_by_label("Note on This is sentence number 1,")
+        expect(note).to_be_focused()
+        page.keyboard.type("b is a letter here")
+        page.evaluate("getSelection().selectAllChildren(document.querySelectorAll('#pane .sentence')[2])")
+        page.get_by_role("button", name="Bookmark", exact=True).click()
+        page.evaluate("getSelection().removeAllRanges()")
+        rows = marks.get_by_role("listitem")
+        expect(rows).to_have_count(2)
+        expect(page.locator("#pane .flagged")).to_have_text([f"{SENTENCES[0]}", f"{SENTENCES[2]}"])
+        found = Axe().run(page)
+        assert not found.violations_count, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        rows.nth(1).get_by_role("button", name="This is sentence number 3").first.click()
+        expect(page.locator(".sentence.current")).to_have_text(SENTENCES[2])
+        rows.nth(1).get_by_role("button", name="Delete This is sentence number 3").click()
+        expect(rows).to_have_count(1)
+        expect(rows.get_by_role("button", name="Delete")).to_be_focused()
+        visit.speak(SHORTER)  # the same text, written again
+        expect(note).to_have_value("b is a letter here")
+        expect(rows).to_have_count(1)
+        expect(page.locator("#pane .flagged")).to_have_text(SENTENCES[0])
