@@ -13,7 +13,7 @@ from frontend.audio.formats import OutputFormat
 from frontend.contexts.context_audio import ContextAudio
 from frontend.contexts.events import Event, Flushed
 from frontend.contexts.journal import ContextNotes, Settled
-from frontend.contexts.pending import PendingText
+from frontend.contexts.pending import PendingText, opening_of_held
 from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
@@ -23,7 +23,6 @@ from frontend.contract.stages import Stages
 from frontend.serving.services import Services
 from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth
-from text.sentences.opening import SettledWords, opening_of
 
 # A context's flushes, whose reports follow the audio before them.
 
@@ -91,8 +90,9 @@ class Context:
         self._services = services
         growth = Growth(asked.language, whole=whole or asked.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
+        opening = opening_of_held(services, asked)
         self._pending = PendingText(
-            growth, services.in_flight, limit, patience, self._seconds_left, self.notes, self._opening
+            growth, services.in_flight, limit, patience, self._seconds_left, self.notes, opening
         )
         self._stream: SpeechStream | None = None
         self._audio: ContextAudio | None = None
@@ -285,13 +285,6 @@ class Context:
         return replace(
             self.asked, text=first.text, timestamps=timestamps, growing=growing, progress=progress, stages=Stages()
         )
-
-    def _opening(self, text: str) -> SettledWords | None:
-        """The opening of a held text whose sentence isn't whole; None if there is none to speak."""
-        begins, engine = self._services.settings.growing_text, self._services.speaker.engine
-        if begins == "sentence" or not (engine and engine.parts) or self.asked.markup is not MarkupKind.NONE:
-            return None
-        return opening_of(text, self.asked.language, clauses=begins == "clause")
 
     def _seconds_left(self) -> float:
         return self._stream.seconds_left if self._stream is not None else 0.0

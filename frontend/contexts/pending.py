@@ -13,10 +13,13 @@ from frontend.contract.countdown import Countdown
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.in_flight import InFlight
+from frontend.contract.request import SpeechRequest
+from frontend.serving.services import Services
 from shm.in_flight import TextInFlight
 from text.errors import TextError
+from text.markup.marked import MarkupKind
 from text.sentences.growth import Growth, WholeSentences
-from text.sentences.opening import SettledWords
+from text.sentences.opening import SettledWords, opening_of
 
 PAUSE = 0.3
 """Seconds without text after which a text that ends like a sentence counts as one, if its listener has little left."""
@@ -35,6 +38,18 @@ SETTLES = 0.5
 
 LEAST = 3
 """Fewest more words with which a sentence that was begun is gone on with before it is whole."""
+
+
+def opening_of_held(services: Services, asked: SpeechRequest) -> Callable[[str], SettledWords | None]:
+    """Function that returns the opening of a held text whose sentence isn't whole; None if there is none to speak."""
+
+    def opening(text: str) -> SettledWords | None:
+        begins, engine = services.settings.growing_text, services.speaker.engine
+        if begins == "sentence" or not (engine and engine.parts) or asked.markup is not MarkupKind.NONE:
+            return None
+        return opening_of(text, asked.language, clauses=begins == "clause")
+
+    return opening
 
 
 class PendingText:

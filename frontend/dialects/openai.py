@@ -6,15 +6,19 @@ Source: https://platform.openai.com/docs/api-reference/audio/createSpeech
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import hdrs, web
+from msgspec import Meta
 
+from frontend.contexts.body import GrowingBody
+from frontend.contract.errors import ApiError
 from frontend.dialects.dialect import FILES, Dialect
 from frontend.serving.errors import REFUSAL_STATUS
 from frontend.serving.json_body import fields_of, query_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
+from frontend.serving.services import SERVICES
 from frontend.speech import lines, sse
 from frontend.speech.accept import NEGOTIATED
 from frontend.speech.answer import ANSWERS
@@ -120,6 +124,34 @@ async def speech_by_address(request: web.Request) -> web.StreamResponse:
 
 @ROUTES.add(
     "post",
+    "/v1/audio/speech/text",
+    Access.KEY,
+    "Speech",
+    Answer("The audio, while the text comes.", SPEECH_CONTENT, SPEECH_HEADERS),
+    errors=(*WITH_BODY, 406, 409, 500),
+    request_headers=REQUEST_HEADERS,
+    body=Annotated[str, Meta(description="The text, UTF-8, in pieces of any size.")],
+    example="Hello.",
+    body_type="text/plain",
+    query=SpeechBody,
+    streams_body=True,
+)
+async def growing_text(request: web.Request) -> web.StreamResponse:
+    """Speak the body, a text that is still being written.
+
+    A sentence sounds as soon as it has come: `llm | curl -sT - HOST/v1/audio/speech/text`. The fields of a speech
+    request stand in the address. If the text stops, the answer waits; after five minutes it is cut.
+    """
+    fields = query_of(request, SpeechBody)
+    for name in ("input", "text", "phonemes", "score"):
+        if getattr(fields, name) is not None:
+            raise ApiError(400, f"`{name}`: the text is the body.", param=name, code="invalid_value")
+    fields.markup = fields.markup or MarkupKind.NONE
+    return await speak(request, fields, body=GrowingBody(request.content, request.app[SERVICES]))
+
+
+@ROUTES.add(
+    "post",
     "/v1/audio/dialogue",
     Access.KEY,
     "Speech",
@@ -141,18 +173,24 @@ async def dialogue(request: web.Request) -> web.StreamResponse:
 
 
 async def speak(
-    request: web.Request, fields: SpeechBody, *, captioned: bool = False, usual: str | None = None
+    request: web.Request,
+    fields: SpeechBody,
+    *,
+    captioned: bool = False,
+    usual: str | None = None,
+    body: GrowingBody | None = None,
 ) -> web.StreamResponse:
     """Answer a request with its speech.
 
     Args:
         captioned: as `usual`, an argument of `delivery_of`.
+        body: the text, if it is still being written.
 
     Raises:
         ApiError, SpeechError: nothing of the response has left yet.
     """
     answers = request.app[ANSWERS]
-    text = text_of(fields, answers.settings)
+    text = "" if body else text_of(fields, answers.settings)
     accept = ""
     if is_negotiable(fields, captioned=captioned):
         request[NEGOTIATED] = True
@@ -172,6 +210,7 @@ async def speak(
         lambda engine: speech_request(request, fields, text, session, engine, answers.settings, delivery),
         session=session,
         on_busy=fields.on_busy,
+        body=body,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, MutableMapping
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import Literal
@@ -23,6 +23,7 @@ from aiohttp import hdrs, web
 from frontend.audio.encoders import chunks
 from frontend.audio.encoding import NUMBER_BITS, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
+from frontend.contexts.body import GrowingBody
 from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError
 from frontend.contract.progress import Place, Progress, decode_place
 from frontend.contract.request import SpeechRequest, Urgency
@@ -70,10 +71,12 @@ SILENCE_SECONDS = 0.1
 class Pieces:
     """A stream's pieces; iterated once, like a `SpeechStream`."""
 
-    def __init__(self, stream: SpeechStream, volume: float = 1.0) -> None:
+    def __init__(self, stream: SpeechStream, volume: float = 1.0, body: GrowingBody | None = None) -> None:
         """Args:
         volume: factor on the samples.
+        body: whose text the stream speaks; its failure follows the last piece.
         """
+        self._body = body
         self.speakable = True
         """True until the piece of silence is given."""
         self._volume = volume
@@ -84,10 +87,14 @@ class Pieces:
         try:
             async for piece in self._stream:
                 given = True
+                if self._body:
+                    self._body.goes_on()
                 yield amplified(piece, self._volume)
         except NothingToSpeak:
             if given:
                 raise
+        if self._body:
+            self._body.check()
         if not given:
             self.speakable = False
             yield np.zeros(round(SILENCE_SECONDS * self._stream.engine.sample_rate), np.int16)
@@ -149,11 +156,13 @@ class Answers:
         *,
         session: str | None = None,
         on_busy: OnBusy | None = None,
+        body: GrowingBody | None = None,
     ) -> web.StreamResponse:
         """Answer with the speech; if cancelled (the client left, the server stops), close its stream at once.
 
         Args:
-            text: all of the request's text.
+            text: all of the request's text; "" if it is still being written.
+            body: the text that is still being written. Such an answer isn't continued if its front dies.
             asked_of: checks the request against the engine that speaks when its turn has come.
 
         Raises:
@@ -161,10 +170,12 @@ class Answers:
         """
         log.debug("the text is %r", text)
         turn = self._sessions.turn(session, on_busy)
-        progress = _progress_of(request, lambda: self._services.in_flight.clear(text))
-        with self._services.in_flight.answering(text):
-            async with turn:
+        progress = Progress() if body else _progress_of(request, lambda: self._services.in_flight.clear(text))
+        with nullcontext() if body else self._services.in_flight.answering(text):
+            async with turn, AsyncExitStack() as reading:
                 asked = replace(asked_of(engine_in_use(self._services.speaker)), progress=progress)
+                if body:
+                    asked = await reading.enter_async_context(body.growing(asked))
                 request[STAGES] = stages = asked.stages
                 stages.reach("head", request[STARTED])
                 if (connection := connection_of(request)) and (since := connection.take_since()):
@@ -175,17 +186,19 @@ class Answers:
                     "language": asked.language,
                     "characters": len(text),
                 }
-                async with self._opened(request, asked, delivery, turn) as answer:
+                async with self._opened(request, asked, delivery, turn, body) as answer:
                     return await (answer.sent_whole() if answer.begun.whole else answer.streamed())
 
     @asynccontextmanager
     async def _opened(
-        self, request: web.Request, asked: SpeechRequest, delivery: Delivery, turn: Turn
+        self, request: web.Request, asked: SpeechRequest, delivery: Delivery, turn: Turn, body: GrowingBody | None
     ) -> AsyncIterator[_Answer]:
         output, services = delivery.output, self._services
         with closing(services.speaker.open(asked)) as stream:
+            if body:
+                body.spoken_by(stream)
             # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
-            sized = delivery.framing.bare and output.format is FORMATS["wav"]
+            sized = delivery.framing.bare and output.format is FORMATS["wav"] and not body
             left = asked.progress.left
             whole = left.whole if left else not delivery.streamed or (sized and await stream.all_cached())
             begun = Place(whole, left.number if left else randbits(NUMBER_BITS), left.primed if left else 0.0)
@@ -200,7 +213,8 @@ class Answers:
                     services.metrics.count(Event.CONTINUED)
                 listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=heard)
                 delivery.framing.begin(asked, stream.engine)
-                yield _Answer(services, request, delivery, stream, encoding, listening, turn, begun, asked.progress)
+                progress = asked.progress
+                yield _Answer(services, request, delivery, stream, encoding, listening, turn, begun, progress, body)
 
     def _encoding(self, delivery: Delivery, engine_rate: int, begun: Place, left: Place | None) -> Encoding | Recording:
         output = delivery.output
@@ -240,6 +254,7 @@ class _Answer:
     begun: Place
     """What was decided for the answer."""
     progress: Progress
+    body: GrowingBody | None
 
     def _sender(self, response: AudioResponse) -> Sender:
         encoding, settings = self.encoding, self.services.settings
@@ -279,7 +294,7 @@ class _Answer:
                 if primed and (continued or await stream.accepted()):
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await sender.prime(primed)
-                pieces = Pieces(stream, self.delivery.volume)
+                pieces = Pieces(stream, self.delivery.volume, self.body)
                 async for piece in pieces:
                     if not response.prepared:
                         self._label(response.headers, pieces)
@@ -326,7 +341,7 @@ class _Answer:
         words: list[WordTiming] = []
         encoded = 0
         limit = self.services.settings.max_clip_seconds
-        pieces = Pieces(stream, self.delivery.volume)
+        pieces = Pieces(stream, self.delivery.volume, self.body)
         async for piece in pieces:
             words += stream.take_words()
             for chunk in chunks(piece, self.services.settings.chunk_ms, stream.engine.sample_rate):

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import signal
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.system.oracle import sentences
+from tests.system.reading import check
 from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer
 
@@ -49,6 +51,52 @@ async def test_a_worker_killed_in_mid_context_changes_no_sample(miniature: Serve
     assert np.array_equal(await heard(miniature, kill=True), undisturbed)
     status = miniature.get("/status")[1]
     assert (status["sockets"]["deepgram"], status["contexts"], status["active_streams"]) == (0, 0, 0)
+
+
+async def written_as_body(target: Server, kill: str = "", last: bytes = b"") -> np.ndarray[Any, np.dtype[np.int16]]:
+    """The same as a request's body, the second half of which waits for the first's audio; then that child is killed."""
+    url = f"http://127.0.0.1:{target.port}/v1/audio/speech/text?response_format=pcm"
+    sounds = asyncio.Event()
+    half = TEXT.index(" ", len(TEXT) // 2)
+
+    async def body() -> AsyncIterator[bytes]:
+        for word in TEXT[:half].split(" "):
+            yield f"{word} ".encode()
+        await sounds.wait()
+        for word in TEXT[half + 1 :].split(" "):
+            yield f"{word} ".encode()
+        yield last
+
+    data = b""
+    headers = {"Cache-Control": "no-store"}
+    async with aiohttp.ClientSession() as session, session.post(url, data=body(), headers=headers) as response:
+        assert response.status == 200
+        async for piece in response.content.iter_any():
+            data += piece
+            if kill:
+                target.child(kill).kill()
+                kill = ""
+            sounds.set()
+    return np.frombuffer(data, "<i2")
+
+
+async def test_a_body_is_spoken_while_it_is_written(miniature: Server) -> None:
+    undisturbed = await written_as_body(miniature)
+    check(TEXT, undisturbed)
+    assert np.array_equal(await written_as_body(miniature, kill="worker"), undisturbed)
+    with pytest.raises(aiohttp.ClientError):
+        await written_as_body(miniature, kill="front")
+    with pytest.raises(aiohttp.ClientError):
+        await written_as_body(miniature, last=b"\xff")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [(b" \n", "unspeakable"), (b"One.\xff", "invalid_text"), (b"", "unspeakable")]
+)
+async def test_a_body_without_text_is_refused(plain: SharedServer, body: bytes, code: str) -> None:
+    url = f"http://127.0.0.1:{plain.calm().port}/v1/audio/speech/text"
+    async with aiohttp.ClientSession() as session, session.post(url, data=body) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (400, code)
 
 
 async def test_word_times_add_up_to_the_audio(plain: SharedServer) -> None:
