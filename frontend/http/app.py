@@ -236,7 +236,9 @@ def _observe(services: Services) -> Middleware:
             response = await handler(request)
             status, code = response.status, response.get(ERROR_CODE, "")
             if resource and status < 400:
-                services.callers.note(resource.canonical, request.headers.get(hdrs.USER_AGENT, ""))
+                origin = request.headers.get(hdrs.ORIGIN, "")
+                program = origin if "-extension://" in origin else request.headers.get(hdrs.USER_AGENT, "")
+                services.callers.note(resource.canonical, program)
             return response
         except asyncio.CancelledError:
             status = CLIENT_LEFT

@@ -22,6 +22,10 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,*]+")
 
 ANY = "*"
 
+OWN_EXTENSION = "bmabaepnciiddgjdgemnefgkdbpcdidk"
+"""Chromium's id of `clients/browser`: the hash of the `key` in its manifest, so that no other extension has it. Firefox
+draws a random one for each profile."""
+
 
 class Hosts:
     """The allowed host names, each without its port."""
@@ -63,7 +67,7 @@ def _named(name: str) -> str:
 
 
 class Origins:
-    """Allowed origins: pages of this machine always, others as configured."""
+    """Allowed origins: pages of this machine and our own extension always, others as configured."""
 
     def __init__(self, configured: Iterable[str]) -> None:
         """
@@ -75,7 +79,8 @@ class Origins:
     def shares(self, origin: str) -> bool:
         """True if pages of that origin may read the server's answers."""
         origin = origin.lower()
-        return ANY in self._configured or origin in self._configured or _LOCAL.fullmatch(origin) is not None
+        ours = origin == f"chrome-extension://{OWN_EXTENSION}" or _LOCAL.fullmatch(origin) is not None
+        return ours or ANY in self._configured or origin in self._configured
 
     def trusts(self, origin: str, host: str | None) -> bool:
         """True if pages of that origin may use the server: shared origins, and the server's own, by its `Host`

@@ -269,6 +269,15 @@ CLIENTS = (
         "OpenAI's route, mp3",
         calls=_calls(_OPENAI, "(?i)readest|tauri"),
     ),
+    Client(
+        "browser",
+        "Chromium and Firefox, by our extension",
+        shown_lines("In the settings of clients/browser", "Address: {url}\nKey: {key}\nVoice: {voice}"),
+        _by(hearing.raw_samples),
+        "the extensions' raw samples",
+        "Firefox gives it an origin of its own, which the server must be told: the extension says it.",
+        calls=_calls(_OPENAI, "-extension://"),
+    ),
 )
 """All rows, in the order in which they are listed."""
 

@@ -70,6 +70,31 @@ class FirefoxPage:
         await self._call("script.addPreloadScript", functionDeclaration=f"() => {{ {LISTEN} }}")
         await self._call("browsingContext.navigate", context=self._context, url=url, wait="complete")
 
+    async def install(self, folder: Path) -> None:
+        """Install an extension until the browser's end."""
+        await self._call("webExtension.install", extensionData={"type": "path", "path": str(folder)})
+
+    @asynccontextmanager
+    async def elsewhere(self, url: str = "") -> AsyncIterator[None]:
+        """Be in another tab with that address, which is then closed; without one, in the browser's own frame.
+
+        Extensions' pages and the frame need the option `--remote-allow-system-access`.
+        """
+        here = self._context
+        if url:
+            self._context = (await self._call("browsingContext.create", type="tab"))["context"]
+            await self._call("browsingContext.navigate", context=self._context, url=url, wait="complete")
+        else:
+            tree = await self._call("browsingContext.getTree", **{"moz:scope": "chrome"})
+            self._context = tree["contexts"][0]["context"]
+        try:
+            yield
+        finally:
+            if url:
+                await self._call("browsingContext.close", context=self._context)
+                await self._call("browsingContext.activate", context=here)
+            self._context = here
+
     async def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, awaited if it is a promise, as JSON carries it."""
         answer = await self._call(
@@ -138,16 +163,18 @@ class FirefoxPage:
 
 
 @asynccontextmanager
-async def firefox(url: str, scheme: str, card: SoundCard) -> AsyncIterator[FirefoxPage]:
+async def firefox(
+    url: str, scheme: str, card: SoundCard, *options: str, preferences: dict[str, Any] | None = None
+) -> AsyncIterator[FirefoxPage]:
     """Firefox, showing that address in the `light` or `dark` scheme; ended with the context.
 
     Without a sound card the clock of its audio stands still, and nothing is read.
     """
     with tempfile.TemporaryDirectory(prefix="firefox") as folder:
-        _write_profile(Path(folder), scheme)
+        _write_profile(Path(folder), scheme, preferences or {})
         assert FIREFOX
         process = await asyncio.create_subprocess_exec(
-            *(FIREFOX, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", folder),
+            *(FIREFOX, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", folder, *options),
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             env=card.environment | {"HOME": folder, "PATH": "/usr/bin:/bin", "MOZ_CRASHREPORTER_DISABLE": "1"},
@@ -166,9 +193,9 @@ async def firefox(url: str, scheme: str, card: SoundCard) -> AsyncIterator[Firef
             await process.wait()
 
 
-def _write_profile(folder: Path, scheme: str) -> None:
+def _write_profile(folder: Path, scheme: str, more: dict[str, Any]) -> None:
     preferences = {name: value[scheme] if isinstance(value, dict) else value for name, value in _PREFERENCES.items()}
-    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in preferences.items()]
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in (preferences | more).items()]
     (folder / "user.js").write_text("\n".join(lines))
 
 

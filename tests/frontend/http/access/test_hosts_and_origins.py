@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
+from hashlib import sha256
+
 import pytest
 
 from frontend.serving.access.gate import is_loopback, network
 from frontend.settings.front import FrontSettings
-from frontend.settings.pages import Hosts, Origins
+from frontend.settings.pages import OWN_EXTENSION, Hosts, Origins
+from tests.rooms import ROOT
 
+EXTENSION = ROOT / "clients" / "browser"
 LOCAL_HOSTS = ["localhost", "LOCALHOST:8880", "localhost.", "127.0.0.1:8880", "127.1.2.3", "[::1]:1", "[::1]"]
 CONTAINERS = ["host.docker.internal:8880", "host.containers.internal", "app.localhost:3000"]
 STRANGERS = [
@@ -53,7 +59,10 @@ def test_elsewhere_any_name_is_admitted_unless_some_are_allowed() -> None:
     assert not some.admits("evil.example", at_loopback=False)
 
 
-LOCAL_PAGES = ["http://localhost", "https://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:5173"]
+LOCAL_PAGES = [
+    *("http://localhost", "https://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:5173"),
+    f"chrome-extension://{OWN_EXTENSION}",
+]
 STRANGE_PAGES = [
     "https://evil.example",
     "http://localhost.evil.example",
@@ -65,6 +74,9 @@ STRANGE_PAGES = [
     "null",
     "",
     "chrome-extension://abcdef",
+    f"chrome-extension://{OWN_EXTENSION}.evil.example",
+    f"moz-extension://{OWN_EXTENSION}",
+    f"https://{OWN_EXTENSION}",
     "http://localhost:3000, http://evil.example",
 ]
 
@@ -78,6 +90,13 @@ def test_pages_of_this_machine_may_use_it(origin: str) -> None:
 def test_other_pages_may_not(origin: str) -> None:
     assert not Origins([]).shares(origin) and not Origins([]).trusts(origin, "localhost:8880")
     assert Origins(["*"]).shares(origin)
+
+
+def test_our_extensions_id_is_the_hash_of_its_key() -> None:
+    """Chromium's rule: the first 16 bytes of the SHA-256, with the letters from a to p for the digits from 0 to f."""
+    key = json.loads((EXTENSION / "manifest.json").read_text())["key"]
+    digits = sha256(base64.b64decode(key)).hexdigest()[:32]
+    assert "".join(chr(ord("a") + int(digit, 16)) for digit in digits) == OWN_EXTENSION
 
 
 def test_configured_pages_may_use_it() -> None:
