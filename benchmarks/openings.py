@@ -1,12 +1,12 @@
 """Sentences that are begun before they are whole: first token to sound, and how far they are from the whole sentence.
 
     python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--others 0]
-                                  [--prosody] [--sound]
+                                  [--prosody] [--sound] [--page FOLDER]
 
 Answers of voice agents are written to a server over a socket as a language model writes them, at so many tokens per
 second, with each value of `--growing-text`, while so many others listen to long texts. Without a server, `--prosody`
 compares durations and pitch of a sentence's first words with those in the whole sentence, and `--sound` compares the
-sound of both (it needs the extra `quality`).
+sound of both (it needs the extra `quality`); `--page` only writes a page to listen to the ways side by side.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 
 import aiohttp
@@ -36,6 +37,7 @@ from benchmarks.measuring.machine import machine
 from benchmarks.measuring.renderer import Renderer
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import kokoro_live
+from benchmarks.quality.renderings import write_wav
 from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.planning.planner import Limits, plan_growing
 from frontend.planning.profile import GUESS
@@ -97,10 +99,13 @@ def others(port: int, count: int, text: str) -> Iterator[None]:
             thread.join()
 
 
-def segments(text: str, pipeline: TextPipeline, notation: Notation, *, words: int) -> list[Segment]:
-    """The segments of a sentence that was begun when so many of its words were there; 0: when it was whole."""
+def segments(
+    text: str, pipeline: TextPipeline, notation: Notation, *, words: int, clauses: bool = False
+) -> list[Segment]:
+    """The segments of a sentence that was begun when so many of its words were there; 0: when it was whole. `clauses`:
+    only up to a comma."""
     growing = GrowingText()
-    begun = opening_of(" ".join(text.split()[:words]) + " ", "en-us") if words else None
+    begun = opening_of(" ".join(text.split()[:words]) + " ", "en-us", clauses=clauses) if words else None
     if begun:
         growing.add(TextPart(begun.text, opening=begun.words))
     growing.add(TextPart(text, said=begun.words if begun else 0, flush=True))
@@ -113,6 +118,49 @@ def segments(text: str, pipeline: TextPipeline, notation: Notation, *, words: in
     ]
 
 
+def spoken(engine: KokoroEngine, said: Sequence[Segment]) -> Pcm:
+    """The joined samples of the segments."""
+    pieces, joiner = list[Pcm](), Joiner()
+    for segment in said:
+        asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
+        for block in engine.begin(asked):
+            pieces += joiner.push(block.samples)
+        joiner.end(segment.cut, 1.0)
+        pieces += joiner.drain() if segment.cut is Cut.SEAM else []
+    return np.concatenate([*pieces, *joiner.finish()])
+
+
+def page(texts: Sequence[str], folder: Path) -> Path:
+    """Write a page with the sounds of each text that has a comma, in four ways, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = WorkerSettings()
+    engine = KokoroEngine(*kokoro_files(settings), settings)
+    notation, pipeline = Notation.of(engine.info), TextPipeline(G2P())
+    parts = ["<!doctype html><html lang=en><meta charset=utf-8><title>Openings</title>"]
+    for number, text in enumerate(text for text in texts if "," in text):
+        there = [" ".join(text.split()[:words]) + " " for words in range(len(text.split()))]
+        clause = next((words for words, begun in enumerate(there) if opening_of(begun, "en-us", clauses=True)), 0)
+        whole = segments(text, pipeline, notation, words=0)
+        ways = {
+            "whole sentence": whole,
+            "begun after five words": segments(text, pipeline, notation, words=5),
+            "begun after seven words": segments(text, pipeline, notation, words=7),
+            "begun at the comma": segments(text, pipeline, notation, words=clause, clauses=True),
+            "the clause as a sentence of its own": [
+                each
+                for half in (text.partition(",")[0] + ",", text.partition(",")[2])
+                for each in segments(half, pipeline, notation, words=0)
+            ],
+        }
+        parts.append(f"<h2>{escape(text)}</h2>")
+        for place, (way, said) in enumerate(ways.items()):
+            write_wav(folder / f"{number}-{place}.wav", spoken(engine, said))
+            parts.append(f'<p>{way} <audio controls preload="none" src="{number}-{place}.wav"></audio></p>')
+    written = folder / "index.html"
+    written.write_text("".join(parts) + "\n")
+    return written
+
+
 def judged(texts: Sequence[str], begun: Sequence[int]) -> Iterator[list[Cell]]:
     """For each number of words that were there at first (0: all), over the texts: mean DNSMOS P.808, percent of words
     that Whisper misunderstood, mean seconds. Each text is judged in each way before the next one is."""
@@ -123,14 +171,7 @@ def judged(texts: Sequence[str], begun: Sequence[int]) -> Iterator[list[Cell]]:
     found: dict[int, list[tuple[float, int, float]]] = {words: [] for words in begun}
     for number, text in enumerate(texts):
         for words, told in found.items():
-            pieces, joiner = list[Pcm](), Joiner()
-            for segment in segments(text, pipeline, notation, words=words):
-                asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
-                for block in engine.begin(asked):
-                    pieces += joiner.push(block.samples)
-                joiner.end(segment.cut, 1.0)
-                pieces += joiner.drain() if segment.cut is Cut.SEAM else []
-            samples = np.concatenate([*pieces, *joiner.finish()])
+            samples = spoken(engine, segments(text, pipeline, notation, words=words))
             errors = word_errors(text, recognizer.understood(samples))
             told.append((scorer.opinion(samples).p808, errors, len(samples) / SAMPLE_RATE))
         print(f"  {number + 1} of {len(texts)}: {[told[-1] for told in found.values()]}", file=sys.stderr, flush=True)
@@ -198,9 +239,13 @@ def main() -> int:
     parser.add_argument("--others", type=int, default=0, help="listeners to long texts meanwhile")
     parser.add_argument("--prosody", action="store_true")
     parser.add_argument("--sound", action="store_true")
+    parser.add_argument("--page", type=Path, help="only write a page to listen to there")
     parser.add_argument("--model", type=Path)
     arguments = parser.parse_args()
     texts = answers()[: arguments.answers]
+    if arguments.page:
+        print(page(texts, arguments.page))
+        return 0
     print(f"On {', '.join(f'{name} {value}' for name, value in machine().items())}.\n")
     if arguments.prosody:
         columns = ("there", "style of", "sentences", "length off, %", "times as long", "pitch off, cents", "end, cents")
