@@ -2,21 +2,29 @@
 
 import { orderOf } from "./marks.js";
 
+import { settings } from "./settings.js";
+
 const MOST = 40; // texts
 
 /** @typedef {{id: string, title: string, author?: string, paragraphs: {kind: string, text: string}[], place: {line: number,
  *   offset: number} | {seconds: number}, part: number, at: number, marks?: import("./marks.js").Mark[]}} Entry `id`: `idOf` its
- *   paragraphs, or a finished book's job, whose place is in seconds; `part`: how much was read, 0 to 1; `at`: when, in ms since 1970 */
+ *   paragraphs, or a finished book's job, whose place is in seconds; `part`: how much was read, 0 to 1; `at`: when, in ms since 1970;
+ *   `gone`: it was deleted, which the server and other devices must hear of */
 
 /** All that is kept, the latest first. @returns {Promise<Entry[]>} */
 export async function kept() {
-  const all = await ask("readonly", (texts) => texts.getAll());
-  return all.sort((one, other) => other.at - one.at);
+  return (await all()).filter(({ gone }) => !gone).sort((one, other) => other.at - one.at);
+}
+
+/** All that is kept, and what was deleted since texts are shared. @returns {Promise<Entry[]>} */
+export function all() {
+  return ask("readonly", (texts) => texts.getAll());
 }
 
 /** What is kept under an id, if anything. @returns {Promise<Entry | undefined>} */
-export function find(id) {
-  return ask("readonly", (texts) => texts.get(id));
+export async function find(id) {
+  const found = await ask("readonly", (texts) => texts.get(id));
+  return found?.gone ? undefined : found;
 }
 
 /** Keep a text, in place of what is kept under its id. The oldest of too many go, but none with bookmarks. @param {Entry} entry */
@@ -26,12 +34,17 @@ export async function keep(entry) {
   for (const { id } of plain.slice(MOST)) await forget(id);
 }
 
-/** One text out of two of the same id: the newer place, and of each bookmark the newer. */
+/** One text out of two of the same id: the newer place, and of each bookmark the newer. It is newer than both if it is neither. */
 export function merged(one, other) {
-  const marks = new Map();
-  for (const mark of [...(one.marks ?? []), ...(other.marks ?? [])].sort((a, b) => a.at - b.at)) marks.set(orderOf(mark), mark);
-  return { ...(one.at >= other.at ? one : other), marks: [...marks.values()] };
+  const [newer, older] = one.at >= other.at ? [one, other] : [other, one];
+  if (newer.gone) return newer;
+  const marks = [...(older.marks ?? []), ...(newer.marks ?? [])].sort((a, b) => a.at - b.at);
+  const both = inOrder(new Map(marks.map((mark) => [orderOf(mark), mark])).values());
+  const same = JSON.stringify(both) === JSON.stringify(inOrder(newer.marks ?? []));
+  return { ...newer, marks: both, at: same ? newer.at : newer.at + 1 };
 }
+
+const inOrder = (marks) => [...marks].sort((one, other) => orderOf(one) - orderOf(other));
 
 /** All that is kept, as a file. @returns {Promise<Blob>} */
 export async function exported() {
@@ -46,18 +59,22 @@ export async function imported(file) {
   const isText = ({ id, title, paragraphs, at, marks = [] }) =>
     areStrings(id, title, ...paragraphs.map(({ text }) => text)) && typeof at === "number" && marks.every(isMark);
   if (version !== 1 || !texts.every(isText)) throw new Error();
-  const known = new Map((await kept()).map((entry) => [entry.id, entry]));
-  for (const entry of texts) await keep(known.has(entry.id) ? merged(known.get(entry.id), entry) : entry);
+  const known = new Map((await all()).map((entry) => [entry.id, entry]));
+  for (const entry of texts) {
+    const mine = known.get(entry.id);
+    await keep(mine?.gone ? { ...entry, at: Date.now() } : mine ? merged(mine, entry) : entry);
+  }
 }
 
 /** Delete a text. */
 export function forget(id) {
-  return ask("readwrite", (texts) => texts.delete(id));
+  const gone = { id, title: "", paragraphs: [], place: { line: 0, offset: 0 }, part: 0, at: Date.now(), gone: true };
+  return ask("readwrite", (texts) => (settings.share ? texts.put(gone) : texts.delete(id)));
 }
 
 /** Delete all. */
-export function forgetAll() {
-  return ask("readwrite", (texts) => texts.clear());
+export async function forgetAll() {
+  for (const { id } of await kept()) await forget(id);
 }
 
 /** The same texts have the same id (cyrb53, public domain: web crypto needs a secure context). */

@@ -111,6 +111,7 @@ for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", 
 takeFiles(some("drop", "open", "file"), (file) => session.file(file));
 takePastes($("text"));
 bind($("settings-dialog"));
+$("settings-dialog").addEventListener("close", () => shelf.show());
 bindDialogs();
 listen(
   {

@@ -2,9 +2,9 @@
 
 const KEPT = "kokoro-live settings";
 
-const DEFAULTS = { voice: "", format: "", size: 1, keep: true, keys: true, language: "", favourites: [] };
+const DEFAULTS = { voice: "", format: "", size: 1, keep: true, share: false, keys: true, language: "", favourites: [] };
 /* voice, format: as the API writes them, empty: the server's default; speed: undefined: the server's default; size: of
-   the text that is read, 1 is normal; language: of the page, empty: the browser's; favourites: ids of voices; keep: texts that were read are kept in this browser; keys: single keys are
+   the text that is read, 1 is normal; language: of the page, empty: the browser's; favourites: ids of voices; keep: texts that were read are kept in this browser; share: and on the server; keys: single keys are
    shortcuts. */
 
 /** The server's defaults; these until it has told them. */

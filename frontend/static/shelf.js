@@ -4,6 +4,7 @@ import { language, t } from "./words.js";
 import { exported, forget, forgetAll, imported, kept } from "./library.js";
 import { keepAsFile } from "./made.js";
 import { failed } from "./notices.js";
+import { settings } from "./settings.js";
 
 const FEWEST = 5; // texts that are worth a search
 
@@ -25,6 +26,7 @@ export class Shelf {
       await forgetAll();
       await this.show();
     });
+    document.addEventListener("visibilitychange", () => settings.share && this.show());
     elements.find.addEventListener("input", () => this.#filter());
     elements.export.addEventListener("click", async () => keepAsFile(await exported(), "kokoro-live-library.json"));
     elements.import.addEventListener("click", () => elements.imported.click());
@@ -46,8 +48,13 @@ export class Shelf {
     for (const [row, words] of this.#words) row.hidden = !words().includes(wanted);
   }
 
-  /** Show what is kept now. */
+  /** Show what is kept now, and what then comes from other devices. */
   async show() {
+    await this.#draw();
+    if (settings.keep && settings.share && (await (await import("./sync.js")).exchange())) await this.#draw();
+  }
+
+  async #draw() {
     const entries = await kept();
     this.#elements.shelf.hidden = !entries.length;
     this.#elements.find.hidden = entries.length < FEWEST;

@@ -86,6 +86,7 @@ def find_leavings(environment: Mapping[str, str], home: Path) -> list[Leaving]:
         "config": [config, backup_of(config)],
         "models": [models],
         "jobs": [state / "jobs"],
+        "library": [state / "library"],
         "books": [cache / "books"],
         "figures": _within(state),
         "cache": [*_within(cache), *runtime],

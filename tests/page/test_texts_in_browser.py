@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -10,7 +12,7 @@ from tests.books.made_epub import MadeEpub
 from tests.books.made_pdf import made_pdf
 from tests.books.reading.test_office import OPEN_FILE, SRT, WORD_FILE
 from tests.page.visit import LONG, SENTENCES, SHORTER, Visit, needs_chromium
-from tests.system.server import Server
+from tests.system.server import Server, server
 
 pytestmark = needs_chromium
 
@@ -304,3 +306,46 @@ def test_bookmarks_are_set_gone_to_noted_and_deleted(
         expect(note).to_have_value("b is a letter here")
         expect(rows).to_have_count(1)
         expect(page.locator("#pane .flagged")).to_have_text(SENTENCES[0])
+
+
+def test_devices_with_the_same_key_share_what_was_read(chromium: Browser, tmp_path: Path) -> None:
+    """Places and bookmarks of two devices come together; what one deletes goes from the other."""
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    with server("--engine", "espeak", "--api-keys", "secret", environment=environment) as shared:
+        visits = [Visit(chromium, shared) for _ in range(2)]
+        for visit in visits:
+            visit.page.evaluate("sessionStorage.setItem('kokoro-live key', 'secret')")
+            visit.page.get_by_role("button", name="Settings").click()
+            visit.page.get_by_label("Share it with your other devices").check()
+            visit.page.keyboard.press("Escape")
+        one, other = visits
+
+        def read(visit: Visit, sentence: int, note: str) -> None:
+            visit.page.locator("#pane .sentence").nth(sentence).click()
+            visit.state("playing")
+            visit.page.keyboard.press(" ")
+            visit.state("paused")
+            visit.page.get_by_role("button", name="Bookmark", exact=True).click()
+            visit.page.get_by_label("Note on").nth(0 if sentence == 0 else 1).fill(note)
+            with visit.page.expect_response(lambda each: each.request.method == "PUT"):
+                visit.page.get_by_role("button", name="Close", exact=True).click()
+
+        one.speak(f"Shared title\n\n{SHORTER}")
+        read(one, 0, "from one")
+        other.page.reload()
+        other.page.locator("#kept").get_by_role("button", name="Shared title").first.click()
+        expect(other.page.get_by_label("Note on Shared title")).to_have_value("from one")
+        read(other, 3, "from the other")
+        one.page.reload()
+        one.page.locator("#kept").get_by_role("button", name="Shared title").first.click()
+        expect(one.page.get_by_label("Note on")).to_have_count(2)
+        assert [each.input_value() for each in one.page.get_by_label("Note on").all()] == ["from one", "from the other"]
+        expect(one.page.locator(".sentence.current")).to_have_text(SENTENCES[2])
+        with one.page.expect_response(lambda each: each.request.method == "PUT"):
+            one.page.get_by_role("button", name="Close", exact=True).click()
+        with one.page.expect_response(lambda each: each.request.method == "PUT"):
+            one.page.get_by_role("button", name="Delete all").click()
+        other.page.reload()
+        expect(other.page.locator("#shelf")).to_be_hidden()
+        for visit in visits:
+            visit.context.close()

@@ -60,6 +60,7 @@ def used() -> None:
         default_config_file(),
         state_folder() / "selfchecks.jsonl",
         state_folder() / "jobs" / "one" / "job.json",
+        state_folder() / "library" / "one" / "text.json",
         cache / "books" / "one" / "0.flac",
         cache / "split" / "stage.onnx",
         cache / "checksums.json",
