@@ -48,7 +48,7 @@ from shm.engine_info import EngineInfo, VoiceInfo
 from shm.folders import state_folder
 from shm.handover import Handover, Port
 from shm.in_flight import Board
-from shm.listeners import Listeners
+from shm.listeners import Listeners, TlsClients
 from shm.messages import (
     Connect,
     ControlMessage,
@@ -162,6 +162,8 @@ class Front(SupervisedProcess):
         self._in_flight = InFlight(tell)
         self._records: Records | None = None
         """The records of all connections, once the supervisor has given them."""
+        self._by_tls: TlsClients | None = None
+        """The addresses of clients that come by TLS; None if none does, or the supervisor hasn't given them yet."""
         self._player = PlayerLine(tell, reachable(listeners.http))
         self._jobs = JobDesk(configured.jobs, tell, reachable(listeners.http), self._player.key)
         self._drain_seconds = settings.drain_timeout
@@ -187,6 +189,7 @@ class Front(SupervisedProcess):
         self._tell_supervisor(Started())
         prepare_bodies(self._settings)
         await self._oriented.wait()
+        connections.by_tls = self._by_tls
         acceptor = Acceptor(
             *(self._handover, connections, protocols, self._records, self._scheduler.speaks),
             lambda: self._in_flight.cause,
@@ -343,6 +346,9 @@ class Front(SupervisedProcess):
                             self._records = Records(memory)
                         case "sounds":
                             self._cache.share(memory)
+                        case "clients":
+                            assert self._listeners.behind_tls is not None
+                            self._by_tls = TlsClients(memory, self._listeners.behind_tls)
                         case "texts":
                             self._in_flight.record_on(Board(memory))
                 except OSError as error:

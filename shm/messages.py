@@ -289,11 +289,11 @@ class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
 
 
 class SharedMemory(msgspec.Struct, frozen=True, tag="shared_memory"):
-    """Supervisor -> front, before its first connection, with one file descriptor: memory that outlives the front."""
+    """Supervisor -> front or `tls`, before its first connection, with one file descriptor: memory that outlives it."""
 
-    holds: Literal["texts", "records", "sounds"]
+    holds: Literal["texts", "records", "sounds", "clients"]
     """The texts in hand, on a board of this front's own (`shm.in_flight`); what the fronts note of each connection
-    (`shm.records`); the sounds that they keep (`shm.sounds`)."""
+    (`shm.records`); the sounds that they keep (`shm.sounds`); addresses of clients (`shm.listeners`)."""
 
 
 class StandBy(msgspec.Struct, frozen=True, tag="stand_by"):

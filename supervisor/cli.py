@@ -14,6 +14,7 @@ _COMMANDS = {
     "pronounce": "Show the ways to say a word, and keep one.",
     "play": "Play a text through the server's player.",
     "voices": "List the voices.",
+    "tls": "Make a certificate for https: and wss:.",
     "connect": "Have another program speak by the running server, and try it.",
     "mcp": "Give an agent tools to speak.",
     "models": "List, fetch and verify model files.",

@@ -122,9 +122,6 @@ class WorkerSettings:
         0,
         low=0,
     )
-    worker_max_requests: int = setting(
-        Group.MACHINE, "Streams after which a worker is replaced by a fresh one; 0: never.", 0, low=0
-    )
     vocoder: Literal["auto", "windowed", "whole"] = setting(
         Group.ENGINE,
         "How sound is made. auto: in windows, so that it begins sooner, if the model's graph allows; windowed: the "

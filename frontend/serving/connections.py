@@ -28,6 +28,7 @@ from frontend.monitoring.metrics import Event, Metrics
 from frontend.serving.record import Record
 from frontend.settings.front import FrontSettings
 from shm import request_id
+from shm.listeners import TlsClients
 
 SURPLUS = 8
 """Connections beyond the limit that are answered with 503 rather than closed at once."""
@@ -92,6 +93,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
+        self._register.show_client(transport)
         if self.record:
             transport = self.record.attach(transport)
         self._transport = transport
@@ -263,8 +265,21 @@ class Connections:
         self._unheard: dict[Connection, None] = {}
         """Connections of which no byte has been read; the oldest first."""
 
+        self.by_tls: TlsClients | None = None
+        """The addresses of clients that come by TLS; None if none does."""
+
     def __len__(self) -> int:
         return len(self._open)
+
+    def show_client(self, transport: asyncio.BaseTransport) -> None:
+        """Give the transport of a client that comes by TLS the client's addresses, in place of those of the process
+        between: keys, hosts and rates are judged by them (`access`)."""
+        if self.by_tls is None:
+            return
+        ends = transport.get_extra_info("sockname"), transport.get_extra_info("peername")
+        if found := self.by_tls.find(*ends):
+            peer, reached = found
+            transport._extra.update(peername=(peer, 0), sockname=(reached, 0))  # type: ignore[attr-defined]
 
     def admit(
         self, make_protocol: Callable[[], asyncio.Protocol] | None = None, record: Record | None = None

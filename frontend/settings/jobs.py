@@ -32,13 +32,8 @@ class JobSettings:
         50,
         low=0,
     )
-    max_job_bytes: int = setting(
-        Group.BOOKS,
-        "The longest file that a book is made of, in bytes; a longer one is answered with 413.",
-        LONGEST_FILE,
-        low=1,
-        high=LONGEST_FILE,
-    )
+    max_job_bytes: int = LONGEST_FILE
+    """The longest file that a book is made of, in bytes; a longer one is answered with 413."""
     max_jobs_bytes: int = setting(
         Group.BOOKS,
         "The most that the folder of jobs may hold, in bytes; books wait when it is full.",

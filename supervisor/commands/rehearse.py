@@ -33,6 +33,7 @@ from supervisor.commands.doctor import checks
 from supervisor.processes.children import KILL_GRACE
 from supervisor.settings.composition import Settings
 from supervisor.settings.options import default_config_file
+from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.log_file import VARIABLE as SERVICE_LOG
 from supervisor.startup.requirements import Opening
 
@@ -49,7 +50,7 @@ ANSWER_SECONDS = 120.0
 BUSY = 10
 """Times that the running server, which has listeners, is asked for the text; after that it isn't compared."""
 
-_NOT_FOR_A_REHEARSAL = ("port", "Wyoming port", "other servers", "service", "sound card", "media keys")
+_NOT_FOR_A_REHEARSAL = ("port", "Wyoming port", "TLS port", "other servers", "service", "sound card", "media keys")
 """Checks of the doctor's on what the running server has in use, or of what a server does without."""
 
 
@@ -81,7 +82,7 @@ def rehearse(protocol: int, url: str, arguments: tuple[str, ...]) -> None:
         _doctor(settings)
         if keys := settings.front.api_keys or (settings.front.api_key_file and read_keys(settings.front.api_key_file)):
             os.environ[KEY_VARIABLE] = keys[0]
-        with _server(arguments, wyoming=settings.supervisor.wyoming_port is not None) as own:
+        with _server(arguments, ports=settings.supervisor) as own:
             said = _spoken(own, 1)
         _compare(said, _spoken(url, BUSY))
     except (NotWell, CannotSpeak, OSError, ValueError, click.ClickException) as error:
@@ -115,7 +116,7 @@ def _doctor(settings: Settings) -> None:
 
 
 @contextmanager
-def _server(arguments: Sequence[str], *, wyoming: bool) -> Iterator[str]:
+def _server(arguments: Sequence[str], *, ports: SupervisorSettings) -> Iterator[str]:
     """A server of this version with the same settings, for this process alone; its address.
 
     Raises:
@@ -136,8 +137,10 @@ def _server(arguments: Sequence[str], *, wyoming: bool) -> Iterator[str]:
             "--max-deaths",
             "3",
         ]
-        if wyoming:
+        if ports.wyoming_port is not None:
             own += ["--wyoming-host", "127.0.0.1", "--wyoming-port", "0"]
+        if ports.tls_port is not None:
+            own += ["--tls-port", "0"]
         command = [sys.executable, *sys.orig_argv[1 : sys.orig_argv.index("rehearse")], "serve", *arguments, *own]
         log = Path(folder, "log")
         with log.open("wb") as errors:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
 from supervisor.startup.listener import BadActivation, activated_listener
 from supervisor.startup.log_file import VARIABLE, keep_small
-from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused, assert_wanted
+from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused, assert_wanted, written
 from supervisor.startup.service_manager import Notifications, ServiceManager
 from supervisor.tuning.profile import Applied, status_of, tuned_settings
 from worker.select import asked_rows
@@ -82,7 +82,7 @@ def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> 
     applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
-        opening = Opening(settings, *(_passed(inheritance) or (activated_listener(os.environ, os.getpid()), None)))
+        opening = Opening(settings, **_passed(inheritance))
     except BadActivation as error:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
@@ -95,8 +95,9 @@ def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> 
                 return requirement.status
         listeners = opening.listeners
         if listeners.wyoming is not None:
-            host, port = listeners.wyoming.getsockname()[:2]
-            logging.info("Wyoming's clients are answered on tcp://%s:%d", f"[{host}]" if ":" in host else host, port)
+            logging.info("Wyoming's clients are answered on tcp://%s", written(listeners.wyoming))
+        if listeners.tls is not None:
+            logging.info("clients are answered over TLS on https://%s", written(listeners.tls))
         counted = None
         if inheritance and inheritance.metrics:
             counted = CountsFolder(Path(inheritance.metrics), inheritance.metrics_lock)
@@ -138,10 +139,8 @@ class StartedAs:
         """The update to the next version, which takes over this process."""
 
         def left(channel: Handover) -> Inheritance:
-            wyoming = listeners.wyoming
             return Inheritance(
-                http=listeners.http.fileno(),
-                wyoming=None if wyoming is None else wyoming.fileno(),
+                **{name: listener.fileno() for name, listener in listeners.named().items()},
                 channels=tuple(each.fileno() for each in (*loop.connections.predecessors, channel)),
                 predecessors=tuple(loop.predecessors.living),
                 processes=(*loop.predecessors.processes, *loop.process_ids()),
@@ -153,12 +152,17 @@ class StartedAs:
         return Update(command, self.arguments, self.environment, loop.timers, left, become_predecessor)
 
 
-def _passed(inheritance: Inheritance | None) -> tuple[socket.socket, socket.socket | None] | None:
-    """The listening sockets of the version whose place this one takes."""
+def _passed(inheritance: Inheritance | None) -> dict[str, socket.socket]:
+    """The listening sockets of the version whose place this one takes, or the one that a service manager passes.
+
+    Raises:
+        BadActivation: that can't be used.
+    """
     if inheritance is None:
-        return None
-    wyoming = None if inheritance.wyoming is None else socket.socket(fileno=inheritance.wyoming)
-    return socket.socket(fileno=inheritance.http), wyoming
+        activated = activated_listener(os.environ, os.getpid())
+        return {"http": activated} if activated else {}
+    numbers = {each.name: getattr(inheritance, each.name) for each in fields(Listeners)}
+    return {name: socket.socket(fileno=number) for name, number in numbers.items() if number is not None}
 
 
 class Program(Outside):
@@ -182,8 +186,9 @@ class Program(Outside):
         self.answer_limit = manager.watchdog_seconds
         self._metrics_folder = metrics
         self._metrics: SupervisorMetrics | None = None
-        self._host, port = loop.connections.address
-        self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
+        host, port = loop.connections.address
+        self._url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._hosts = loop.connections.hosts
         self._said = ""
 
     def errands(self, ready: ChildReady) -> Sequence[Errand]:
@@ -246,7 +251,8 @@ class Program(Outside):
             context = parse_settings(self._arguments)
             applied = tuned_settings(context)
             new = applied.settings
-            assert_wanted(self._host, replace(new, supervisor=old.supervisor))
+            for host in self._hosts:
+                assert_wanted(host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             logging.error("the settings are as they were: %s", message)

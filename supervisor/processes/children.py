@@ -34,7 +34,7 @@ class Incarnation(ABC):
     def __init__(self, role: str, generation: int, pid: int) -> None:
         """
         Args:
-            role: front, worker, player, books, fetcher or trial.
+            role: front, worker, player, books, tls, fetcher or trial.
             generation: unique among the processes of one supervisor.
         """
         self.role = role

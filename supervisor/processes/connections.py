@@ -48,6 +48,14 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class _Listening:
+    """A listening socket and what its clients speak, among the selector's data."""
+
+    socket: socket.socket
+    port: Port
+
+
+@dataclass(frozen=True, slots=True)
 class _Predecessor:
     """The channel to a supervisor whose place this one takes, among the selector's data."""
 
@@ -58,11 +66,11 @@ class ClientConnections:
     def __init__(self, listeners: Listeners, timers: Timers, wanted: int = 1000) -> None:
         """`wanted`: connections that a front may have. Under a low limit on open files there are fewer, and the rest
         waits in the listening sockets' backlogs."""
-        self._listeners = {Port.HTTP: listeners.http}
-        if listeners.wyoming is not None:
-            self._listeners[Port.WYOMING] = listeners.wyoming
-        for listener in self._listeners.values():
-            listener.setblocking(False)
+        self._given = listeners
+        served = (listeners.http, Port.HTTP), (listeners.wyoming, Port.WYOMING), (listeners.behind_tls, Port.HTTP)
+        self._listeners = [_Listening(listener, port) for listener, port in served if listener is not None]
+        for each in self._listeners:
+            each.socket.setblocking(False)
         self._timers = timers
         self._selector = selectors.DefaultSelector()
         self._kept: dict[int, _Kept] = {}
@@ -95,8 +103,13 @@ class ClientConnections:
     @property
     def address(self) -> tuple[str, int]:
         """The host and the port on which HTTP is served."""
-        host, port = self._listeners[Port.HTTP].getsockname()[:2]
+        host, port = self._given.http.getsockname()[:2]
         return host, port
+
+    @property
+    def hosts(self) -> list[str]:
+        """The addresses at which others may reach the server's HTTP."""
+        return [each.getsockname()[0] for each in (self._given.http, self._given.tls) if each is not None]
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -191,7 +204,7 @@ class ClientConnections:
     def turn(self) -> None:
         """Handle what has happened since the last call."""
         for key, events in self._selector.select(0):
-            if isinstance(key.data, Port):
+            if isinstance(key.data, _Listening):
                 self._accept(key.data)
                 continue
             if isinstance(key.data, _Predecessor):
@@ -208,8 +221,7 @@ class ClientConnections:
         """Accept no more connections; those that no front has are closed, now and later."""
         self._stopped = True
         self._arrange()
-        for listener in self._listeners.values():
-            listener.close()
+        self._given.close()
         self._give_waiting()
 
     def close(self) -> None:
@@ -219,10 +231,10 @@ class ClientConnections:
         self._kept.clear()
         self._selector.close()
 
-    def _accept(self, port: Port) -> None:
+    def _accept(self, listening: _Listening) -> None:
         for _ in range(AT_ONCE):
             try:
-                client, _ = self._listeners[port].accept()
+                client, _ = listening.socket.accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return
             except OSError as error:
@@ -232,7 +244,7 @@ class ClientConnections:
                 self._failing = False
                 log.info("connections are accepted again")
             number = next(self._numbers)
-            self._kept[number] = kept = _Kept(client, port)
+            self._kept[number] = kept = _Kept(client, listening.port)
             self._wait(number, kept)
             self._give_waiting()
             if not self._accepting:
@@ -313,11 +325,11 @@ class ClientConnections:
         accepts = accepts and len(self._kept) < self._most
         if accepts != self._accepting:
             self._accepting = accepts
-            for port, listener in self._listeners.items():
+            for each in self._listeners:
                 if accepts:
-                    self._selector.register(listener, selectors.EVENT_READ, port)
+                    self._selector.register(each.socket, selectors.EVENT_READ, each)
                 else:
-                    self._selector.unregister(listener)
+                    self._selector.unregister(each.socket)
         if self._front is not None and self._front in self._selector.get_map():
             full = bool(self._waiting) and not self._paused
             self._selector.modify(self._front, selectors.EVENT_READ | selectors.EVENT_WRITE * full, self._front)

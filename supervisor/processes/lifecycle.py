@@ -42,7 +42,7 @@ from supervisor.processes.errands import Errand, Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.heartbeats import Heartbeats
-from supervisor.processes.role import RoleState
+from supervisor.processes.role import Role, RoleState
 from supervisor.processes.standing import (
     Phase,
     Spare,
@@ -133,6 +133,10 @@ class Lifecycle:
         self._books = BookMakers(settings, self._fronts, self._nursery, self._timers)
         self._clients = {"player": self._players.role, "books": self._books.role}
         """Roles whose processes are clients of the front."""
+        self._tls = Role("tls", settings, self._nursery, self._timers)
+        if settings.tls_port is not None:
+            self._clients["tls"] = self._tls
+            self._tls.want()
         self._errands = Errands(self._nursery, self._timers)
         self._heartbeats = Heartbeats(
             self._timers,
@@ -281,7 +285,7 @@ class Lifecycle:
         if self._code is not None:
             return
         changes = self._outside.reload()
-        for role in (*self._workers.roles, self._books.role):
+        for role in (*self._workers.roles, self._books.role, self._tls):
             role.retry()
         if changes.worker:
             self._errands.forget()
@@ -301,6 +305,8 @@ class Lifecycle:
         self._errands.stop()
         self._workers.stop_spares()
         self._fronts.stop(seconds)
+        # Its connections end with the fronts', whose last bytes it then sends.
+        self._tls.stop((self._outside.drain_timeout() if seconds is None else seconds) + 2 * KILL_GRACE)
 
     # -- consequences of events
 
@@ -321,6 +327,7 @@ class Lifecycle:
             self._fronts.stand_by(speaking(self._workers.roles))
         self._players.reconcile()
         self._books.reconcile()
+        self._tls.start_if_due()
         self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
         self._announce()
         self._tell()

@@ -52,8 +52,9 @@ _ALIVE = (RoleState.STARTING, RoleState.RUNNING)
 class Restarts:
     """The deaths of one role since a process of it last made progress.
 
-    A crash loop is `max_deaths` such deaths. Once the role has served, they must also last `window` seconds: processes
-    killed from outside within a few seconds, before they can do any work, are no crash loop.
+    A crash loop is `max_deaths` such deaths; with 0 there is none. Once the role has served, they must also last
+    `window` seconds: processes killed from outside within a few seconds, before they can do any work, are no crash
+    loop.
     """
 
     def __init__(self, max_deaths: int, window: float, tries: Sequence[float] = ()) -> None:
@@ -77,7 +78,7 @@ class Restarts:
                 as long as the window.
             proven: a process of this role has served before.
         """
-        if progressed:
+        if progressed or not self._max_deaths:
             self._deaths = self._tries = 0
             return 0.0
         if self._deaths == 0:

@@ -158,6 +158,13 @@ def books(control: socket.socket, lifeline: Connection, settings: Settings) -> N
     run(control, settings.jobs)
 
 
+def tls(control: socket.socket, lifeline: Connection, settings: Settings, listeners: Listeners) -> NoReturn:
+    _begin(lifeline, settings, "tls")
+    from frontend.tls import run
+
+    run(control, listeners, settings.supervisor.certificate, settings.front)
+
+
 def fetcher(_control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     _begin(lifeline, settings, "fetcher")
     from worker.models.download import run_fetcher
@@ -184,6 +191,7 @@ ROLES: dict[str, RoleRow] = {
     "worker": RoleRow(worker, ("metrics", "generation"), tries=RETRIES),
     "player": RoleRow(player, answers=True, on_demand=True),
     "books": RoleRow(books, answers=True, on_demand=True, tries=RETRIES),
+    "tls": RoleRow(tls, ("listeners",), answers=True, tries=RETRIES),
     "fetcher": RoleRow(fetcher, errand=True),
     "trial": RoleRow(trial, ("subject",), errand=True),
 }

@@ -23,7 +23,7 @@ from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
 from shm.handover import Handover, handover_pair
 from shm.in_flight import BOARD_BYTES, Board
-from shm.listeners import Listeners
+from shm.listeners import Listeners, TlsClients
 from shm.memory import NoMemory, reserve, sparse
 from shm.messages import ControlMessage, SharedMemory
 from shm.records import reserve_records
@@ -33,6 +33,8 @@ from supervisor.processes.roles import run_role, start_arguments
 from supervisor.settings.composition import Settings
 
 log = logging.getLogger(__name__)
+
+_CLIENTS = SharedMemory("clients")
 
 _WAITS = {"running": "processor", "disk-sleep": "disk"}
 _STATES_TELL = sys.platform == "linux"
@@ -192,7 +194,9 @@ class ProcessSpawner:
         lifeline_end.close()
         if handover_end:
             handover_end.close()
-        memories = self._shared_memories() if role == "front" else ()
+        memories = self._shared_memories() if role in ("front", "tls") else ()
+        if role == "tls":
+            memories = [given for given in memories if given[0] == _CLIENTS]
         child = ChildProcess(role, generation, process, control, lifeline, handover, memories)
         if role == "template":
             self._template = child
@@ -207,4 +211,6 @@ class ProcessSpawner:
                     self._memories.append((SharedMemory("sounds"), sparse("sounds")))
             except OSError as error:
                 log.error("the answers of a front that dies will be cut: %s", error.strerror)
+            if self._listeners.tls is not None:
+                self._memories.append((_CLIENTS, reserve(TlsClients.BYTES)))
         return self._memories

@@ -55,6 +55,8 @@ class Inheritance(msgspec.Struct, frozen=True, kw_only=True):
 
     http: int
     wyoming: int | None = None
+    tls: int | None = None
+    behind_tls: int | None = None
     channels: tuple[int, ...]
     """Channels to predecessors that haven't ended, the newest last (`shm.handover`)."""
     predecessors: tuple[int, ...]
@@ -67,7 +69,7 @@ class Inheritance(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        found = (self.http, self.wyoming, *self.channels, self.metrics_lock)
+        found = (self.http, self.wyoming, self.tls, self.behind_tls, *self.channels, self.metrics_lock)
         return tuple(each for each in found if each is not None and each >= 0)
 
 

@@ -7,9 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
+
 from shm.audio import SAMPLE_RATE
 from shm.setting import Group, check_bounds, setting
 from supervisor.settings.logs import LogFormat, LogSettings
+
+LOOPBACK = "127.0.0.1"
+
+
+def certificate_folder() -> Path:
+    """The folder in which `kokoro-live tls make` keeps its files."""
+    return platformdirs.user_config_path("kokoro-live", appauthor=False) / "tls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +29,20 @@ class SupervisorSettings:
         ValueError: a value that nothing could work with; the message names the setting.
     """
 
-    host: str = setting(Group.ACCESS, "The address to listen on.", "127.0.0.1")
+    host: str = setting(Group.ACCESS, "The address to listen on.", LOOPBACK)
     port: int = setting(Group.ACCESS, "The port to listen on.", 8880, low=0, high=65535)
+    tls_port: int | None = setting(
+        Group.ACCESS,
+        "Answer over TLS (https, wss) on this port of --host; 8443 is usual. HTTP without TLS is then on 127.0.0.1 "
+        "alone.",
+        None,
+        low=0,
+        high=65535,
+    )
+    tls_cert: Path | None = setting(
+        Group.ACCESS, "The certificate for TLS, in PEM. Without it, that of `kokoro-live tls make`.", None
+    )
+    tls_key: Path | None = setting(Group.ACCESS, "Its key, in PEM, if it isn't in the certificate's file.", None)
     wyoming_port: int | None = setting(
         Group.DIALECTS,
         "Answer Wyoming's clients, such as Home Assistant, on this port; 10200 is usual. Without the setting, no such "
@@ -66,16 +87,12 @@ class SupervisorSettings:
     max_deaths: int = setting(
         Group.RESTARTS,
         "Deaths of a process in a row, without progress, after which the next try waits for minutes; the front's end "
-        "the server.",
+        "the server. 0: each is started again at once.",
         5,
-        low=1,
+        low=0,
     )
-    death_window: float = setting(
-        Group.RESTARTS,
-        "Seconds that such deaths must last, unless the process has never served.",
-        30.0,
-        above=0,
-    )
+    death_window: float = 30.0
+    """Seconds that such deaths must last, unless the process has never served."""
     load_timeout: float = setting(
         Group.RESTARTS,
         "Seconds in which a worker must have loaded its engine; then it is killed, and an accelerator that it loads "
@@ -97,6 +114,18 @@ class SupervisorSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+
+    @property
+    def plain_host(self) -> str:
+        """The address on which HTTP is answered without TLS."""
+        return self.host if self.tls_port is None else LOOPBACK
+
+    @property
+    def certificate(self) -> tuple[Path, Path]:
+        """The files of the certificate for TLS and of its key."""
+        if self.tls_cert is None:
+            return certificate_folder() / "certificate.pem", certificate_folder() / "key.pem"
+        return self.tls_cert, self.tls_key or self.tls_cert
 
     @property
     def logs(self) -> LogSettings:

@@ -8,8 +8,7 @@ import socket
 from collections.abc import MutableMapping
 from typing import Any
 
-BACKLOG = 1024
-"""Connections that may wait for a front."""
+from shm.listeners import BACKLOG
 
 
 class PortTaken(Exception):

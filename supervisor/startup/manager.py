@@ -67,7 +67,7 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
     _assert_absolute(context)
     ours = {*_FOLDERS, *(variable(str(param.name)) for param in context.command.params)}
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}
-    address = (settings.supervisor.host, settings.supervisor.port)
+    address = (settings.supervisor.plain_host, settings.supervisor.port)
     return Definition(name, tuple(own_command("serve", *arguments)), kept, settings.front.drain_timeout, address)
 
 

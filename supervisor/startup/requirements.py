@@ -15,6 +15,7 @@ from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.settings.composition import Settings
+from supervisor.settings.supervisor import LOOPBACK
 from supervisor.startup.listener import PortTaken, listen, resolved
 
 
@@ -26,27 +27,34 @@ class Opening:
     """A server that is about to start: its settings, and the sockets that were opened for it."""
 
     def __init__(
-        self, settings: Settings, activated: socket.socket | None = None, wyoming: socket.socket | None = None
+        self,
+        settings: Settings,
+        http: socket.socket | None = None,
+        wyoming: socket.socket | None = None,
+        tls: socket.socket | None = None,
+        behind_tls: socket.socket | None = None,
     ) -> None:
-        """`activated` and `wyoming`: listening sockets that a service manager or another version has passed."""
+        """The sockets are those that a service manager or another version has passed."""
         self.settings = settings
-        self.http = activated
+        self.http = http
         self.wyoming = wyoming
+        self.tls = tls
+        self.behind_tls = behind_tls
 
     @property
-    def address(self) -> str:
-        """The IP address on which the server listens, or would."""
-        if self.http is not None:
-            return str(self.http.getsockname()[0])
-        return str(resolved(self.settings.supervisor.host, self.settings.supervisor.port)[4][0])
+    def addresses(self) -> list[str]:
+        """The IP addresses on which the server listens, or would."""
+        own = self.settings.supervisor
+        opened = [str(each.getsockname()[0]) for each in (self.http, self.tls) if each is not None]
+        return opened or [str(resolved(own.host, own.port)[4][0])]
 
     @property
     def listeners(self) -> Listeners:
         assert self.http is not None
-        return Listeners(self.http, self.wyoming)
+        return Listeners(self.http, self.wyoming, self.tls, self.behind_tls)
 
     def close(self) -> None:
-        for opened in (self.http, self.wyoming):
+        for opened in (self.http, self.wyoming, self.tls, self.behind_tls):
             if opened is not None:
                 opened.close()
 
@@ -66,8 +74,8 @@ class Requirement:
 def _port(opening: Opening) -> str:
     own = opening.settings.supervisor
     if opening.http is None:
-        opening.http = _listening(own.host, own.port, "--port")
-    return f"{_written(opening.http)} is free"
+        opening.http = _listening(own.plain_host, own.port, "--port")
+    return f"{written(opening.http)} is free"
 
 
 def _wyoming_port(opening: Opening) -> str:
@@ -76,16 +84,39 @@ def _wyoming_port(opening: Opening) -> str:
         return "none is asked for"
     if opening.wyoming is None:
         opening.wyoming = _listening(own.wyoming_host, own.wyoming_port, "--wyoming-port")
-    return f"{_written(opening.wyoming)} is free"
+    return f"{written(opening.wyoming)} is free"
+
+
+def _tls_port(opening: Opening) -> str:
+    own = opening.settings.supervisor
+    if own.tls_port is None:
+        return "none is asked for"
+    if opening.tls is None:
+        opening.tls = _listening(own.host, own.tls_port, "--tls-port")
+    opening.behind_tls = opening.behind_tls or _listening(LOOPBACK, 0, "--tls-port")
+    return f"{written(opening.tls)} is free"
+
+
+def _certificate(opening: Opening) -> str:
+    own = opening.settings.supervisor
+    if own.tls_port is None:
+        return "none is needed"
+    from frontend.tls import BadCertificate, Certificate
+
+    try:
+        Certificate(*own.certificate)
+    except BadCertificate as error:
+        raise Refused(str(error)) from error
+    return f"{own.certificate[0]} can be used"
 
 
 def _access(opening: Opening) -> str:
     try:
-        address = opening.address
-        assert_wanted(address, opening.settings)
+        for address in opening.addresses:
+            assert_wanted(address, opening.settings)
     except (ValueError, PortTaken) as error:
         raise Refused(str(error)) from error
-    return f"{address} is open to those who may use it"
+    return f"{' and '.join(opening.addresses)} is open to those who may use it"
 
 
 def assert_wanted(address: str, settings: Settings) -> None:
@@ -136,7 +167,8 @@ def _listening(host: str, port: int, flag: str) -> socket.socket:
         raise Refused(str(error)) from error
 
 
-def _written(listener: socket.socket) -> str:
+def written(listener: socket.socket) -> str:
+    """A listening socket's address, as it stands in a URL."""
     host, number = listener.getsockname()[:2]
     return f"[{host}]:{number}" if ":" in host else f"{host}:{number}"
 
@@ -145,9 +177,18 @@ PORT = Requirement("port", ExitCode.PORT, _port, "Stop what listens there, or ch
 
 WYOMING_PORT = Requirement("Wyoming port", ExitCode.PORT, _wyoming_port, "Choose another with --wyoming-port.")
 
+TLS_PORT = Requirement("TLS port", ExitCode.PORT, _tls_port, "Choose another with --tls-port.")
+
 REQUIREMENTS = (
     PORT,
     WYOMING_PORT,
+    TLS_PORT,
+    Requirement(
+        "certificate",
+        ExitCode.BAD_SETTING,
+        _certificate,
+        "Mend --tls-cert and --tls-key, or make both: kokoro-live tls make.",
+    ),
     Requirement("access", ExitCode.BAD_SETTING, _access, "Mend --api-key-file, or the address: --host 127.0.0.1."),
     Requirement(
         "processors",

@@ -8,9 +8,9 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from shm.listeners import BACKLOG
 from supervisor.processes.children import KILL_GRACE
 from supervisor.processes.exit_codes import SETTLED
-from supervisor.startup.listener import BACKLOG
 from supervisor.startup.manager import DEFAULT_NAME, Definition, Installed, Step
 
 START_SECONDS = 300

@@ -150,7 +150,6 @@ class Worker:
         self._engine: Engine | None = None
         self._place = MachineShare()
         self._channels: list[Channel] = []
-        self._ended_streams = 0
         self._asked_for_successor = False
         self._progressed = False
         self._failing = threading.Lock()
@@ -223,17 +222,14 @@ class Worker:
             self._control.send(ChildProgress())
 
     def stream_ended(self) -> None:
-        """Ask for a successor if this worker is too old or too large; streams continue here until the successor is
+        """Ask for a successor if this worker is too large; streams continue here until the successor is
         ready."""
-        self._ended_streams += 1
         if not self._asked_for_successor and (reason := self._outgrown()):
             self._asked_for_successor = True
             self._control.send(Recycle(reason))
 
     def _outgrown(self) -> str:
-        streams, megabytes = self._settings.worker_max_requests, self._settings.worker_max_rss
-        if streams and self._ended_streams >= streams:
-            return f"the worker has spoken {self._ended_streams} streams"
+        megabytes = self._settings.worker_max_rss
         if megabytes and (size := psutil.Process().memory_info().rss / 1e6) > megabytes:
             return f"the worker has grown to {size:.0f} MB"
         return ""

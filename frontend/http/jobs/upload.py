@@ -227,7 +227,7 @@ class Receiver:
             raise ApiError(408, message, code="request_timeout") from error
 
     def _too_long(self) -> ApiError:
-        message = f"The file is longer than {self._longest} bytes. (--max-job-bytes)"
+        message = f"The file is longer than {self._longest} bytes."
         return ApiError(413, message, param="file", code="request_too_large")
 
 

@@ -21,7 +21,7 @@ from supervisor.commands.checks.finding import Check, Circumstances, Finding, Se
 from supervisor.processes.metrics import ROOM as METRICS_ROOM
 from supervisor.startup.manager import DEFAULT_NAME, Installed
 from supervisor.startup.managers import manager
-from supervisor.startup.requirements import PORT, WYOMING_PORT, Opening, Refused, Requirement
+from supervisor.startup.requirements import PORT, TLS_PORT, WYOMING_PORT, Opening, Refused, Requirement
 
 ENOUGH_DESCRIPTORS = 1024
 """Descriptors that a server needs: one for each stream, and a few dozen."""
@@ -55,7 +55,7 @@ def port(circumstances: Circumstances) -> Finding:
     found = requirement(PORT)(circumstances)
     if found.verdict is Severity.OK:
         return found
-    server = BlockingClient(address(settings.host, settings.port))
+    server = BlockingClient(address(settings.plain_host, settings.port))
     if server.is_kokoro_live:
         return _serving(server)
     program = listening_on(settings.port)
@@ -86,9 +86,10 @@ def descriptors(circumstances: Circumstances) -> Finding:
 
 
 def _ours(circumstances: Circumstances, wanted: Requirement) -> Finding | None:
-    """The finding if the Wyoming port is taken by a kokoro-live that serves already."""
-    number = circumstances.settings.supervisor.wyoming_port
-    if wanted is WYOMING_PORT and number and listening_on(number).startswith("kokoro-live"):
+    """The finding if a port besides HTTP's is taken by a kokoro-live that serves already."""
+    own = circumstances.settings.supervisor
+    number = {WYOMING_PORT: own.wyoming_port, TLS_PORT: own.tls_port}.get(wanted)
+    if number and listening_on(number).startswith("kokoro-live"):
         return ok(f"a kokoro-live answers on port {number}")
     return None
 

@@ -10,13 +10,9 @@ from frontend.settings.jobs import LONGEST_FILE, JobSettings
 
 def test_the_longest_upload_is_the_longest_file_that_is_read() -> None:
     assert JobSettings().max_job_bytes == LONGEST_FILE == MOST_BYTES
-    with pytest.raises(ValueError, match=f"max_job_bytes must be 1 to {LONGEST_FILE}"):
-        JobSettings(max_job_bytes=LONGEST_FILE + 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("max_jobs", -1), ("max_job_bytes", 0), ("max_jobs_bytes", 0), ("jobs_between", "at night")]
-)
+@pytest.mark.parametrize(("name", "value"), [("max_jobs", -1), ("max_jobs_bytes", 0), ("jobs_between", "at night")])
 def test_wrong_settings_are_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=name):
         JobSettings(**{name: value})  # type: ignore[arg-type]

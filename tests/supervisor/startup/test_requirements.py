@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 from click.testing import CliRunner
+from cryptography.hazmat.primitives import serialization
 
 from frontend.streams.cache import DiskCache
 from shm.folders import trouble
@@ -45,6 +47,19 @@ def _keys(folder: Path, content: bytes) -> str:
     return str(file)
 
 
+def _certificate(folder: Path, part: str = "certificate") -> str:
+    made = trustme.CA().issue_cert("localhost")
+    key = made.private_key_pem.bytes()
+    if part == "key with password":
+        encryption = serialization.BestAvailableEncryption(b"secret")
+        key = serialization.load_pem_private_key(key, None).private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
+        )
+    file = folder / part
+    file.write_bytes(made.cert_chain_pems[0].bytes() if part == "certificate" else key)
+    return str(file)
+
+
 VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
     "port": lambda _, taken: [
         ["--port", str(taken)],
@@ -55,6 +70,15 @@ VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
     "Wyoming port": lambda _, taken: [
         ["--wyoming-port", str(taken)],
         ["--wyoming-port", "0", "--wyoming-host", "192.0.2.1"],
+    ],
+    "TLS port": lambda folder, taken: [["--tls-port", str(taken)], ["--tls-port", "0", "--host", "192.0.2.1"]],
+    "certificate": lambda folder, _: [
+        ["--tls-port", "0", "--tls-cert", str(folder / "gone")],
+        ["--tls-port", "0", "--tls-cert", str(folder)],
+        ["--tls-port", "0", "--tls-cert", _keys(folder, b"no certificate")],
+        ["--tls-port", "0", "--tls-cert", _certificate(folder)],
+        ["--tls-port", "0", "--tls-cert", _certificate(folder), "--tls-key", _certificate(folder, "key of another")],
+        ["--tls-port", "0", "--tls-cert", _certificate(folder), "--tls-key", _certificate(folder, "key with password")],
     ],
     "access": lambda folder, _: [
         ["--host", "0.0.0.0"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,9 @@ from frontend.monitoring.metrics import Metrics
 from frontend.serving.access.gate import is_loopback
 from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
+from shm.listeners import TlsClients
+from shm.memory import reserve
+from tests.frontend.http.guarded import answer, guarded
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, serving, speech
 
 KEY = "open-sesame"
@@ -338,3 +342,39 @@ async def test_a_refusal_is_named_and_counted() -> None:
         async with client.get("/metrics") as metrics:
             counted = 'kokoro_live_requests_total{endpoint="/v1/audio/speech",status="401"} 1.0'
             assert counted in await metrics.text()
+
+
+@pytest.mark.parametrize(
+    ("client", "reached", "status", "called"),
+    [
+        ("127.0.0.1", "127.0.0.1", 400, 403),
+        ("::1", "::1", 400, 403),
+        ("192.0.2.7", "192.0.2.1", 403, 200),
+        ("2001:db8::7", "2001:db8::1", 403, 200),
+        (None, None, 403, 200),
+    ],
+)
+async def test_a_client_over_tls_is_judged_by_its_own_address(
+    client: str | None, reached: str | None, status: int, called: int
+) -> None:
+    """Speech by its address is for this machine alone (400: there is no text); a name that isn't this machine's is
+    refused at a loopback address."""
+    async with guarded(FakeSpeaker()) as server:
+        memory = reserve(TlsClients.BYTES)
+        server.connections.by_tls = clients = TlsClients(memory, server.listener)
+        os.close(memory)
+        for host, expected in (("localhost", status), ("a.example", called)):
+            path = SPEECH if host == "localhost" else "/health"
+            with socket.socket() as end:
+                end.bind(("127.0.0.1", 0))
+                if client and reached:
+                    clients.note(end.getsockname()[1], client, reached)
+                else:  # a port that another client had, of a process that has died
+                    clients.note(end.getsockname()[1], "::", "::")
+                end.connect(("127.0.0.1", server.port))
+                end.setblocking(False)
+                reader, writer = await asyncio.open_connection(sock=end)
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                assert (await answer(reader))[0] == expected, (host, client)
+                writer.close()
+                await writer.wait_closed()
