@@ -39,7 +39,7 @@ const session = new Session(some("compose", "reading", "text", "title"), reader,
     chapters.show(opened);
     marks.show(opened.marks);
   },
-  closed: () => shelf.show(),
+  closed: () => (say(""), shelf.show()),
   failed,
 });
 const shelf = new Shelf({ ...some("shelf", "export", "import", "imported"), list: $("kept"), clear: $("forget-all"), find: $("find-text") }, resume);

@@ -1,7 +1,7 @@
 // The list of what was read before: a click goes on where it was left.
 
 import { language, t } from "./words.js";
-import { exported, forget, forgetAll, imported, kept } from "./library.js";
+import { exported, find, forget, forgetAll, imported, kept } from "./library.js";
 import { keepAsFile } from "./made.js";
 import { failed } from "./notices.js";
 import { settings } from "./settings.js";
@@ -73,7 +73,8 @@ export class Shelf {
     const bar = document.createElement("progress");
     Object.assign(bar, { max: 1, value: part, ariaHidden: "true" });
     open.append(name, facts, bar);
-    open.addEventListener("click", () => this.#onOpen(entry));
+    // Another device's place may have come since the row was drawn.
+    open.addEventListener("click", async () => this.#onOpen((await find(id)) ?? entry));
     const remove = Object.assign(document.createElement("button"), { type: "button", className: "icon", textContent: "×" });
     remove.ariaLabel = t("Delete {title}", { title });
     remove.addEventListener("click", async () => {

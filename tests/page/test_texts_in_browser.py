@@ -330,14 +330,19 @@ def test_devices_with_the_same_key_share_what_was_read(chromium: Browser, tmp_pa
             with visit.page.expect_response(lambda each: each.request.method == "PUT"):
                 visit.page.get_by_role("button", name="Close", exact=True).click()
 
+        def resumed(visit: Visit, marks: int) -> None:
+            """Opened again, once what the other has done is there."""
+            visit.page.reload()
+            kept = "import('/static/library.js').then(({ kept }) => kept())"
+            visit.wait(f"marks => {kept}.then(([entry]) => entry?.marks.length === marks)", marks)
+            visit.page.locator("#kept").get_by_role("button", name="Shared title").first.click()
+
         one.speak(f"Shared title\n\n{SHORTER}")
         read(one, 0, "from one")
-        other.page.reload()
-        other.page.locator("#kept").get_by_role("button", name="Shared title").first.click()
+        resumed(other, 1)
         expect(other.page.get_by_label("Note on Shared title")).to_have_value("from one")
         read(other, 3, "from the other")
-        one.page.reload()
-        one.page.locator("#kept").get_by_role("button", name="Shared title").first.click()
+        resumed(one, 2)
         expect(one.page.get_by_label("Note on")).to_have_count(2)
         assert [each.input_value() for each in one.page.get_by_label("Note on").all()] == ["from one", "from the other"]
         expect(one.page.locator(".sentence.current")).to_have_text(SENTENCES[2])
