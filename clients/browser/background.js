@@ -22,7 +22,7 @@ chrome.action.onClicked.addListener(({ id }) => press(id));
 chrome.runtime.onMessage.addListener((message, sender) => {
   if (message.to !== "background") return;
   if (message.press) press(message.press); // as the button does, which no test can reach
-  else if (message.paragraphs) read(sender.tab.id, message.paragraphs);
+  else if (message.paragraphs) read(sender.tab.id, message.paragraphs, message.from);
   else if (message.told) tell(message.told);
   else if (message.act) act(message.act);
 });
@@ -40,22 +40,21 @@ async function begin(tab, selection) {
   await chrome.tabs.sendMessage(tab, { begin: { selection } });
 }
 
-async function read(tab, paragraphs) {
+async function read(tab, paragraphs, from) {
   const { reading } = await chrome.storage.session.get("reading");
   if (reading !== undefined && reading !== tab) await tell({ state: "idle" });
   await chrome.storage.session.set({ reading: tab });
-  await act({ read: paragraphs, how: await settings() });
+  await act({ read: paragraphs, from, how: await settings() });
 }
 
 /** Have the player do something. */
 async function act(what) {
-  if (chrome.offscreen) {
-    await (opening ??= chrome.offscreen.hasDocument().then((is) => is || chrome.offscreen.createDocument(DOCUMENT)));
-    await chrome.runtime.sendMessage({ to: "player", what });
-  } else {
-    player ??= new Player(tell);
-    steer(player, what);
-  }
+  const there = chrome.offscreen ? await chrome.offscreen.hasDocument() : player;
+  // A player that was paused for long may have been ended: Chromium closes a document that is silent for 30 s.
+  if (what.toggle && !there) return chrome.tabs.sendMessage((await chrome.storage.session.get("reading")).reading, { begin: { again: true } });
+  if (!chrome.offscreen) return steer((player ??= new Player(tell)), what);
+  if (!there) await (opening ??= chrome.offscreen.createDocument(DOCUMENT).finally(() => (opening = null)));
+  await chrome.runtime.sendMessage({ to: "player", what });
 }
 
 /** Tell the page that is read what sounds. */

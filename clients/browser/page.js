@@ -8,11 +8,13 @@
   const LONGEST = 4000; // characters of one request
 
   let paragraphs = []; // {text, parts: [{node, from, at}]}: at the paragraph's character `at` begins the node's character `from`
+  let heard = null; // the sentence that sounded last: its paragraph, and its first and last character
   let bar = null;
   let alive = 0;
 
   chrome.runtime.onMessage.addListener(({ begin, told }) => {
-    if (begin) start(begin.selection);
+    if (begin?.again) go();
+    else if (begin) start(begin.selection);
     if (told) follow(told);
   });
 
@@ -24,7 +26,13 @@
     paragraphs = paragraphsOf(marked ?? article());
     show();
     if (!paragraphs.length) return follow({ state: "idle", error: "There is no text to read on this page." });
-    send({ paragraphs: paragraphs.map(({ text }) => text) });
+    heard = null;
+    go();
+  }
+
+  /** Have it read, from the sentence on that sounded last. */
+  function go() {
+    send({ paragraphs: paragraphs.map(({ text }) => text), from: heard?.slice(0, 2) });
   }
 
   /** {root, has}: the element with the page's article, and whether one in it belongs to the article. */
@@ -84,6 +92,7 @@
 
   function follow({ sentence, state, error }) {
     if (sentence) {
+      heard = sentence;
       const range = rangeOf(sentence);
       CSS.highlights.set("kokoro-live", new Highlight(range));
       const { top, bottom } = range.getBoundingClientRect();

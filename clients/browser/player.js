@@ -15,8 +15,8 @@ export class Player {
     this.#tell = tell;
   }
 
-  /** @param {string[]} paragraphs @param how settings */
-  async read(paragraphs, how) {
+  /** @param {string[]} paragraphs @param how settings @param {number[]} from the paragraph, and the character in it, at which it begins */
+  async read(paragraphs, how, [first, offset] = [0, 0]) {
     this.#stop.abort();
     const stop = (this.#stop = new AbortController());
     const context = (this.#context = new AudioContext({ sampleRate: RATE }));
@@ -24,7 +24,9 @@ export class Player {
     this.#tell({ state: "playing" });
     const line = new Line(context, (sentence) => this.#tell({ sentence }));
     try {
-      for (const [number, text] of paragraphs.entries()) await speak(line, number, text, how, stop.signal);
+      for (let number = first; number < paragraphs.length; number += 1) {
+        await speak(line, number, paragraphs[number], number === first ? offset : 0, how, stop.signal);
+      }
       await line.until(0, stop.signal);
       this.#tell({ state: "idle" });
     } catch (error) {
@@ -50,9 +52,9 @@ export class Player {
   }
 }
 
-/** @param {Player} player @param what {read: paragraphs, how: settings}, {toggle} or {stop} */
-export function steer(player, { read, how, toggle, stop }) {
-  if (read) player.read(read, how);
+/** @param {Player} player @param what {read: paragraphs, how: settings, from: place}, {toggle} or {stop} */
+export function steer(player, { read, how, from, toggle, stop }) {
+  if (read) player.read(read, how, from);
   if (toggle) player.toggle();
   if (stop) player.stop();
 }
@@ -106,10 +108,10 @@ class Line {
   }
 }
 
-async function speak(line, number, text, { voice, speed, ...server }, signal) {
-  const body = { input: text, ...(voice && { voice }), speed, response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
+async function speak(line, number, text, offset, { voice, speed, ...server }, signal) {
+  const body = { input: text.slice(offset), ...(voice && { voice }), speed, response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
   const start = { at: 0, begun: false };
-  let from = 0;
+  let from = offset;
   for await (const event of events(await patiently(server, body, signal))) {
     if (event.type === "error") throw new Error(event.error.message);
     if (!start.begun) Object.assign(start, { begun: true, at: line.place });
