@@ -1,6 +1,6 @@
 """How many bytes of an answer left is what the kernel took: is its count exact when the writer is killed?
 
-    python -m benchmarks.taken_by_kernel [--tries 100000] [--through direct,nginx,haproxy] [--seed 1]
+    python -m benchmarks.taken_by_kernel [--tries 100000] [--through direct,nginx,haproxy,caddy] [--seed 1]
 
 A process writes a chunked HTTP answer, in sends of random sizes, to a TCP connection of which this program keeps a
 duplicate. It is killed at a random moment: while it sends, after a send that it couldn't note, in the middle of a
@@ -64,8 +64,23 @@ frontend front
 backend origin
     server one 127.0.0.1:{origin}
 """,
+    "caddy": """
+{{
+    admin off
+    auto_https off
+}}
+http://127.0.0.1:{port} {{
+    reverse_proxy 127.0.0.1:{origin} {{
+        flush_interval -1
+    }}
+}}
+""",
 }
-COMMANDS = {"nginx": ("nginx", "-c"), "haproxy": ("haproxy", "-db", "-f")}
+COMMANDS = {
+    "nginx": ("nginx", "-c"),
+    "haproxy": ("haproxy", "-db", "-f"),
+    "caddy": ("caddy", "run", "--adapter", "caddyfile", "--config"),
+}
 
 
 def chunked(body: bytes, draw: random.Random) -> bytes:
@@ -195,7 +210,7 @@ def measure(name: str, tries: int, seed: int) -> tuple[list[str], Counter[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tries", type=int, default=100_000, help="kills by each way")
-    parser.add_argument("--through", default="direct,nginx,haproxy", help="ways to the client")
+    parser.add_argument("--through", default=",".join(("direct", *PROXIES)), help="ways to the client")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     faults = 0

@@ -1,19 +1,21 @@
-"""Three servers behind nginx and behind HAProxy, as the recipes in deploy/proxies configure them."""
+"""Three servers behind nginx and behind HAProxy, as the recipes in deploy/proxies configure them; one's dead front."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.taken_by_kernel import PROXIES, way
+from tests import platforms
 from tests.deploy.proxied import RECIPE, Proxied, missing, proxied
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, Server, awaited
+from tests.system.server import DEADLINE, Connection, Server, awaited, server
 
 LISTENERS = int(os.environ.get("LISTENERS", "30"))
 """Listeners during the rolling restart; a short form has fewer."""
@@ -28,13 +30,14 @@ DECLINED = (429, 503)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-proxies = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.skipif(missing(name), reason=f"install the Debian package {name}"))
-        for name in RECIPE
-    ],
-)
+
+def behind_each(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test for each of these proxies that is installed."""
+    marks = {name: pytest.mark.skipif(missing(name), reason=f"install the Debian package {name}") for name in names}
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=mark) for name, mark in marks.items()])
+
+
+proxies = behind_each(RECIPE)
 
 
 def metric(of: Server, name: str) -> float:
@@ -141,3 +144,20 @@ def test_every_server_is_restarted_and_no_listener_is_cut(name: str, tmp_path: P
         assert all(metric(each, "requests_refused_total") >= 0 for each in behind.servers)
         declined = f"{crowd.declined} times told to come again"
         print(f"{name}: {LISTENERS} listeners, {crowd.heard} streams heard whole, 3 restarts, 0 cut, {declined}")
+
+
+@platforms.linux_only("only Linux counts the bytes that left")
+@behind_each(PROXIES)
+def test_an_answer_through_a_proxy_goes_on_after_its_front_died(name: str, tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path)) as started, way(name, started.port) as address:
+        connection = Connection(*address, timeout=DEADLINE)
+        with contextlib.closing(connection):
+            response = connection.speak({"input": LONG, "response_format": "pcm"})
+            heard = response.read(4800)
+            for _ in range(3):
+                front = awaited(lambda: started.children("front"))[0]
+                front.kill()
+                front.wait(DEADLINE)
+                heard += response.read(1_000_000)
+            heard += response.read()
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of(LONG))
