@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -20,25 +21,47 @@ if TYPE_CHECKING:
     import av
 
 
+LEADS = 100
+"""Leads (`Codec.lead`) from one seam to the next, and so the share of a stream that is encoded twice, in percent."""
+
+Seam = tuple[int, int]
+"""Where an encoder of a stream can begin: its samples and bytes before that. 0 and 0: the beginning."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """The packets that one codec context gives to the stream."""
+
+    context: av.AudioCodecContext
+    number: int
+    """Of its next packet, in the stream."""
+    first: int = 0
+    """The first packet that isn't left out."""
+    end: float = math.inf
+    """The next context's `first`."""
+
+
 class AvEncoder:
-    """One stream through one codec context, so that it has no seam.
+    """One stream through one muxer, and through one codec context after another where `Codec.lead` says so.
 
     Args:
         number: of the stream, in a container that has one (`Codec.numbered`).
         whole: `finish` gives all of it, and what a container says of lengths is exact (FLAC's sample count and MD5,
             MP3's gapless tag); otherwise each packet is given out as soon as the codec has made it.
+        seam: another encoder's, which this one continues; it is given the samples that follow.
     """
 
-    def __init__(self, codec: Codec, sample_rate: int, *, whole: bool, number: int = 0) -> None:
+    def __init__(self, codec: Codec, sample_rate: int, *, whole: bool, number: int = 0, seam: Seam = (0, 0)) -> None:
         # Memory that a server of WAV and PCM never needs (`python -m benchmarks.late_loading`).
         import av
 
-        self._sample_format = codec.sample_format
+        self.seam = seam
+        self._codec = codec
         self._sample_rate = sample_rate
         self._time_base = Fraction(1, sample_rate)
-        self._samples = 0
+        self._samples = self._began = seam[0]
         self._whole = io.BytesIO() if whole else None
-        self._ready = _Ready()
+        self._ready = _Ready(seam[1])
         numbering = {"serial_offset": str(number)} if codec.numbered else {}
         self._container = av.open(
             self._whole or self._ready,
@@ -53,17 +76,33 @@ class AvEncoder:
         if codec.bit_rate is not None:
             above = sample_rate > 24_000 and codec.bit_rate_above_24k
             self._stream.bit_rate = above or codec.bit_rate
-        self._ends: deque[float] = deque([0.0] * (codec.packets_held + 1), maxlen=codec.packets_held + 1)
+        self._ends: deque[float] = deque(
+            [self._began / sample_rate] * (codec.packets_held + 1), maxlen=codec.packets_held + 1
+        )
         """End times of the latest packets, in seconds; the muxer has given out the first of them."""
         self._container.start_encoding()
+        if self._began:
+            self._ready.begin(seam[1])
+        self._frame_size = self._stream.codec_context.frame_size or 1
+        self._lead = codec.lead * self._frame_size
+        self._parts = [self._part(self._stream.codec_context)]
+        self._first = self._given = self._parts[0].first
+        """The first packet that is given out, and the number of the next one."""
 
     @property
     def given_out(self) -> float:
-        return 0.0 if self._whole else self._ends[0]
+        return 0.0 if self._whole else self._ends[0] - self._began / self._sample_rate
 
     def encode(self, pcm: Pcm) -> bytes:
-        if len(pcm):
-            self._mux(self._frame(pcm))
+        while len(pcm):
+            fits = len(pcm)
+            if self._lead:
+                since = (self._samples + self._lead) % (LEADS * self._lead)
+                if not since and self._samples > self._began:
+                    self._begin()
+                fits = LEADS * self._lead - since
+            self._mux(self._frame(pcm[:fits]))
+            pcm = pcm[fits:]
         return self._ready.take()
 
     def finish(self) -> bytes:
@@ -81,31 +120,83 @@ class AvEncoder:
         import av
 
         samples = np.ascontiguousarray(pcm)[np.newaxis]
-        if self._sample_format == "fltp":
+        if self._codec.sample_format == "fltp":
             frame = av.AudioFrame.from_ndarray(samples.astype(np.float32) / 32_768, format="fltp", layout="mono")
         else:
-            frame = av.AudioFrame.from_ndarray(samples, format=self._sample_format, layout="mono")
+            frame = av.AudioFrame.from_ndarray(samples, format=self._codec.sample_format, layout="mono")
         frame.sample_rate = self._sample_rate
         frame.time_base = self._time_base
         frame.pts = self._samples
         self._samples += len(pcm)
         return frame
 
+    def _part(self, context: av.AudioCodecContext) -> _Part:
+        """That of a context which is given the samples from here on."""
+        number = self._samples // self._frame_size
+        return _Part(context, number, number + self._codec.lead if number else 0)
+
+    def _begin(self) -> None:
+        """Begin the part from the next seam on; the one before ends there."""
+        import av
+
+        context = cast("av.AudioCodecContext", av.CodecContext.create(self._codec.encoder, "w"))
+        for name in ("sample_rate", "layout", "format", "time_base", "options", "bit_rate"):
+            setattr(context, name, getattr(self._stream.codec_context, name))
+        part = self._part(context)
+        self._parts[-1].end = part.first
+        self._parts.append(part)
+
     def _mux(self, frame: av.AudioFrame | None) -> None:
-        for packet in self._stream.encode(frame):
-            if packet.pts is not None and packet.duration:
-                self._ends.append(float((packet.pts + packet.duration) * self._time_base))
-            self._container.mux(packet)
+        for part in tuple(self._parts):
+            for packet in part.context.encode(frame):
+                if part.first <= part.number < part.end:
+                    self._give(packet)
+                part.number += 1
+            if part.number >= part.end:
+                self._parts.remove(part)
+
+    def _give(self, packet: av.Packet[av.AudioStream]) -> None:
+        first, held, lead = self._first, self._codec.packets_held, self._codec.lead
+        if self._codec.numbered and self._given == first:
+            self._count_pages(packet)
+        if packet.pts is not None and packet.duration:
+            self._ends.append(float((packet.pts + packet.duration) * self._time_base))
+        packet.stream = self._stream
+        self._container.mux(packet)
+        self._given += 1
+        number = self._given - held
+        """Of the first packet that the muxer still has, and whose bytes come next."""
+        if lead and not self._whole and number > 0 and not number % (LEADS * lead):
+            if number == first:
+                self._ready.begin(self.seam[1])
+            self.seam = ((number - lead) * self._frame_size, self._ready.written)
+
+    def _count_pages(self, packet: av.Packet[av.AudioStream]) -> None:
+        """Have the muxer number the pages as if it had been given a packet for each one before this one's."""
+        import av
+
+        assert packet.pts is not None
+        for before in range(self._first, 0, -1):
+            page = av.Packet(b"\0")
+            page.pts = page.dts = packet.pts - before * self._frame_size
+            page.duration, page.time_base, page.stream = self._frame_size, self._time_base, self._stream
+            self._container.mux(page)
 
 
 class _Ready:
     """The file that the muxer writes into. It has no `seek`, so the muxer knows that written bytes can't be changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, written: int = 0) -> None:
+        self.begin(written)
+
+    def begin(self, written: int) -> None:
+        """Forget what was written; what is written from now on follows so many bytes."""
         self._bytes = bytearray()
+        self.written = written
 
     def write(self, data: bytes) -> int:
         self._bytes += data
+        self.written += len(data)
         return len(data)
 
     def take(self) -> bytes:
@@ -116,6 +207,11 @@ class _Ready:
 
 class Encoder(Protocol):
     """One stream's encoder, used by one thread at a time: `encode` any number of times, `finish` once, `close`."""
+
+    @property
+    def seam(self) -> Seam:
+        """The last place, in what was returned, from which another encoder makes the same bytes as this one."""
+        ...
 
     @property
     def given_out(self) -> float:
@@ -158,6 +254,8 @@ def float_bytes(pcm: Pcm) -> bytes:
 
 class PcmEncoder:
     """Bare samples, mono."""
+
+    seam: Seam = (0, 0)
 
     def __init__(self, sample_rate: int, encode: Callable[[Pcm], bytes] = int16_bytes) -> None:
         """`encode` gives the bytes of samples."""
@@ -265,6 +363,8 @@ class Resampler:
 class ResamplingEncoder:
     """Brings an engine's samples to the rate that `inner` was made for."""
 
+    seam: Seam = (0, 0)
+
     def __init__(self, inner: Encoder, engine_rate: int, sample_rate: int) -> None:
         self._inner = inner
         self._resampler = Resampler(engine_rate, sample_rate)
@@ -286,20 +386,23 @@ class ResamplingEncoder:
 _SAMPLES = {"int16": int16_bytes, "int16be": network_bytes, "float32": float_bytes}
 
 
-def make_encoder(output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int = 0) -> Encoder:
+def make_encoder(
+    output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int = 0, seam: Seam = (0, 0)
+) -> Encoder:
     """An encoder of an engine's samples.
 
     Args:
         engine_rate: samples per second of the engine.
         whole: made to be sent at once, with exact lengths, instead of while it grows.
         number: of the stream, where its container has one: 0 to 2**31 - 1.
+        seam: of the encoder that this one continues, if both are at the engine's rate.
     """
     codec, rate = output.format.codec, output.sample_rate
     made: Encoder
     if codec is not None:
         if output.bit_rate is not None and codec.bit_rate is not None:
             codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
-        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony, number=number)
+        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony, number=number, seam=seam)
     elif output.format.samples in ("wav", "wav32"):
         made = WavEncoder(rate, whole=whole, floats=output.format.samples == "wav32")
     else:

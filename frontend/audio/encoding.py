@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from frontend.audio.encoders import Encoder, make_encoder
+from frontend.audio.encoders import Encoder, Seam, make_encoder
 from frontend.audio.formats import OutputFormat
 from frontend.contract import in_flight
 from shm.audio import SAMPLE_RATE, Pcm
@@ -38,6 +38,9 @@ class Encoding(Protocol):
     @property
     def given_out(self) -> float: ...
 
+    @property
+    def seam(self) -> Seam: ...
+
     async def encode(self, pcm: Pcm) -> bytes: ...
 
     async def finish(self) -> bytes: ...
@@ -54,7 +57,13 @@ class Encoders:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
 
     def open(
-        self, output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int | None = None
+        self,
+        output: OutputFormat,
+        engine_rate: int = SAMPLE_RATE,
+        *,
+        whole: bool,
+        number: int | None = None,
+        seam: Seam = (0, 0),
     ) -> Encoding:
         """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments.
 
@@ -62,9 +71,9 @@ class Encoders:
             number: None: any.
         """
         number = randbits(NUMBER_BITS) if number is None else number
-        make = partial(make_encoder, output, engine_rate, whole=whole, number=number)
+        make = partial(make_encoder, output, engine_rate, whole=whole, number=number, seam=seam)
         if output.needs_thread(engine_rate):
-            return ThreadEncoding(self._threads, make, output.bytes_per_second)
+            return ThreadEncoding(self._threads, make, output.bytes_per_second, seam[0])
         return LoopEncoding(make(), output.bytes_per_second)
 
     def prepare(self, output: OutputFormat) -> Future[None]:
@@ -86,9 +95,10 @@ def load_codec(output: OutputFormat) -> None:
 class _Steps:
     """The steps of encoding the text of the request in hand, for the board of texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoded: int = 0) -> None:
+        """`encoded`: samples of the stream that a front before has encoded."""
         self._text = in_flight.current.get()
-        self._encoded = 0
+        self._encoded = encoded
 
     @contextmanager
     def working(self, samples: int = 0) -> Iterator[None]:
@@ -110,6 +120,10 @@ class LoopEncoding:
     def given_out(self) -> float:
         return self._encoder.given_out
 
+    @property
+    def seam(self) -> Seam:
+        return self._encoder.seam
+
     async def encode(self, pcm: Pcm) -> bytes:
         with self._steps.working(len(pcm)):
             return self._encoder.encode(pcm)
@@ -129,16 +143,23 @@ class ThreadEncoding:
     closed by whoever is last: the thread that still works with it, or the caller.
     """
 
-    def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder], bytes_per_second: float) -> None:
+    def __init__(
+        self, threads: ThreadPoolExecutor, make: Callable[[], Encoder], bytes_per_second: float, after: int = 0
+    ) -> None:
+        """`after`: samples of the stream before those that it is given."""
         self.bytes_per_second = bytes_per_second
         self._threads = threads
-        self._steps = _Steps()
+        self._steps = _Steps(after)
         self._made = threads.submit(make)
         self._latest: Future[Encoder] | Future[bytes] = self._made
 
     @property
     def given_out(self) -> float:
         return self._made.result().given_out
+
+    @property
+    def seam(self) -> Seam:
+        return self._made.result().seam if self._made.done() else (0, 0)
 
     async def encode(self, pcm: Pcm) -> bytes:
         samples = pcm.copy()

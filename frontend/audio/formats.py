@@ -35,6 +35,9 @@ class Codec:
     """Packets that the muxer keeps until the next one comes."""
     frame: int = 0
     """Samples of a frame up to 24 kHz, if an encoder that begins at any frame soon makes the same ones (`SETTLED`)."""
+    lead: int = 0
+    """Frames that a codec context hears before its first one, if a stream goes through one after another: the frames of
+    an encoder that began elsewhere are never the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +111,7 @@ _ROWS = (
             container_options={"page_duration": "20000", "fflags": "+bitexact"},
             numbered=True,
             packets_held=1,
+            lead=10,
         ),
         rates=(8_000, 12_000, 16_000, 24_000, 48_000),
         most_bit_rate=256_000,  # libopus' own limit for one channel
@@ -117,7 +121,7 @@ _ROWS = (
     AudioFormat(
         "aac",
         "audio/aac",
-        Codec("adts", "aac", "fltp", bit_rate=64_000, bit_rate_above_24k=96_000),
+        Codec("adts", "aac", "fltp", bit_rate=64_000, bit_rate_above_24k=96_000, lead=40),
         rates=_MPEG_RATES,
         other_types=("audio/aacp", "audio/x-aac"),
     ),

@@ -37,6 +37,8 @@ class Place(msgspec.Struct, array_like=True):
     """Monotonic seconds at which the listener heard the first sample (`Playback.since`)."""
     profile: list[float] = []
     """The cost profile that the text was planned with."""
+    seam: tuple[int, int] = (0, 0)
+    """Samples and bytes of the audio after which an encoder can begin again (`frontend.audio.encoders.Seam`)."""
 
 
 encode_place = msgspec.msgpack.Encoder().encode

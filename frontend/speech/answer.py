@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from aiohttp import hdrs, web
 
-from frontend.audio.encoders import chunks
+from frontend.audio.encoders import Seam, chunks
 from frontend.audio.encoding import NUMBER_BITS, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat, OutputFormat
 from frontend.contexts.body import GrowingBody
@@ -203,9 +203,10 @@ class Answers:
             whole = left.whole if left else not delivery.streamed or (sized and await stream.all_cached())
             begun = Place(whole, left.number if left else randbits(NUMBER_BITS), left.primed if left else 0.0)
             rate = stream.engine.sample_rate
+            seam = _seam_of(delivery, rate, left)
             asked.stages.facts["engine"] = stream.engine.name
             with (
-                closing(self._encoding(delivery, rate, begun, left)) as encoding,
+                closing(self._encoding(delivery, rate, begun, left, seam)) as encoding,
                 services.metrics.speaking(),
             ):
                 heard = delivery.priority is None and not delivery.after and not left
@@ -214,11 +215,15 @@ class Answers:
                 listening = Listening(services.metrics, request[STARTED], asked.stages, rate, heard=heard)
                 delivery.framing.begin(asked, stream.engine)
                 progress = asked.progress
-                yield _Answer(services, request, delivery, stream, encoding, listening, turn, begun, progress, body)
+                yield _Answer(
+                    services, request, delivery, stream, encoding, listening, turn, begun, progress, body, seam
+                )
 
-    def _encoding(self, delivery: Delivery, engine_rate: int, begun: Place, left: Place | None) -> Encoding | Recording:
-        output = delivery.output
-        encoding = self._services.encoders.open(output, engine_rate, whole=begun.whole, number=begun.number)
+    def _encoding(
+        self, delivery: Delivery, engine_rate: int, begun: Place, left: Place | None, seam: Seam
+    ) -> Encoding | Recording:
+        output, whole = delivery.output, begun.whole
+        encoding = self._services.encoders.open(output, engine_rate, whole=whole, number=begun.number, seam=seam)
         if delivery.download is None:
             return encoding
         return self.downloads.begin(
@@ -240,6 +245,13 @@ def _progress_of(request: web.Request, went_on: Callable[[], None]) -> Progress:
     return Progress(record.keep_cut, place, record.cuts, record.name, record.again, record.moved, went_on)
 
 
+def _seam_of(delivery: Delivery, engine_rate: int, left: Place | None) -> Seam:
+    """Samples and bytes that a killed front has sent, and the next one needn't encode again."""
+    if not left or left.whole or delivery.after or delivery.download:
+        return 0, 0
+    return left.seam if left.seam[0] else delivery.output.settled(left.audio, engine_rate)
+
+
 @dataclass(frozen=True)
 class _Answer:
     """One request that is being answered, with its open stream."""
@@ -255,6 +267,7 @@ class _Answer:
     """What was decided for the answer."""
     progress: Progress
     body: GrowingBody | None
+    seam: Seam
 
     def _sender(self, response: AudioResponse) -> Sender:
         encoding, settings = self.encoding, self.services.settings
@@ -271,15 +284,8 @@ class _Answer:
             self.delivery.after,
             self.progress,
             self.begun,
-            self._settled(),
+            self.seam,
         )
-
-    def _settled(self) -> tuple[int, int]:
-        """Samples and bytes that a killed front has sent, and this one needn't encode again."""
-        left, rate = self.progress.left, self.stream.engine.sample_rate
-        if not left or self.begun.whole or self.delivery.after or isinstance(self.encoding, Recording):
-            return 0, 0
-        return self.delivery.output.settled(left.audio, rate)
 
     async def streamed(self) -> web.StreamResponse:
         """Send the audio while it is being made; cut the connection if it can't be completed."""

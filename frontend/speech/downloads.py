@@ -17,6 +17,7 @@ from pathlib import PurePath
 
 from aiohttp import hdrs, web
 
+from frontend.audio.encoders import Seam
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import BY_EXTENSION, AudioFormat, OutputFormat
 from frontend.contract.errors import ApiError
@@ -136,6 +137,10 @@ class Recording:
     @property
     def given_out(self) -> float:
         return self._encoding.given_out
+
+    @property
+    def seam(self) -> Seam:
+        return 0, 0  # the file needs all of the audio
 
     async def encode(self, pcm: Pcm) -> bytes:
         self._left -= len(pcm)

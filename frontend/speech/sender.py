@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from aiohttp import web
 
-from frontend.audio.encoders import chunks
+from frontend.audio.encoders import Seam, chunks
 from frontend.audio.encoding import Encoding
 from frontend.contract import in_flight
 from frontend.contract.progress import Place, Progress, encode_place
@@ -61,7 +61,7 @@ class Sender:
         after: int = 0,
         progress: Progress | None = None,
         begun: Place | None = None,
-        settled: tuple[int, int] = (0, 0),
+        seam: Seam = (0, 0),
     ) -> None:
         """
         Args:
@@ -69,7 +69,7 @@ class Sender:
             after: samples at 24 kHz that aren't sent, because the client has them.
             progress: of the text; None: the answer can't be continued.
             begun: what was decided for the answer.
-            settled: samples and bytes at the beginning that the client has and that needn't be encoded again.
+            seam: at which `encoding` begins.
         """
         self._rate = engine_rate
         self._request = request
@@ -80,7 +80,7 @@ class Sender:
         self._framing = framing
         self._primed = 0.0
         self._after = after
-        self._encoded, self._audio = settled
+        self._encoded, self._audio = seam
         """Samples that were given to the encoder, and bytes that were made, sent or not."""
         self._to_leave_out = round(after * engine_rate / SAMPLE_RATE) + self._encoded
         self._left_out = 0.0
@@ -229,6 +229,7 @@ class Sender:
         place.audio, place.ended = self._audio, self._ended
         place.words, place.sentences = self._words - words, self._sentences - sentences
         place.framing, place.heard, place.profile = self._framing.place, progress.heard, progress.profile
+        place.seam = self._encoding.seam
         if clock := progress.clock:
             place.samples, place.since = clock()
         return encode_place(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import wave
 from collections.abc import Sequence
@@ -13,8 +14,9 @@ import pytest
 import soxr
 from numpy.typing import NDArray
 
+from frontend.audio import encoders
 from frontend.audio.encoders import header, make_encoder
-from frontend.audio.formats import ALL_NAMES, BY_TYPE, FORMATS, AudioFormat, OutputFormat
+from frontend.audio.formats import ALL_NAMES, BY_TYPE, FORMATS, SETTLED, AudioFormat, OutputFormat
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
 
@@ -214,18 +216,51 @@ def test_a_wav_header_says_what_its_samples_are(rate: int, whole: bool) -> None:
 
 
 @pytest.mark.parametrize("rate", [16_000, 24_000])
-def test_an_encoder_that_begins_later_makes_the_rest_of_the_stream(rate: int) -> None:
-    """Where a format says from which sample on."""
+def test_an_encoder_that_begins_later_makes_the_rest_of_the_stream(rate: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a format says from which sample on, or the encoder before it; not much is encoded twice."""
+    monkeypatch.setattr(encoders, "LEADS", 2)
     pcm = at_rate(np.concatenate((vowels(7.3), np.zeros(50_000, np.int16), vowels(6))), rate)
+    rng = random.Random(rate)
     for name in FORMATS:
         output = OutputFormat(FORMATS[name], rate) if rate in (FORMATS[name].rates or (rate,)) else OutputFormat()
-        whole = make_encoder(output, rate, whole=False)
-        data = whole.encode(pcm) + whole.finish()
-        whole.close()
-        for had in (len(data) // 2, len(data) * 2 // 3 + 1, len(data) - 1):
-            samples, there = output.settled(had, rate)
-            assert bool(samples) == (name == "mp3")
-            later = make_encoder(output, rate, whole=False)
-            if samples:
-                assert (later.encode(pcm[samples:]) + later.finish())[had - there :] == data[had:]
+        first = make_encoder(output, rate, whole=False, number=7)
+        data, places = b"", []
+        for at in range(0, len(pcm), 999):
+            data += first.encode(pcm[at : at + 999])
+            places.append((at + 999, len(data), first.seam))
+        data += first.finish()
+        first.close()
+        for given, had, seam in rng.sample(places[len(places) // 2 :], 3):
+            samples, there = seam if seam[0] else output.settled(had, rate)
+            assert bool(samples) == (name in ("mp3", "aac", "opus"))
+            assert there <= had
+            if not samples:
+                continue
+            codec = FORMATS[name].codec
+            assert codec
+            again = (encoders.LEADS + 1) * codec.lead * (1024 if name == "aac" else rate // 50) or SETTLED * rate
+            assert given - samples < again + rate // 4
+            later = make_encoder(output, rate, whole=False, number=7, seam=(samples, there))
+            rest = b"".join(later.encode(pcm[at : at + 7777]) for at in range(samples, len(pcm), 7777))
+            assert (rest + later.finish())[had - there :] == data[had:]
+            assert later.seam == (first.seam if seam[0] else (samples, there))
             later.close()
+
+
+@pytest.mark.parametrize(("name", "frame", "least"), [("aac", 1024, 23.0), ("opus", 480, 28.0)])
+def test_seams_change_no_more_than_encoding_does(
+    name: str, frame: int, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`least`: the signal-to-noise ratio in dB; with leads of one frame both formats have less. A percent is encoded
+    twice, and a successor goes back by no more than three minutes."""
+    codec = FORMATS[name].codec
+    assert codec
+    assert encoders.LEADS >= 100
+    assert encoders.LEADS * codec.lead * frame < 180 * SAMPLE_RATE
+    pcm = vowels(12)
+    seamless = hear(encoded(FORMATS[name], pcm, SAMPLE_RATE)).samples
+    monkeypatch.setattr(encoders, "LEADS", 2)
+    seams = hear(encoded(FORMATS[name], pcm, SAMPLE_RATE)).samples
+    assert len(seams) == len(seamless)
+    assert np.any(seams != seamless)
+    assert signal_to_noise(seamless, seams) > least
