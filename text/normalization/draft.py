@@ -110,7 +110,7 @@ class Draft:
         self._characters = frozenset(sentence)
         self._edits: list[Edit] = []
 
-    def has(self, characters: str) -> bool:
+    def has(self, characters: Iterable[str]) -> bool:
         """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
         nothing for most rules, and a search takes longer.
         """

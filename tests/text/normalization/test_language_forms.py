@@ -16,6 +16,7 @@ from text.words.sanitize import sanitize
 
 _LINES = [line.split("\t") for line in Path(__file__).with_name("languages.tsv").read_text().splitlines()]
 _SIGNS = [*"0123456789" * 3, *" " * 20, *".,:;/-–−+%°ºª€$£₹'’\"()xhmsIVXLABCdeklo½¼²³≥≤×÷=<>~#&@年月日时人円か到ख।े"]
+_GROUPED = {"_": ("1_234_567", "98_765"), "'": ("1'234'567", "98'765"), "’": ("1’234’567",), " ": ("1 234 567",)}
 _WRAPPED = ("({})", "“{}”", "**{}**", "«{}»")
 _LANGUAGES = sorted({line[1] for line in _LINES})
 
@@ -41,6 +42,14 @@ def test_shipped_cases_are_read_in_brackets_quotes_and_bold(language: str) -> No
                 if (heard := said(form.format(text))) != form.replace("**", "").format(expected)
             ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("language", ["en-us", "es", "fr-fr", "it", "pt-br", "hi"])
+def test_a_number_is_one_whatever_sign_groups_it(language: str) -> None:
+    for sign, texts in _GROUPED.items():
+        for text in texts:
+            plain = text.replace(sign, "," if language in ("en-us", "hi") else ".")
+            assert normalize(f"€{text}", language, Normalization()) == normalize(f"€{plain}", language, Normalization())
 
 
 @pytest.mark.parametrize("language", _LANGUAGES)

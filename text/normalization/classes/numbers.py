@@ -1,61 +1,133 @@
-"""Numbers in digits, grouped by commas, apostrophes, underscores or spaces, with a point or without."""
+"""Numbers in digits, of every language: grouped by signs or spaces, with decimals or without."""
 
 from __future__ import annotations
 
-from text.normalization.classes.tokens import Tokens
+import unicodedata
+from typing import NamedTuple
 
-_GROUPING = frozenset((",", "'", "’", "_"))
+from text.normalization.classes.tokens import VULGAR, Tokens
+
+_ENGLISH, _ANY = frozenset(",'’_ "), frozenset(".,'’_ ")
+"""Signs between groups in English, where points make an address or a version, and in other languages."""
 _MINUS = frozenset("-−")
-_PARTS = {"½": "5", "¼": "25", "¾": "75"}
-_GROUPS = 7
-"""Most groups of a number."""
+_SIGNS = {"-": "−", "−": "−", "–": "−", "+": "+"}
+SIGNS = frozenset(_SIGNS)
+"""Signs with which a number begins."""
+_BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
+"""Signs to which a number's sign may be glued."""
+_DECIMALS = {"½": "5", "¼": "25", "¾": "75"}
+_GROUPS = 6
+"""Most groups of a number after its first digits."""
 LONGEST = 15
 """Digits of the longest number that is said as a number."""
 
 
-def written_number(line: Tokens, place: int) -> tuple[str, int]:
-    """Digits and point of the number that begins at a token, and the place after it; ("", place) if there is none."""
-    token, after = line[place], place
-    digits = ""
-    if token.kind == "d" and line.has(place + 1, _PARTS, glued=True) and line.dash(place + 2):
-        return f"{token.text}.{_PARTS[line[place + 1].text]}", place + 2  # 1½-2 hours
-    if token.kind == "d" and len(token.text) <= LONGEST:
-        digits, after = _grouped(line, place)
-    elif token.text != "." or line[place + 1].gap:
-        return "", place
-    if line.has(after, ".", glued=bool(digits)) and line[after + 1].kind == "d" and not line[after + 1].gap:
-        return f"{digits}.{line[after + 1].text}", after + 2
-    return digits, after
+class Written(NamedTuple):
+    whole: str
+    fraction: str
+    after: int
+    """Place after it."""
+    sign: str = ""
+    grouped: bool = False
+    point: bool = False
+    """Its decimals stand after a point in a language that has a comma."""
+
+    @property
+    def plain(self) -> bool:
+        return not (self.sign or self.grouped or self.fraction) and not (len(self.whole) > 1 and self.whole[0] == "0")
+
+    @property
+    def is_one(self) -> bool:
+        return self.whole == "1" and not self.fraction.strip("0")
 
 
-def _grouped(line: Tokens, place: int) -> tuple[str, int]:
-    groups, after = [line[place].text], place + 1
-    sign = line[after].text
-    if len(groups[0]) <= 3 and sign in _GROUPING:
-        while len(groups) < _GROUPS and line.has(after, sign, glued=True) and _is_glued_number(line, after + 1):
-            groups.append(line[after + 1].text)
-            after += 2
-        thousands = all(len(group) == 3 for group in groups[1:])
-        indian = (
-            len(groups) > 2 and len(groups[0]) < 3 and len(groups[-1]) == 3 and all(len(g) == 2 for g in groups[1:-1])
-        )
-        if len(groups) > 1 and not (thousands or (indian and sign == ",")):
-            return groups[0], place + 1
-    elif len(groups[0]) <= 3 and line[after].gap and len(line[after].text) == 3 and line[place - 1].kind != "d":
-        while len(groups) < _GROUPS and line[after].kind == "d" and len(line[after].text) == 3 and line[after].gap:
-            groups.append(line[after].text)
-            after += 1
-        if (len(groups) < 3 and groups[-1] != "000") or line[after].kind == "d":
-            return groups[0], place + 1
-    return "".join(groups), after
-
-
-def _is_glued_number(line: Tokens, place: int) -> bool:
+def glued(line: Tokens, place: int) -> bool:
     return line[place].kind == "d" and not line[place].gap
+
+
+def written(line: Tokens, place: int, decimal: str, english: bool = False) -> Written | None:
+    """Number that begins at a place, with its sign.
+
+    Args:
+        line: a sentence.
+        place: of the sign or the first digit.
+        decimal: the language's sign before decimals.
+        english: a comma before three digits groups them, whatever the language has.
+    """
+    sign = _SIGNS.get(line[place].text, "")
+    if sign and glued(line, place + 1):
+        before = line[place - 1]
+        if not line[place].gap and before.kind and before.text not in _BEFORE_SIGNS:
+            return None
+        place += 1
+    if line[place].kind != "d" or len(line[place].text) > LONGEST:
+        return None
+    return _unsigned(line, place, decimal, _ANY, english)._replace(sign=sign)
+
+
+def _unsigned(line: Tokens, place: int, decimal: str, signs: frozenset[str], english: bool = False) -> Written:
+    first, comma = line[place].text, decimal == ","
+    mark = " " if line[place + 1].gap else line[place + 1].text
+    groups = _groups(line, place, mark, signs, comma) if mark in signs else []
+    after = place + 1 + len(groups) * (1 if mark == " " else 2)
+    other = {".": ",", ",": "."}.get(mark, decimal)
+    tail = line[after + 1].text if groups and line.has(after, other, glued=True) and glued(line, after + 1) else ""
+    if groups and (mark != decimal or len(groups) > 1 or tail or (english and mark == ",")):
+        point = comma and mark == "," and bool(tail)
+        return Written(first + "".join(groups), tail, after + 2 * bool(tail), grouped=True, point=point)
+    chained = line.has(place + 3, mark, glued=True) and glued(line, place + 4)  # 1.2.3
+    if mark in (decimal, ".") and glued(line, place + 2) and not chained:
+        return Written(first, line[place + 2].text, place + 3, point=comma and mark == ".")
+    return Written(first, "", place + 1)
+
+
+def _groups(line: Tokens, place: int, mark: str, signs: frozenset[str], comma: bool) -> list[str]:
+    """Groups of three digits after the first one, or of two and at last three (₹1,25,00,000)."""
+    first, groups = line[place].text, list[str]()
+    spaced = mark == " "
+    at = place + 2 - spaced
+    while (
+        len(groups) < _GROUPS
+        and line[at].kind == "d"
+        and line[at].gap == spaced
+        and (spaced or line.has(at - 1, mark, glued=True))
+    ):
+        groups.append(line[at].text)
+        at += 2 - spaced
+    if len(first) > 3 or (first[0] == "0" and signs is _ANY) or not groups or len(groups[-1]) != 3:
+        return []
+    if spaced and (line[place - 1].kind == "d" or not (comma or len(groups) > 1 or groups == ["000"])):
+        return []
+    indian = mark == "," and not comma and len(groups) > 1 and len(first) < 3
+    thousands = all(len(group) == 3 for group in groups)
+    return groups if thousands or (indian and all(len(group) == 2 for group in groups[:-1])) else []
+
+
+def written_number(line: Tokens, place: int) -> tuple[str, int]:
+    """Digits and point of the English number that begins at a token, and the place after it; ("", place) if there is
+    none.
+    """
+    token = line[place]
+    if token.kind == "d" and line.has(place + 1, _DECIMALS, glued=True) and line.dash(place + 2):
+        return f"{token.text}.{_DECIMALS[line[place + 1].text]}", place + 2  # 1½-2 hours
+    if token.kind == "d" and len(token.text) <= LONGEST:
+        number = _unsigned(line, place, ".", _ENGLISH)
+        return number.whole + f".{number.fraction}" * bool(number.fraction), number.after
+    if token.text == "." and glued(line, place + 1):
+        return f".{line[place + 1].text}", place + 2
+    return "", place
 
 
 def signed(line: Tokens, place: int) -> tuple[bool, int]:
     """Whether a minus sign stands before a number at a place, and the place of the number."""
-    if line[place].text in _MINUS and line[place].text and not line[place + 1].gap:
+    if line[place].text in _MINUS and not line[place + 1].gap:
         return True, place + 1
     return False, place
+
+
+def vulgar(line: Tokens, place: int) -> tuple[int, int] | None:
+    """Numerator and denominator of a fraction that is one sign (½)."""
+    if line[place].text not in VULGAR:
+        return None
+    above, _, below = unicodedata.normalize("NFKC", line[place].text).partition("⁄")
+    return int(above), int(below)

@@ -9,13 +9,12 @@ from math import gcd
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.numbers import LONGEST, signed, written_number
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_number
+from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.5
 _ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
 _SLASHES = frozenset("/⁄")
-_HALVES = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
 _RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
 """Denominators of fractions that are not in lowest terms, and of those above twenty."""
 _PERCENT = 100
@@ -88,7 +87,7 @@ class Number:
 class NumberForms:
     """Parsers for one language's table (`numerals.toml`)."""
 
-    words = frozenset(("-", "−", ".", "#", *_HALVES))
+    words = frozenset(("-", "−", ".", "#", *VULGAR))
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         cues = {name: word_list(listed) for name, listed in table["cues"].items()}
@@ -126,7 +125,7 @@ class NumberForms:
         token = line[start]
         if token.kind == "d" and len(token.text) < 7:
             following = line[start + 1]
-            if following.text in _HALVES:
+            if following.text in VULGAR:
                 whole, after = int(token.text), start + 1
             elif (following.gap or following.text == "-") and len(token.text) < 5:
                 second = start + 1 + (following.text == "-")
@@ -146,7 +145,7 @@ class NumberForms:
         if unit and below > 1:
             described = joined or (line[end].kind == "w" and line.has(place - 1, ("a", "an")) and line[end].gap)
             yield Classed(place, end, Fraction(whole, above, below, unit, described, minus), 0.3)
-        sign = line[after - 1].text in _HALVES
+        sign = line[after - 1].text in VULGAR
         if whole or sign:
             after += line.has(after, "-", glued=True) and line[after + 1].kind == "w" and not line[after + 1].gap
             yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
@@ -166,9 +165,8 @@ class NumberForms:
     def _parts(self, line: Tokens, place: int) -> tuple[int, int, int]:
         """Numerator, denominator and the place after them; a denominator of 0 if there is no fraction."""
         token = line[place]
-        if token.text in _HALVES and token.text:
-            above, _, below = unicodedata.normalize("NFKC", token.text).partition("⁄")
-            return int(above), int(below), place + 1
+        if sign := vulgar(line, place):
+            return *sign, place + 1
         slash = line[place + 1]
         spaced = slash.text == "⁄"
         if token.kind != "d" or slash.text not in _SLASHES or not slash.text or (slash.gap and not spaced):

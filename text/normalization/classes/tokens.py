@@ -19,7 +19,7 @@ _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
 """Signs that belong to what they are glued to."""
 _CLOSING = frozenset("\"'”’)]")
-_PARTS = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
+VULGAR = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
 _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
 _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
@@ -140,7 +140,7 @@ class Tokens:
                 curly = True
             elif token.text in ('"', "″", "”"):
                 before = self[place - 1]
-                number = not token.gap and (before.kind == "d" or before.text in _PARTS)
+                number = not token.gap and (before.kind == "d" or before.text in VULGAR)
                 if token.text == "″" or (number and not (curly if token.text == "”" else quoted)):
                     found.add(place)
                 elif token.text == "”":

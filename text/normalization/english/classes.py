@@ -19,6 +19,7 @@ from text.normalization.classes.references import Heights, LabelledNumbers, Scor
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
+from text.normalization.classes.tokens import VULGAR
 from text.normalization.classes.years import Years
 from text.normalization.draft import Draft
 from text.normalization.english.saying import said
@@ -99,7 +100,7 @@ def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
     if (
         draft.has(_DIGITS)
-        or draft.has("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
+        or draft.has(VULGAR)
         or draft.says_folded(_NAMES)
         or _LETTER.search(draft.text)
         or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.numbers import glued, vulgar, written
 from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.numbers import glued, joined, noun_after, spoken, vulgar, written
 from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.words import Locale
+from text.normalization.western.words import Locale, joined, noun_after, spoken
 
 
 class FractionParser:
@@ -104,7 +104,7 @@ class FigureParser:
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ranges and scores."""
         locale = self._locale
-        first = written(line, place, locale)
+        first = written(line, place, locale.decimal)
         if first is None or first.sign:
             return
         dash = line[first.after]
@@ -112,7 +112,7 @@ class FigureParser:
             return
         if dash.gap and dash.text == "-" and not (len(first.whole) == 4 or first.grouped):
             return
-        last = written(line, first.after + 1, locale)
+        last = written(line, first.after + 1, locale.decimal)
         if last is None or last.sign:
             return
         numbers, after = [first, last], last.after
@@ -123,7 +123,7 @@ class FigureParser:
             and not token.gap
             and glued(line, after + 1)
         ):
-            more = written(line, after + 1, locale)
+            more = written(line, after + 1, locale.decimal)
             if more is None:
                 break
             numbers.append(more)
@@ -152,13 +152,13 @@ class FigureParser:
     def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ratios, scales, scores with a colon; marks and quotas with a slash."""
         locale = self._locale
-        first = written(line, place, locale)
+        first = written(line, place, locale.decimal)
         if first is None or first.sign:
             return
         sign = line[first.after]
         if not sign.text or sign.text not in ":/" or sign.gap != line[first.after + 1].gap:
             return
-        last = written(line, first.after + 1, locale)
+        last = written(line, first.after + 1, locale.decimal)
         if last is None or last.sign or (sign.gap and sign.text == ":" and not self._cued(line, place, "ratio")):
             return
         if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":

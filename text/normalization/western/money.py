@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.numbers import Written, written
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.numbers import Written, joined, plural, spoken, written
 from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.words import Forms, Locale
+from text.normalization.western.words import Forms, Locale, joined, plural, spoken
 
 _OF_MAGNITUDES = ("illón", "illion", "ilione", "illiard", "iliardo", "ilhão")
 """Ends of magnitudes that are nouns: millones de euros."""
@@ -66,7 +66,7 @@ class MoneyParser:
                 forms, start, sign = after_sign
                 minus = locale.signs["+" if line[place].text == "+" else "−"] + " "
         before = forms is not None
-        number = written(line, start, locale, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
+        number = written(line, start, locale.decimal, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
         if number is None or (before and line[start].text == "+"):
             return
         numbers = [number]
@@ -75,7 +75,7 @@ class MoneyParser:
             numbers.append(last)
         if before and len(numbers) == 1 and line[number.after].fold in DASHES and line[number.after].fold:
             again, at, _ = self._sign(line, number.after + 1)
-            if again == forms and (last := written(line, at, locale)):
+            if again == forms and (last := written(line, at, locale.decimal)):
                 numbers.append(last)
                 joint = locale.to
         big, after = self._magnitude(line, numbers[-1].after)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.numbers import Written, glued, written
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.numbers import Written, glued, joined, noun_after, plural, spoken, written
-from text.normalization.western.words import Forms, Locale
+from text.normalization.western.words import Forms, Locale, joined, noun_after, plural, spoken
 
 _POWERS = {"²": 0, "³": 1, "2": 0, "3": 1}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
@@ -67,7 +67,7 @@ class MeasureParser:
         if said := self._locale.pers.get(token.fold.rstrip(".")):
             stop = line.has(place + 2, ".", glued=True) and not line.last(place + 2)
             return f" {said}", place + 2 + stop
-        number = written(line, place + 1, self._locale) if token.kind == "d" else None
+        number = written(line, place + 1, self._locale.decimal) if token.kind == "d" else None
         forms, after = self.unit(line, number.after if number else place + 1)
         if forms:
             if number:
@@ -84,7 +84,7 @@ class MeasureParser:
         """Last number of a range after a first one, and what is said between them."""
         dash = line[number.after]
         if dash.fold in DASHES and dash.fold and dash.gap == line[number.after + 1].gap:
-            last = written(line, number.after + 1, self._locale)
+            last = written(line, number.after + 1, self._locale.decimal)
             if last:
                 return last, self._locale.to
         if (
@@ -94,7 +94,7 @@ class MeasureParser:
             and number.plain
             and "or" in self._locale.signs
         ):
-            last = written(line, number.after + 1, self._locale)
+            last = written(line, number.after + 1, self._locale.decimal)
             if last and last.whole == number.whole and "each" in self._locale.signs:
                 return last, self._locale.signs["each"]
             if last and last.plain and int(last.whole) > int(number.whole) >= 10:
@@ -109,7 +109,7 @@ class MeasureParser:
 
     def measures(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
-        number = written(line, place, locale)
+        number = written(line, place, locale.decimal)
         if number is None:
             yield from self._alone(line, place)
             return
@@ -189,7 +189,7 @@ class MeasureParser:
         if name:
             yield Classed(place, end + 2, InWords("Temperature", self._said_by(locale, numbers, joint, degree)), 0.3)
         slashed = line.has(end + 1, "/", glued=True) and glued(line, end + 2)
-        last = written(line, end + 2, locale) if slashed else None
+        last = written(line, end + 2, locale.decimal) if slashed else None
         if last and line.has(last.after, _DEGREES, glued=True):
             after = last.after + 1 + line.has(last.after + 1, ("c", "f"), glued=True)
             first = f" {joint} ".join(spoken(locale, number) for number in numbers)
@@ -217,7 +217,7 @@ class MeasureParser:
         """Minutes and seconds after degrees."""
         parts: list[str] = []
         for signs, forms in ((_MINUTES, self._locale.degrees[1]), (_SECONDS, self._locale.degrees[2])):
-            number = written(line, place, self._locale) if line[place].kind == "d" else None
+            number = written(line, place, self._locale.decimal) if line[place].kind == "d" else None
             if number is None or not line.has(number.after, signs, glued=True):
                 break
             number = number._replace(whole=number.whole.lstrip("0") or "0")
@@ -235,7 +235,7 @@ class MeasureParser:
             after = end if forms else after
             if line[after].fold not in _BY or not line[after].text:
                 break
-            following = written(line, after + 1, locale)
+            following = written(line, after + 1, locale.decimal)
             if following is None or line[after].gap != line[after + 1].gap:
                 break
             numbers.append(following)
@@ -256,7 +256,7 @@ class MeasureParser:
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Grouped numbers, decimals, and numbers that agree with their noun."""
         locale = self._locale
-        number = written(line, place, locale)
+        number = written(line, place, locale.decimal)
         if number is None or not line.ends(number.after):
             return
         noun = noun_after(line, number.after)

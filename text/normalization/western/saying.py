@@ -17,11 +17,11 @@ from text.normalization.classes.fields import (
     Weekday,
     Year,
 )
+from text.normalization.classes.numbers import Written
 from text.normalization.classes.numerals import Version
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
-from text.normalization.western.numbers import Written, joined, plural, spoken
-from text.normalization.western.words import Locale
+from text.normalization.western.words import Locale, joined, plural, spoken
 
 _UNITS = {"hour": ("h",), "minute": ("min",), "second": ("s",)}
 

@@ -13,18 +13,18 @@ from typing import NamedTuple
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.forms import Forms
+from text.normalization.classes.numbers import SIGNS
 from text.normalization.classes.numerals import Versions
 from text.normalization.classes.roman import NUMERAL, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Times
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import VULGAR, Tokens
 from text.normalization.classes.years import Years
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
-from text.normalization.western.numbers import HALVES, SIGNS
 from text.normalization.western.quantities import MeasureParser
 from text.normalization.western.words import Locale, locale_of
 
@@ -171,7 +171,7 @@ class Western:
                 ("durations", Parser(frozenset(), Durations(locale.duration_units, locale.cue).parse)),
                 ("money", Parser(amounts.starts | SIGNS, amounts.parse)),
                 ("units", Parser(quantities.starts | SIGNS, quantities.measures)),
-                ("fractions", Parser(HALVES, FractionParser(locale, quantities).parse)),
+                ("fractions", Parser(VULGAR, FractionParser(locale, quantities).parse)),
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
                 (
                     "versions",

@@ -11,6 +11,7 @@ import msgspec
 from num2words import num2words
 
 from text.locales.tables import table, word_list
+from text.normalization.classes.numbers import Written
 from text.normalization.classes.tokens import Tokens
 
 Forms = tuple[str, str]
@@ -244,6 +245,35 @@ class Locale:
         if self.feminine_first:
             return self.feminine_first if number == 1 else said
         return " ".join(re.sub("o$", "a", word) for word in said.split())
+
+
+def spoken(locale: Locale, number: Written, noun: str = "") -> str:
+    """Number in words, which agree with the noun after it."""
+    said = locale.number(number.whole, number.fraction, locale.signs["."] if number.point else "")
+    if not number.fraction:
+        said = locale.counted(said, noun)
+    if not number.sign:
+        return said
+    sign = locale.signs["−"] if number.sign == "−" else locale.signs.get("plus", locale.signs["+"])
+    return f"{sign} {said}"
+
+
+def joined(said: str, noun: str) -> str:
+    """A number and its noun: un'ora."""
+    return said + noun if said.endswith("'") else f"{said} {noun}"
+
+
+def noun_after(line: Tokens, place: int) -> str:
+    token = line[place]
+    name = token.text[:1].isupper() and not line.shouted
+    return token.text if token.kind == "w" and token.gap and not name else ""
+
+
+def plural(locale: Locale, number: Written) -> bool:
+    """True if the noun after a number is in the plural; 1,5 is singular in French and Portuguese."""
+    if locale.numbers in ("fr", "pt_BR"):
+        return number.whole not in ("0", "1")
+    return not number.is_one
 
 
 def _italian_one(noun: str, feminine: bool) -> str:
