@@ -26,7 +26,11 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
 
 @click.command(cls=AskingCommand)
 @click.argument("words", metavar="[TEXT|FILE|-]", nargs=-1)
-@click.option("--selection", is_flag=True, help="Play the text that is marked in any window: for a key of the desktop.")
+@click.option(
+    "--selection",
+    is_flag=True,
+    help="Without a text, play what is marked in any window: for a key of the desktop.",
+)
 @click.option("--pause", "verb", flag_value="pause", help="Pause what is being played.")
 @click.option("--resume", "verb", flag_value="resume", help="Continue after a pause.")
 @click.option("--toggle", "verb", flag_value="toggle", help="Pause, or continue.")
@@ -66,8 +70,6 @@ def play(
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
     try:
         with tidied_up_when_killed():
-            if words and values["selection"]:
-                raise click.UsageError("Give a text, or --selection.")
             if words or values["selection"]:
                 if values["volume"] is not None:
                     client.change(volume=values["volume"])
@@ -82,7 +84,7 @@ def play(
                     name = client.play({"input": first, "more": True, **asked})
                     client.go_on(name, pieces, len(first))
                 else:
-                    text, title = (selection(), "") if values["selection"] else text_of(words)
+                    text, title = text_of(words) if words else (selection(), "")
                     name = client.play({"input": text, "title": title, **asked})
                 if wait:
                     _listen(client, name)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
 from kokoro_live import own_command
-from supervisor.connect.files import JSON, TOML, VARIABLES, Also, FileEdit, Form
+from supervisor.connect.files import DESKTOP, JSON, TOML, VARIABLES, Also, FileEdit, Form
 from supervisor.settings.options import default_config_file
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.installation import InstalledFiles
@@ -187,6 +191,41 @@ def wyoming_settings(asked: Asked) -> Change:
     if host != "127.0.0.1":
         values["wyoming_host",] = host
     return FileEdit(asked.file or default_config_file(), TOML, values)
+
+
+def desktop_entry(asked: Asked) -> Change:
+    """An entry of the desktop's menu, which a file manager offers for texts too. Files that it opens are read; without
+    one, what is marked."""
+    if sys.platform == "darwin":
+        words = "In Automator, in a new Quick Action with Run Shell Script, Pass input: to stdin"
+        return ShownLines(words, shlex.join(["env", f"KOKORO_LIVE_URL={asked.here}", *own_command("play", "-")]))
+    variables = [f"KOKORO_LIVE_URL={asked.here}", *([f"KOKORO_LIVE_API_KEY={asked.key}"] if asked.key else [])]
+    play = partial(_quoted, "env", *variables, *own_command("play"))
+    entry = {
+        "Type": "Application",
+        "Name": "Read aloud",
+        "Comment": "Read a text, or what is marked in any window",
+        "Icon": "audio-speakers",
+        "Categories": "Utility;Accessibility;",
+        "MimeType": "text/plain;text/markdown;text/html;",
+        "Exec": f"{play('--selection', '--no-wait')} %f",
+        "Actions": "stop;",
+    }
+    stop = {"Name": "Stop reading", "Exec": play("--stop")}
+    values: dict[tuple[str, ...], Any] = {("Desktop Entry", name): value for name, value in entry.items()}
+    values |= {("Desktop Action stop", name): value for name, value in stop.items()}
+    folder = platformdirs.user_data_path() / "applications"
+    return FileEdit(asked.file or folder / f"{NAME}.desktop", DESKTOP, values)
+
+
+def _quoted(*words: str) -> str:
+    """Words of a command in an entry of a menu, quoted by the Desktop Entry Specification: a value's backslashes are
+    doubled once more."""
+    quoted = []
+    for word in (each.replace("%", "%%") for each in words):
+        escaped = re.sub(r'(["`$\\])', r"\\\1", word).replace("\\", "\\\\")
+        quoted.append(f'"{escaped}"' if re.search(r"[^\w@+=:,./%-]", word) else word)
+    return " ".join(quoted)
 
 
 def speech_module(asked: Asked) -> Change:

@@ -23,6 +23,7 @@ from supervisor.connect.changes import (
     SpeechModule,
     agent_file,
     aloud_settings,
+    desktop_entry,
     in_file,
     librechat_settings,
     shown_lines,
@@ -241,6 +242,15 @@ CLIENTS = (
         "Speech Dispatcher's protocol",
         "Speech Dispatcher knows it after its next start: killall speech-dispatcher",
         calls=_calls("^/", f"{NAME}-speechd"),
+    ),
+    Client(
+        "desktop",
+        "the desktop's menu, and Open With of its file manager",
+        desktop_entry,
+        _by(hearing.raw_samples),
+        "raw samples",
+        "The menu has Read aloud: it reads what is marked, and a file that is opened with it.",
+        calls=_calls(_PLAY, ""),
     ),
     Client(
         "raycast",

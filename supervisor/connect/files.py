@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import difflib
 import io
 import json
@@ -249,8 +250,32 @@ def _write_variables(tree: Tree, like: str) -> str:
         return draft.read_text("utf-8", "surrogateescape")
 
 
+def _read_desktop(text: str) -> Tree:
+    parser = _desktop_parser()
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+def _write_desktop(tree: Tree, _like: str) -> str:
+    parser, written = _desktop_parser(), io.StringIO()
+    parser.read_dict(tree)
+    parser.write(written, space_around_delimiters=False)
+    return written.getvalue().rstrip("\n") + "\n"
+
+
+def _desktop_parser() -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",), strict=False)
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    return parser
+
+
 JSON = Form(lambda text: _named(json.loads(text) if text.strip() else {}), _write_json)
 YAML = Form(_read_yaml, _write_yaml)
 TOML = Form(_read_toml, _write_toml)
+DESKTOP = Form(_read_desktop, _write_desktop)
+"""Entries of Linux desktops' menus; comments don't stay."""
 VARIABLES = Form(_read_variables, _write_variables)
 """`NAME=value` in lines, as `.env` files have them."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from supervisor.commands.connect import connect
 from supervisor.connect.clients import CLIENTS
-from supervisor.connect.files import JSON, TOML, VARIABLES, YAML, Also, FileEdit, Form, Unreadable
+from supervisor.connect.files import DESKTOP, JSON, TOML, VARIABLES, YAML, Also, FileEdit, Form, Unreadable
 from tests.clients.keys import KEY
 from tests.ports import lasting_port
 from tests.supervisor.clean_environment import clean_environment
@@ -69,6 +71,7 @@ def placed(home: Path, name: str) -> tuple[Path, str] | None:
         "open-webui": ("stack/.env", "# stack\nPORT=3000\n"),
         "openai": ("program/.env", "OPENAI_API_KEY='sk-theirs'\n"),
         "home-assistant": ("kokoro-live/config.toml", CONFIG),
+        "desktop": ("applications/kokoro-live.desktop", ""),
     }
     if name not in files:
         return None
@@ -109,6 +112,17 @@ def test_each_client_is_connected_heard_and_given_back(name: str, keyed: Server,
     if there:
         assert (there[0].read_text() if there[0].exists() else "") == there[1], "not as it was"
         assert [each.name for each in there[0].parent.iterdir()] == ([there[0].name] if there[1] else [])
+
+
+def test_the_desktop_gets_an_entry_that_its_own_tool_accepts(keyed: Server, home: Path) -> None:
+    assert run(keyed, "desktop", "--yes", "--file", home / "kokoro-live.desktop").exit_code == 0
+    entry = DESKTOP.read((home / "kokoro-live.desktop").read_text())
+    command = shlex.split(entry["Desktop Entry"]["Exec"])
+    assert command[:2] == ["env", f"KOKORO_LIVE_URL=http://127.0.0.1:{keyed.port}"] and command[-1] == "%f"
+    assert Path(command[3]).exists() and command[-4:-1] == ["play", "--selection", "--no-wait"]
+    if tool := shutil.which("desktop-file-validate"):
+        done = subprocess.run([tool, home / "kokoro-live.desktop"], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_home_assistant_speaks_where_the_port_is_open(home: Path) -> None:
@@ -175,6 +189,7 @@ def test_a_container_is_told_what_must_be_opened(espeak: Server, monkeypatch: py
         (JSON, '{\n\t"a": 1\n}\n', {("b", "c"): [2]}, '{\n\t"a": 1,\n\t"b": {\n\t\t"c": [\n\t\t\t2\n\t\t]\n\t}\n}\n'),
         (YAML, "a: 1  # one\nb:\n- x\n", {("b",): Also("y")}, "a: 1  # one\nb:\n- x\n- y\n"),
         (TOML, "# c\na = 1\n", {("b",): "x"}, '# c\na = 1\nb = "x"\n'),
+        (DESKTOP, "[A]\nB=1;\n", {("C d", "E"): "%f"}, "[A]\nB=1;\n\n[C d]\nE=%f\n"),
         (VARIABLES, "# c\nexport A='1'", {("B",): "x y"}, "# c\nexport A='1'\nB='x y'\n"),
     ],
 )

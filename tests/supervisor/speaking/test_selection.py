@@ -80,7 +80,10 @@ def test_it_is_played_and_never_taken_for_a_files_name(
     commands("DISPLAY", xclip="notes")
     done = CliRunner().invoke(play, ["--selection", "--no-wait"])
     assert done.exit_code == 0 and played == ["notes"], done.output
-    assert "or --selection" in CliRunner().invoke(play, ["--selection", "Hello."]).output
+    opened = CliRunner().invoke(play, ["--selection", "--no-wait", str(tmp_path / "notes")])
+    assert opened.exit_code == 0 and played[1:] == ["the file"], (
+        "a desktop's menu entry opens a file with the same words"
+    )
 
 
 @contextmanager
