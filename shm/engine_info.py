@@ -119,7 +119,9 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     marks: bool = False
     """True if the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
     inflects: bool = False
-    """True if the engine follows inflections (`SegmentOrder.inflected`)."""
+    """True if the engine follows inflections (`SegmentOrder.inflected`): their pitch, range, stretch and volume."""
+    scores: bool = False
+    """True if the engine makes and takes scores (`SegmentOrder.score`), and follows all of an inflection."""
     parts: bool = False
     """True if the engine can make a part of a script (`SegmentOrder.part`)."""
     files: tuple[ModelFile, ...] = ()

@@ -1,6 +1,6 @@
 """Inflections, measured in the sound of the real model.
 
-    python -m benchmarks.inflections [pitch values emphasis rises marks speeds faults cost] [--sentences 50]
+    python -m benchmarks.inflections [pitch values espeak emphasis rises marks speeds faults cost] [--sentences 50]
         [--questions 100] [--deaf] [--pairs FOLDER]
 
 Each sentence is spoken plain and inflected by the model itself, without a server. The pitch is measured by

@@ -11,13 +11,15 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.inflections.sounds import climb, last_pitch, level, seconds, semitones, widened
-from benchmarks.inflections.speaking import VOICES, Bench, Heard
-from benchmarks.measuring.evaluation.sentences import hard_texts, questions
+from benchmarks.inflections.speaking import LANGUAGES, VOICES, Bench, Heard
+from benchmarks.measuring.evaluation.sentences import hard_texts, middling, questions
 from benchmarks.measuring.report import Verdict
 from benchmarks.quality.pitch import pitches
 from shm.audio import Pcm
 from shm.inflection import InflectedSpan, Inflection
 from text.markup.inflections import EMPHASES
+from worker.engine import Utterance
+from worker.engines.espeak import EspeakEngine
 from worker.split import speech
 from worker.split.inflections import inflected
 
@@ -90,6 +92,37 @@ def values(bench: Bench) -> Iterator[Verdict]:
         yield Verdict(
             f"{title}: within {limit}", f"{middle:.2f}{unit}, {len(texts)} sentences", abs(middle - value) <= allowed
         )
+
+
+def espeak(bench: Bench) -> Iterator[Verdict]:
+    """Whole sentences, inflected by espeak-ng. What it can't make louder without clipping is limited."""
+    engine = EspeakEngine()
+
+    def said(text: str, name: str, *spans: InflectedSpan) -> Pcm:
+        [block] = engine.begin(Utterance(text, LANGUAGES[name[0]], ((name, 1.0),), 1.0, inflected=spans))
+        return block.samples
+
+    def louder(plain: Pcm, changed: Pcm) -> float:
+        return level(changed) - level(plain)
+
+    def longer(plain: Pcm, changed: Pcm) -> float:
+        return seconds(changed) / seconds(plain)
+
+    kinds: tuple[tuple[str, Callable[[float], Inflection], Got, float, tuple[float, ...]], ...] = (
+        ("pitch", lambda value: Inflection(pitch=value), semitones, 0.4, (-4.0, -2.0, 2.0, 4.0)),
+        ("range", lambda value: Inflection(range=value), widened, 0.1, (0.5, 1.5)),
+        ("volume", lambda value: Inflection(volume=value), louder, 1.0, (-12.0, -6.0, 3.0, 6.0)),
+        ("stretch", lambda value: Inflection(stretch=value), longer, 0.1, (0.8, 1.25)),
+    )
+    texts = [(text, VOICES[at % bench.voices]) for at, text in enumerate(middling()[: bench.sentences])]
+    plain = [said(*each) for each in texts]
+    for kind, inflection, got, within, asked in kinds:
+        for value in asked:
+            whole = [InflectedSpan(0, len(text), inflection(value)) for text, _ in texts]
+            changed = [said(*each, span) for each, span in zip(texts, whole, strict=True)]
+            found = median(map(got, plain, changed))
+            limit = within * (value if kind in ("range", "stretch") else 1)
+            yield Verdict(f"espeak-ng: {kind} {value:g}", f"{found:.2f}", abs(found - value) <= limit)
 
 
 def emphasis(bench: Bench) -> Iterator[Verdict]:
@@ -255,5 +288,5 @@ def cost(bench: Bench) -> Iterator[Verdict]:
 
 
 ROWS: Mapping[str, Callable[[Bench], Iterator[Verdict]]] = {
-    each.__name__: each for each in (pitch, values, emphasis, rises, marks, speeds, faults, cost)
+    each.__name__: each for each in (pitch, values, espeak, emphasis, rises, marks, speeds, faults, cost)
 }

@@ -281,7 +281,7 @@ async def score(request: web.Request) -> web.Response:
     text = text_of(fields, settings)
     check_length(len(text), settings, "input", MAX_CHARACTERS)
     engine = engine_in_use(services.speaker)
-    if not engine.inflects:
+    if not engine.scores:
         message = f"{engine.name} with {engine.model} gives no score, and takes none."
         raise ApiError(400, message, code="score_unavailable")
     asked = speech_request(request, fields, text, None, engine, settings, delivery_of(fields, settings))

@@ -340,7 +340,7 @@ def _of_score(
     score: SpeechScore,
     engine: EngineInfo,
 ) -> SpeechRequest:
-    if not engine.inflects:
+    if not engine.scores:
         message = f"`score`: {engine.name} with {engine.model} takes none. Send `input`."
         raise ApiError(400, message, param="score", code="score_unavailable")
     performer, sentences, limited = scored_sentences(score, engine)

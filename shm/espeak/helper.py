@@ -38,6 +38,7 @@ _RATE, _VOLUME, _PITCH, _PUNCTUATION, _CAPITALS = 1, 2, 3, 5, 6
 _ALL, _LISTED, _SPELLED = 1, 2, 2
 _FROM_CHARACTER = 1
 _UTF8 = 1
+_SSML = 0x10
 _END_PAUSE = 0x1000
 _IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
 _GO_ON = 0
@@ -145,7 +146,7 @@ class EspeakLibrary:
         return " ".join(found)
 
     def speak(self, wanted: EspeakRequest) -> bytes:
-        """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning; `stretched_speed` is ignored.
+        """Speak plain text or SSML, in which bracketed phonemes have no meaning; `stretched_speed` is ignored.
 
         Returns:
             Samples at `LIBRARY_RATE`, int16; `words` has the sample at which each word begins.
@@ -162,7 +163,8 @@ class EspeakLibrary:
         library.espeak_ng_SetRandSeed(ctypes.c_long(1 + wanted.seed % SEEDS))  # 0 would mean the clock
         for self._text, text in enumerate(wanted.texts):
             data = text.encode()
-            flags = _UTF8 | (_END_PAUSE if wanted.end_pause and self._text == len(wanted.texts) - 1 else 0)
+            last = self._text == len(wanted.texts) - 1
+            flags = _UTF8 | wanted.ssml * _SSML | (_END_PAUSE if wanted.end_pause and last else 0)
             size = ctypes.c_size_t(len(data) + 1)
             self._text_start = self._taken
             if wanted.character:

@@ -57,6 +57,8 @@ class EspeakRequest(msgspec.Struct):
     """Seed of the breath noise."""
     stretched_speed: float = 1.0
     """Speed at which sonic plays the result; 1 leaves it unchanged."""
+    ssml: bool = False
+    """True if the texts are SSML."""
     volume: int = 100
     """Loudness in percent; 100 is the library's own."""
     punctuation: str | None = None

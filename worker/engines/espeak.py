@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
+from html import escape
 from itertools import pairwise
 
 import msgspec
@@ -26,10 +27,12 @@ from shm.espeak.messages import (
 from shm.espeak.pieces import TextPiece, pieces
 from shm.expendable import Expendable, HelperDied, NoHelper
 from shm.expendable_link import HelperError
+from shm.inflection import InflectedSpan, Inflection
 from shm.messages import Voice
 from shm.timing import Mark
 from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, RunControl, Utterance
 from worker.pcm import to_pcm
+from worker.split.gain import Gain
 from worker.voices.kokoro_voices import DEFAULT_VOICE, KOKORO_VOICES
 
 # Marks for espeak-ng's speech: word starts as the library reports them, and word ends before pauses as measured in the
@@ -95,6 +98,10 @@ _PITCHES = range(35, 66)
 _GAIN = 0.85
 """Gain that avoids clipping: espeak-ng's peaks reach full scale, and resampling raises some beyond it."""
 
+_PITCHES_PER_SEMITONE = 6.0
+_SEMITONES_PER_RANGE = 2.1
+"""Semitones by which the mean sinks when the range becomes 0: espeak-ng's begins at its lowest pitch."""
+
 _PAUSING = tuple(".,;:!?…。，；：！？、।")
 """Punctuation marks after which a segment ends with a pause. A segment that ends with a word has no pause, because the
 sentence continues in the next segment."""
@@ -146,6 +153,7 @@ class EspeakEngine:
             default_voice=DEFAULT_VOICE,
             concurrency=self.concurrency,
             marks=True,
+            inflects=True,
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
@@ -166,7 +174,18 @@ class EspeakEngine:
             seed=utterance.seed % SEEDS,
             stretched_speed=utterance.speed / own_speed,
         )
-        said = self._spoken(speech, utterance.control)
+        louder = max((span.inflection.volume for span in utterance.inflected), default=0.0)
+        level = Gain(None, 10 ** (max(louder, 0.0) / 20))
+        said = None
+        inflected = [(span, _prosody(span.inflection, pitch, level)) for span in utterance.inflected]
+        if louder > 0 or any(element for _, element in inflected):
+            plain, texts = texts, [_marked_up(piece, inflected, round(100 / level.level)) for piece in texts]
+            said = self._spoken(
+                msgspec.structs.replace(speech, texts=[piece.text for piece in texts], ssml=True), utterance.control
+            )
+            if said is None:
+                texts, level = plain, Gain(None)
+        said = said or self._spoken(speech, utterance.control)
         if said is None:
             texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.control)]
             speech.texts = [piece.text for piece in texts]
@@ -175,7 +194,8 @@ class EspeakEngine:
                 raise EngineError("espeak-ng crashes on this text")
         spoken = np.frombuffer(said.samples, np.int16)
         if spoken.any():
-            samples = to_pcm(soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE))
+            sound = soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE)
+            samples = to_pcm(level.applied(sound, 0))
         else:
             _log.warning("espeak-ng has no sound for a segment of %d characters", len(utterance.script))
             samples = np.zeros(_SILENCE, np.int16)
@@ -268,3 +288,36 @@ def _voice(blend: Voice, language: str) -> tuple[str, int]:
     place = (kind.index(voice) + 1) / (len(kind) + 1)
     pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
     return f"{LANGUAGE_FILES[language]}+{_VARIANTS[voice.gender]}", pitch
+
+
+def _prosody(inflection: Inflection, pitch: int, level: Gain) -> str:
+    """The inflection as an element of SSML, as far as espeak-ng can follow it; "" if it can follow none of it.
+
+    Args:
+        pitch: espeak-ng's pitch for the voice.
+        level: what the sound is amplified by afterwards, with a limiter: espeak-ng itself would clip.
+    """
+    semitones = inflection.pitch + _SEMITONES_PER_RANGE * (1 - inflection.range)
+    wanted = {
+        "pitch": (round(min(max(pitch + _PITCHES_PER_SEMITONE * semitones, 0), 99)), pitch, ""),
+        "range": (round(min(50 * inflection.range, 99)), 50, ""),
+        "volume": (round(100 * 10 ** (inflection.volume / 20) / level.level), 100, ""),
+        "rate": (round(100 / inflection.stretch), 100, "%"),
+    }
+    changed = " ".join(f'{name}="{value}{unit}"' for name, (value, own, unit) in wanted.items() if value != own)
+    return changed and f"<prosody {changed}>"
+
+
+def _marked_up(piece: TextPiece, inflected: Sequence[tuple[InflectedSpan, str]], volume: int) -> TextPiece:
+    """The piece as SSML; what is in no span has `volume`."""
+    elsewhere = f'<prosody volume="{volume}">' if volume != 100 else ""
+    parts: list[tuple[str, int]] = []
+    now = ""
+    for character, place in zip(piece.text, piece.places, strict=True):
+        element = next((element for span, element in inflected if span.start <= place < span.end), elsewhere)
+        if element != now:
+            parts += [("</prosody>" if now else "", place), (element, place)]
+        now = element
+        parts.append((escape(character, quote=False), place))
+    parts.append(("</prosody>" if now else "", piece.places[-1] if piece.places else 0))
+    return TextPiece("".join(text for text, _ in parts), tuple(place for text, place in parts for _ in text))

@@ -27,7 +27,7 @@ from worker.providers.choice import Choice, ProviderDecision, decide_providers, 
 from worker.providers.verdict import Verdict
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
-from worker.split.inflections import Gain
+from worker.split.gain import Gain
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.segments.windows import marks_of
 from worker.split.speech import SplitSpeech
@@ -124,6 +124,7 @@ class KokoroEngine:
             first_block=self._speech.first_block,
             marks=self._speech.marks,
             inflects=self._speech.inflects,
+            scores=self._speech.inflects,
             parts=self._speech.parts,
             files=_files(model, voices),
             providers=decision.chain,

@@ -10,7 +10,7 @@ A segment's score is made of its prosody, and an edited one stands in its place 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,8 +29,9 @@ from shm.score import (
     PhonemeScore,
     Score,
 )
+from worker.split.gain import Gain
 from worker.split.segments.segment import Array, Prosody
-from worker.split.segments.windows import AUDIBLE_ENERGY, FRAME_SAMPLES
+from worker.split.segments.windows import AUDIBLE_ENERGY
 
 VOICED = 20.0
 """Hz above which a frame is voiced: the model's curve falls below it between voiced sounds."""
@@ -52,53 +53,6 @@ _RISEN = 0.5
 _SOUNDING = 1 / 3
 """Fraction of the energy of the loudest tenth of voiced frames above which a frame sounds: its pitch counts for the
 segment's mean, and under a rise it is voiced."""
-
-_LIMIT = 0.7
-"""Amplitude (-3.1 dBFS) to which a changed level is lowered around a peak; the curve between samples rises up to 2 dB
-above them in a sibilant."""
-
-_AHEAD = 48
-"""Samples (2 ms) before a peak in which the level is lowered, and after which it is back."""
-
-CEILING = 0.8
-"""Amplitude (-1.9 dBFS) that no sample passes at a window's edges either, where the limiter sees too little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A change of the level over a segment."""
-
-    factors: NDArray[np.float32] | None
-    """[frames at 80 Hz + 1]; factors between two frames' beginnings lie on straight lines. None: 1 everywhere."""
-    level: float = 1.0
-    """Factor on all of them: the voice's."""
-
-    def applied(self, audio: NDArray[np.floating[Any]], begin: int) -> NDArray[np.floating[Any]]:
-        """Audio, [samples], whose first sample is that of frame `begin`."""
-        factors: Any = self.level
-        if self.factors is not None:
-            places = begin + np.arange(len(audio)) / FRAME_SAMPLES
-            factors = factors * np.interp(places, np.arange(len(self.factors)), self.factors)
-        elif factors == 1:
-            return audio
-        louder = audio * factors
-        return _limited(louder, louder != audio).astype(audio.dtype)
-
-
-def _limited(samples: NDArray[np.floating[Any]], changed: NDArray[np.bool_]) -> NDArray[np.floating[Any]]:
-    """Samples whose level is lowered around peaks among those that were changed."""
-    height = np.abs(samples)
-    over = changed & (height > _LIMIT)
-    if not over.any():
-        return samples
-    wanted = np.where(over, _LIMIT / np.maximum(height, _LIMIT), 1.0)
-    width = 2 * _AHEAD + 1
-    lowest = np.lib.stride_tricks.sliding_window_view(np.pad(wanted, 2 * _AHEAD, constant_values=1.0), width).min(-1)
-    lower = samples * np.lib.stride_tricks.sliding_window_view(lowest, width).mean(-1)
-    room = CEILING - _LIMIT
-    bent = np.sign(lower) * (_LIMIT + room * np.tanh((np.abs(lower) - _LIMIT) / room))
-    limited: NDArray[np.floating[Any]] = np.where(over & (np.abs(lower) > _LIMIT), bent, lower)
-    return limited
 
 
 def inflected(prosody: Prosody, spans: Sequence[InflectedSpan], level: float = 1.0) -> tuple[Prosody, Gain]:

@@ -26,7 +26,8 @@ from worker.engine import Block, Paused, RunControl, Utterance
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
-from worker.split.inflections import Gain, inflected, score_of, scored
+from worker.split.gain import Gain
+from worker.split.inflections import inflected, score_of, scored
 from worker.split.pace import FAST, hastened
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import (

@@ -11,7 +11,7 @@ import pytest
 from frontend.contract.request import Urgency
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, speech
 
-SPEAKING = msgspec.structs.replace(ENGINE, inflects=True, speaks="phonemes", max_tokens=12)
+SPEAKING = msgspec.structs.replace(ENGINE, inflects=True, scores=True, speaks="phonemes", max_tokens=12)
 SEGMENT: dict[str, Any] = {
     "text": "Cab a",
     "voice": "af_heart",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from shm.inflection import InflectedSpan, Inflection
 from shm.score import HIGHEST_HERTZ
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split.inflections import CEILING, RISE_UNITS, VOICED, Gain, inflected
+from worker.split.gain import CEILING, Gain
+from worker.split.inflections import RISE_UNITS, VOICED, inflected
 from worker.split.pace import hastened
 from worker.split.segments.segment import Prosody
 from worker.split.segments.windows import FRAME_SAMPLES

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from shm.inflection import InflectedSpan, Inflection
 from shm.score import HIGHEST_HERTZ, LEAST_ENERGY, MOST_ENERGY, MOST_UNITS, PhonemeScore, Score, pack, unpack
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split.inflections import VOICED, Gain, score_of, scored
+from worker.split.gain import Gain
+from worker.split.inflections import VOICED, score_of, scored
 from worker.split.segments.segment import Prosody
 
 DURATIONS = np.array([8, 4, 6, 2, 5, 3, 9])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split.inflections import CEILING, Gain
+from worker.split.gain import CEILING, Gain
 from worker.voices import kokoro_voices
 from worker.voices.kokoro_voices import EMBEDDED, LEVELS, levelling
 from worker.voices.voice_bank import VoiceBank
