@@ -194,3 +194,10 @@ def test_days_and_months_at_both_ends_of_a_span_are_dates_and_parts_of_a_measure
             said = read(f"We are away {first:02}/{day}/26 to {last:02}/{other}/26.")
             assert read(f"We are away {first}/{day}{joint}{last}/{other}.") == said.replace(", twenty twenty-six", "")
     assert read("Use 1/2 to 3/4 cup.") == "Use one half to three quarters of a cup."
+
+
+def test_a_part_of_a_year_is_read_with_its_year() -> None:
+    """Quarters and halves before a year with an apostrophe, in any case and joint."""
+    for part, number, joint, sign, year in product("QHq", "1234", ("", " ", "-"), "'’", range(20, 27)):
+        text = f"({part}{number}{joint}{sign}{year})"
+        assert said(text) == f"({part.upper() if joint != ' ' else part}{number} {num2words(year)})"

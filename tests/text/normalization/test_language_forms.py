@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
+from num2words import num2words
 
 from benchmarks.reading_forms import held_out
 from benchmarks.reading_languages import right, written
@@ -50,6 +52,22 @@ def test_a_number_is_one_whatever_sign_groups_it(language: str) -> None:
         for text in texts:
             plain = text.replace(sign, "," if language in ("en-us", "hi") else ".")
             assert normalize(f"€{text}", language, Normalization()) == normalize(f"€{plain}", language, Normalization())
+
+
+@pytest.mark.parametrize(("language", "ending"), [("es", "º"), ("pt-br", "º"), ("it", "°"), ("fr-fr", "er")])
+def test_the_first_of_a_month_keeps_its_ending_in_a_date_of_digits(language: str, ending: str) -> None:
+    for text in ("{}/05/2024", "{}/12/1998", "({}/3/24)", "{}-07-2001"):
+        written, plain = (normalize(text.format(first), language, Normalization()) for first in (f"1{ending}", "01"))
+        assert written == plain
+
+
+@pytest.mark.parametrize(
+    ("language", "lang", "nths"), [("es", "es", "primer tercer"), ("pt-br", "pt_BR", "primeiro terceiro")]
+)
+def test_a_quarter_is_read_with_its_year(language: str, lang: str, nths: str) -> None:
+    for (quarter, nth), year in product(zip((1, 3), nths.split(), strict=True), (24, 2019, 2024)):
+        said = normalize(f"({quarter}T{year})", language, Normalization())
+        assert said == f"({nth} trimestre de {num2words(year, lang=lang)})"
 
 
 @pytest.mark.parametrize("language", _LANGUAGES)

@@ -218,7 +218,9 @@ class Dates:
         yield Classed(place, end, Date(0, month, day, last, True, article), _COST)
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        parts, after, sign = [line[place].text], place + 1, line[place + 1].text
+        parts = [line[place].text]
+        after = place + 1 + (parts[0] == "1" and line.has(place + 1, self._first, glued=True))  # 1º/05/2024
+        sign = line[after].text
         if sign not in _JOINTS or not sign:
             return
         while len(parts) < 4 and line.has(after, sign, glued=True):
@@ -227,11 +229,12 @@ class Dates:
             parts.append(line[after + 1].text)
             after += 2
         widths = [len(part) for part in parts]
-        if max(widths) > 4:
+        if max(widths) > 4 or (len(parts) < 3 and line[place + 1].text != sign):
             return
         if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
-        numbers, ahead = [int(part) for part in parts], british or self._plain
+        numbers = [int(part) for part in parts]
+        ahead = british or self._plain or line[place + 1].text != sign
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
             if date := _valid(numbers[0], numbers[1], numbers[2]):
                 yield from self._with_time(line, place, after, replace(date, day_first=british))

@@ -1,8 +1,9 @@
-"""Parser of years and decades: in 1998, '68, the 1980s, 1914–18, FY25."""
+"""Parser of years and decades: in 1998, '68, the 1980s, 1914–18, FY25, Q3'25."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.dates import Calendar
@@ -12,7 +13,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 _COST = 0.5
 _ERAS = frozenset(("ad", "bc", "bce", "ce"))
 _APOSTROPHES = frozenset("'’‘")
-BEFORE_YEARS = _APOSTROPHES | {"fy"}
+BEFORE_YEARS = _APOSTROPHES | {"fy", "q", "h"}
 
 
 class Years:
@@ -105,7 +106,14 @@ class Years:
 
     def _fiscal(self, line: Tokens, place: int) -> Iterator[Classed]:
         token = line[place + 1]
-        if token.kind == "d" and len(token.text) in (2, 4):
+        if line[place].fold != "fy":
+            apart = place + 2 + line.has(place + 2, "-", glued=True)
+            if not token.gap and line.number(place + 1, 1, 4, 1) and line.has(apart, _APOSTROPHES, glued=True):
+                before = line[place].text.upper() + token.text
+                for found in self._apostrophe(line, apart):
+                    if isinstance(found.fields, Year):
+                        yield found._replace(first=place, fields=replace(found.fields, before=before))
+        elif token.kind == "d" and len(token.text) in (2, 4):
             year = int(token.text)
             yield Classed(place, place + 2, Year(year, before="fiscal year"), _COST)
             if last := self._last(line, place + 2, year):
