@@ -10,9 +10,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.inflections.sounds import climb, last_pitch, level, seconds, semitones, widened
+from benchmarks.inflections.sounds import climb, last_pitch, level, seconds, semitones, squeezed, widened
 from benchmarks.inflections.speaking import LANGUAGES, VOICES, Bench, Heard
 from benchmarks.measuring.evaluation.sentences import hard_texts, middling, questions
+from benchmarks.measuring.hearing.words import spoken_words
 from benchmarks.measuring.report import Verdict
 from benchmarks.quality.pitch import pitches
 from shm.audio import Pcm
@@ -201,18 +202,20 @@ def marks(bench: Bench) -> Iterator[Verdict]:
 
 
 def speeds(bench: Bench) -> Iterator[Verdict]:
-    """How fast it really is at speeds up to the highest, and word errors against the model asked for that by itself."""
+    """How fast it really is at speeds up to the highest, and word errors against the model asked for that by itself and
+    against the sound of the voice's own pace, squeezed evenly."""
     at_one: dict[str, float] = {}
     for speed in (1.0, 1.5, 2.0, 2.5, 3.0, 4.0):
-        ours, models, ratios = Heard(), Heard(), []
+        ours, models, evenly, ratios = Heard(), Heard(), Heard(), []
         for text, name, segment in bench.texts(2):
             sound = bench.speaker.say(segment.script, name, speed=speed)
             at_one.setdefault(text, seconds(sound))
             ratios.append(at_one[text] / seconds(sound))
             bench.listeners.hear(text, sound, ours)
-            if speed in (2.0, 3.0) and bench.listeners.there:
+            if speed in (1.5, 2.0, 3.0) and bench.listeners.there:
                 with patch.object(speech, "FAST", speed):
                     bench.listeners.hear(text, bench.speaker.say(segment.script, name, speed=speed), models)
+                bench.listeners.hear(text, squeezed(bench.speaker.say(segment.script, name), speed), evenly)
         yield Verdict(
             f"speed {speed:g}: as fast as that, within 10 %",
             f"{median(ratios):.2f}" + f"; {ours.wrong}" * bench.listeners.there,
@@ -221,37 +224,40 @@ def speeds(bench: Bench) -> Iterator[Verdict]:
         if models.words:
             yield Verdict(
                 f"speed {speed:g}: half of the word errors of the model by itself",
-                f"{ours.wrong} against {models.wrong}",
+                f"{ours.wrong} against {models.wrong}; squeezed evenly {evenly.wrong}",
                 ours.errors <= models.errors / 2,
             )
 
 
 def faults(bench: Bench) -> Iterator[Verdict]:
-    """Texts at which listeners hear faults: words understood wrongly, sound outside the words, ends that fade."""
+    """Texts at which listeners hear faults: words understood wrongly, sound outside the words, last words that fade and
+    aren't understood."""
     for kind in dict.fromkeys(kind for kind, _ in hard_texts()):
-        heard, outside, faded, spoken = Heard(), 0, 0, 0
+        heard, outside, faded, lost, spoken = Heard(), 0, 0, 0, 0
         for place, text in enumerate([text for each, text in hard_texts() if each == kind][: bench.sentences]):
             name = VOICES[place % bench.voices]
             segment = bench.speaker.segment(text, name)
             assert segment is not None
             sound, begins = bench.speaker.timed(segment.script, name)
             spoken += 1
-            before = len(heard.opinions), heard.errors
-            bench.listeners.hear(text, sound, heard)
+            before = heard.errors
+            understood = bench.listeners.hear(text, sound, heard)
+            wrong = heard.errors - before
+            is_lost = wrong > 0 and spoken_words(understood)[-1:] != spoken_words(text)[-1:]
             first, last = segment.words[0], segment.words[-1]
             edges = [sound[: max(0, begins[first.start] - _BEFORE)], sound[begins[last.end] + _NEAR :]]
             inner = level(sound[begins[first.start] : begins[last.end]])
             is_outside = any(level(edge) > inner - _SILENT for edge in edges if len(edge) > _NEAR)
             fades = level(sound[begins[last.start] : begins[last.end]]) < inner - _FADED
-            outside, faded = outside + is_outside, faded + fades
-            if is_outside or fades or heard.errors > before[1]:
-                wrong = heard.errors - before[1]
-                print(f"{name} {text}: {wrong} wrong{', outside' * is_outside}{', fades' * fades}", flush=True)
+            outside, faded, lost = outside + is_outside, faded + fades, lost + (fades and is_lost)
+            if is_outside or fades or wrong:
+                shown = f"{', outside' * is_outside}{', fades' * fades}{', last word lost' * is_lost}"
+                print(f"{name} {text}: {wrong} wrong{shown}", flush=True)
         yield Verdict(
-            f"{kind}: nothing outside the words, no end more than {_FADED:g} dB lower",
+            f"{kind}: nothing outside the words, no end more than {_FADED:g} dB lower that isn't understood",
             f"{outside} and {faded} of {spoken}"
-            + f"; {heard.errors} of {heard.words} words wrong" * bench.listeners.there,
-            not outside and not faded,
+            + f", {lost} of them not understood; {heard.errors} of {heard.words} words wrong" * bench.listeners.there,
+            not outside and not (lost if bench.listeners.there else faded),
         )
 
 

@@ -95,11 +95,15 @@ class Listeners:
         self._ears = Recognizer(1) if self.there else None
         self._judge = OpinionScorer(1) if self.there else None
 
-    def hear(self, text: str, sound: Pcm, heard: Heard) -> None:
-        if self._ears and self._judge:
-            heard.words += len(spoken_words(text))
-            heard.errors += word_errors(text, self._ears.understood(sound))
-            heard.opinions.append(self._judge.opinion(sound).p808)
+    def hear(self, text: str, sound: Pcm, heard: Heard) -> str:
+        """What Whisper understood; empty if it isn't there."""
+        if not (self._ears and self._judge):
+            return ""
+        understood = self._ears.understood(sound)
+        heard.words += len(spoken_words(text))
+        heard.errors += word_errors(text, understood)
+        heard.opinions.append(self._judge.opinion(sound).p808)
+        return understood
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from worker.split.inflections import lasting
 from worker.split.segments.segment import Prosody
 
-FAST = 1.5
+FAST = 1.25
 """Highest speed that the model is asked for by itself."""
 
 _GIVES = {

@@ -180,6 +180,9 @@ class Crew:
                 self._steps -= 1
 
 
+KEPT = 4
+"""Scores' prosodies that are kept, each of at most 2 MB: an edited score sounds without the wait for them."""
+
 EXACT_BELOW = 136
 """Frames (1.7 s) of a segment, its silence included, under which it is vocoded in one run."""
 
@@ -211,6 +214,7 @@ class SplitSpeech:
         self.windowed = settings.vocoder != "whole" and self._predictor is not None
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
+        self._kept: dict[bytes, Prosody] = {}
         self._prosody = stage("prosody.onnx", assignment.prosody)
         self._source = stage("source.onnx", assignment.source)
         self._decoder = stage("decoder.onnx", assignment.decoder)
@@ -238,7 +242,7 @@ class SplitSpeech:
             return "whole"
         shape = self._shape
         windows = f"windows {shape.first} {shape.growth:g} {shape.longest}"
-        return f"{windows}, statistics {self._predictor.digest}, short ones weighted, fast ones by phonemes"
+        return f"{windows}, statistics {self._predictor.digest}, short ones weighted, above {FAST:g} by phonemes"
 
     @property
     def session(self) -> Any:
@@ -259,9 +263,11 @@ class SplitSpeech:
         started, control = time.monotonic(), utterance.control
         paused_before = control.paused_seconds
         fast = utterance.speed > FAST
-        prosody = self._crew.run(
-            control, lambda _: self._prosody_of([*inputs[:2], np.ones_like(inputs[2])] if fast else inputs, control)
-        )
+        asked = [*inputs[:2], np.ones_like(inputs[2])] if fast else inputs
+        key = b"".join(each.tobytes() for each in asked)
+        prosody = self._kept.get(key) or self._crew.run(control, lambda _: self._prosody_of(asked, control))
+        if utterance.score_only:
+            self._kept = dict([*self._kept.items(), (key, prosody)][-KEPT:])
         if fast:
             prosody = hastened(prosody, utterance.script, utterance.speed)
         prosody_made = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import msgspec
 import numpy as np
@@ -16,6 +17,7 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.split.gain import Gain
 from worker.split.inflections import VOICED, score_of, scored
 from worker.split.segments.segment import Prosody
+from worker.split.speech import KEPT, SplitSpeech
 
 DURATIONS = np.array([8, 4, 6, 2, 5, 3, 9])
 PHONEMES = len(DURATIONS) - 2
@@ -125,16 +127,21 @@ def test_a_score_comes_back_from_the_samples_as_which_it_travels(score: Score) -
 def test_an_engine_gives_its_score_and_takes_it_back(tmp_path) -> None:
     engine = make_engine(tmp_path)
     spans = (InflectedSpan(2, 6, Inflection(pitch=3.0, volume=3.0, stretch=1.4)),)
+    sound = joined(blocks_of(engine, inflected=spans))
     packed = joined(blocks_of(engine, score_only=True, inflected=spans))
     score = unpack(packed.tobytes())
     assert len(score) == len(SCRIPT)
-    sound = joined(blocks_of(engine, inflected=spans))
-    assert np.array_equal(joined(blocks_of(engine, inflected=spans, score=score)), sound)
+    with patch.object(SplitSpeech, "_prosody_of", side_effect=AssertionError("the prosody is made again")):
+        assert np.array_equal(joined(blocks_of(engine, inflected=spans, score=score)), sound)
     rest = joined(blocks_of(engine, score_only=True, inflected=spans, from_sample=10))
     assert np.array_equal(rest, packed[10:])
     assert blocks_of(engine, score_only=True, inflected=spans, from_sample=len(packed)) == []
     marks = [each[1] for each in blocks_of(engine, marks=True, inflected=spans)[0].marks]
     assert np.array_equal(np.diff(marks), [600 * each.units for each in score])
+    for place in range(1, KEPT + 1):
+        blocks_of(engine, SCRIPT[place:], score_only=True)
+    with patch.object(SplitSpeech, "_prosody_of", side_effect=InterruptedError), pytest.raises(InterruptedError):
+        blocks_of(engine, score=score)  # only the last ones are kept
     longer = edited(score, 4, units=score[4].units + 9)
     changed = joined(blocks_of(engine, inflected=spans, score=longer))
     assert len(changed) == len(sound) + 9 * 600
