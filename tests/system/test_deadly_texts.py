@@ -44,11 +44,13 @@ def test_a_text_that_has_killed_three_fronts_is_refused(started: Server, end: st
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere an answer ends with its front")
 def test_an_answer_that_fronts_die_of_after_its_beginning_is_cut_and_its_text_refused(started: Server) -> None:
+    before = front_restarts(started)
     begun = started.speak(input=LATE_POISON, response_format="pcm")
     with pytest.raises(http.client.IncompleteRead):
         begun.read()
     refused = started.speak(input=LATE_POISON, response_format="pcm")
     assert (refused.status, json.loads(refused.read())["error"]["code"]) == (400, "text_refused")
+    assert front_restarts(started) == before + MANY
     started.hear(input="As before.", response_format="pcm")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,10 @@ import pytest
 
 from frontend.audio.encoding import MAX_THREADS, Encoders, ThreadEncoding
 from frontend.audio.formats import FORMATS, OutputFormat
+from frontend.contract import in_flight
 from shm.audio import Pcm
+from shm.in_flight import BOARD_BYTES, Board, WorkKind, WorkStep, digest_of
+from shm.memory import reserve
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 
@@ -25,6 +29,7 @@ class SlowEncoder:
     """Encodes when the test says so, and notices whoever closes it meanwhile."""
 
     given_out = 0.0
+    seam = (0, 0)
 
     def __init__(self) -> None:
         self.encoding = threading.Event()
@@ -57,6 +62,25 @@ async def at_work(encoder: SlowEncoder, encoding: ThreadEncoding, pcm: Pcm) -> a
     task = asyncio.create_task(encoding.encode(pcm))
     assert await asyncio.to_thread(encoder.encoding.wait, DEFAULT_TIMEOUT)
     return task
+
+
+async def test_a_continued_encoding_is_at_work_on_the_samples_of_its_stream(threads: ThreadPoolExecutor) -> None:
+    """So that fronts which die at one place of an answer die at the same one, wherever each of them began."""
+    memory = reserve(BOARD_BYTES)
+    board = Board(memory)
+    os.close(memory)
+    encoder = SlowEncoder()
+    token = in_flight.current.set(board.enter(digest_of("A text.")))
+    try:
+        encoding = ThreadEncoding(threads, lambda: encoder, BYTES_PER_SECOND, 24_000)
+        task = await at_work(encoder, encoding, np.zeros(50, np.int16))
+        assert board.read().working == {digest_of("A text."): {WorkStep(WorkKind.ENCODING, 24_000, 24_050)}}
+        encoder.go_on.set()
+        await task
+    finally:
+        in_flight.current.reset(token)
+        threads.shutdown()
+        board.close()
 
 
 async def test_an_encoder_is_closed_only_when_its_cancelled_call_has_ended(threads: ThreadPoolExecutor) -> None:
