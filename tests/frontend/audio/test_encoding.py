@@ -74,9 +74,10 @@ async def test_a_continued_encoding_is_at_work_on_the_samples_of_its_stream(thre
     try:
         encoding = ThreadEncoding(threads, lambda: encoder, BYTES_PER_SECOND, 24_000)
         task = await at_work(encoder, encoding, np.zeros(50, np.int16))
-        assert board.read().working == {digest_of("A text."): {WorkStep(WorkKind.ENCODING, 24_000, 24_050)}}
+        working = board.read().working
         encoder.go_on.set()
         await task
+        assert working == {digest_of("A text."): {WorkStep(WorkKind.ENCODING, 24_000, 24_050)}}
     finally:
         in_flight.current.reset(token)
         threads.shutdown()
