@@ -69,7 +69,7 @@ async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> 
     async with aiohttp.ClientSession() as session:
         server = Server(f"http://127.0.0.1:{port}", VOICES[0], "", session)
         for _ in range(3):
-            await hear("openai", server, texts[0], 1000.0)
+            await hear("cartesia", server, texts[0], 1000.0)
         for rate in rates:
             found = [await hear("cartesia", server, text + SECOND, rate) for text in texts]
             sound = [each.sound or 0.0 for each in found]

@@ -50,7 +50,7 @@ class GrowingBody:
         growth = Growth(asked.language, whole=asked.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
         opening = opening_of_held(services, asked)
-        pending = PendingText(growth, services.in_flight, limit, None, self._seconds_left, ContextNotes(), opening)
+        pending = PendingText(growth, services.in_flight, limit, None, lambda: self._stream, ContextNotes(), opening)
         self._pending, growing = pending, pending.growing
         reading = asyncio.create_task(self._read(pending, limit))
         try:
@@ -90,7 +90,7 @@ class GrowingBody:
     async def _read(self, pending: PendingText, limit: int) -> None:
         decoder = getincrementaldecoder("utf-8")()
         try:
-            while data := await self._more():
+            while data := await self._more(pending):
                 text = decoder.decode(data)
                 for start in range(0, len(text), _PIECE):
                     piece = text[start : start + _PIECE]
@@ -107,15 +107,12 @@ class GrowingBody:
         finally:
             pending.growing.end()
 
-    async def _more(self) -> bytes:
+    async def _more(self, pending: PendingText) -> bytes:
         while True:
             try:
                 async with asyncio.timeout(IDLE_SECONDS):
                     return await self._content.readany()
             except TimeoutError:
-                if self._seconds_left() <= 0:
+                if pending.seconds_left <= 0:
                     message = f"No text came for {IDLE_SECONDS:g} seconds."
                     raise ApiError(408, message, code="request_timeout") from None
-
-    def _seconds_left(self) -> float:
-        return self._stream.seconds_left if self._stream is not None else 0.0

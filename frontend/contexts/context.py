@@ -92,7 +92,7 @@ class Context:
         limit = services.settings.max_input_characters
         opening = opening_of_held(services, asked)
         self._pending = PendingText(
-            growth, services.in_flight, limit, patience, self._seconds_left, self.notes, opening
+            growth, services.in_flight, limit, patience, lambda: self._stream, self.notes, opening
         )
         self._stream: SpeechStream | None = None
         self._audio: ContextAudio | None = None
@@ -118,11 +118,11 @@ class Context:
             case "ended":
                 pending.give_ended()
             case "renew":
-                pending.renew()
+                pending.renew(values[-1])
             case "opening":
                 pending.give_opening(*values)
             case "said":
-                pending.said = values[0]
+                pending.said = pending.before = values[0]
             case "hurry":
                 stream, parts = values
                 next(text for text in pending.texts if text.number == stream).hurry(parts)
@@ -286,13 +286,10 @@ class Context:
             self.asked, text=first.text, timestamps=timestamps, growing=growing, progress=progress, stages=Stages()
         )
 
-    def _seconds_left(self) -> float:
-        return self._stream.seconds_left if self._stream is not None else 0.0
-
     def _look_for_idleness(self) -> None:
         growing = self._pending.growing
         is_last = len(self._pending.texts) == 1
-        if is_last and not growing.ended and growing.first is None and self._seconds_left() < -IDLE_AFTER:
+        if is_last and not growing.ended and growing.first is None and self._pending.seconds_left < -IDLE_AFTER:
             self._pending.renew()
         else:
             self._idleness.start(IDLE_AFTER / 2)

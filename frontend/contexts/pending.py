@@ -14,6 +14,7 @@ from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import SpeechStream
 from frontend.serving.services import Services
 from shm.in_flight import TextInFlight
 from text.errors import TextError
@@ -30,10 +31,7 @@ LITTLE = 1.0
 SOON = 0.6
 """Seconds of audio that a listener has left when a sentence is begun before it is whole."""
 
-SHORT = 30
-"""Characters of a text after which the listener soon needs more."""
-
-SETTLES = 0.5
+PLANNED = 0.15
 """Seconds after which text that was given counts in the seconds that its listener has left."""
 
 LEAST = 3
@@ -61,7 +59,7 @@ class PendingText:
         in_flight: InFlight,
         limit: int,
         patience: float | None,
-        seconds_left: Callable[[], float],
+        stream: Callable[[], SpeechStream | None],
         notes: ContextNotes,
         opening: Callable[[str], SettledWords | None] = lambda text: None,
     ) -> None:
@@ -69,15 +67,15 @@ class PendingText:
         Args:
             limit: most characters that the reader hasn't taken.
             patience: seconds after which text is given although its sentence isn't complete; None: never.
-            seconds_left: function that returns the seconds of audio that the listener has left.
+            stream: function that returns the stream that speaks the text; None: none does.
             notes: the context's.
             opening: function that returns what can be spoken of a text whose sentence isn't whole.
         """
         self._opening = opening
         self.said = 0
-        """Number of the held text's first words that are spoken, although their sentence isn't whole."""
-        self._ahead = 0
-        """Characters given since all text was heard."""
+        """Number of the held text's first words that were given, although their sentence isn't whole."""
+        self.before = 0
+        """Number of them that streams before the one in use have spoken."""
         self._given_at = -math.inf
         """Time at which the last text was given."""
         self._notes = notes
@@ -88,7 +86,7 @@ class PendingText:
         self._in_flight = in_flight
         self._limit = limit
         self._patience = patience
-        self._seconds_left = seconds_left
+        self._stream = stream
         self._countdown = Countdown(self._look)
         self._written_at = 0.0
         self._held_since: float | None = None
@@ -120,6 +118,12 @@ class PendingText:
     def held(self) -> int:
         """Characters that aren't complete sentences yet."""
         return len(self._growth)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds of audio that the listener has left."""
+        stream = self._stream()
+        return stream.seconds_left if stream is not None else 0.0
 
     def write(self, text: str, settled: bool = False) -> None:
         """Take more text. If it is `settled`, a text that ends like a sentence is one.
@@ -163,9 +167,11 @@ class PendingText:
             self.close()
             self.growing.end()
 
-    def renew(self) -> None:
-        """End the text of the stream in use; later text is for another stream. Held text stays held."""
+    def renew(self, said: int | None = None) -> None:
+        """End the text of the stream in use, all of which is spoken; later text is for another stream. Held text stays
+        held. `said`: what a killed front has noted."""
         number = self.growing.number + 1
+        self.said = self.before = (self.growing.said or self.before) if said is None else said
         self._notes.note("renew", number, self._growth.text, self.said)
         self.growing.end()
         self._texts.append(GrowingText(number, self._hurried))
@@ -180,26 +186,20 @@ class PendingText:
         except TextError:
             self._notes.lost = True  # a successor would speak the piece
             raise
-        self.growing.add(TextPart(piece.text, piece.paragraph, flush, said=self.said, in_flight=entry))
-        self.said = 0
-        self._note_given(len(piece.text))
+        self.growing.add(TextPart(piece.text, piece.paragraph, flush, said=self.before, in_flight=entry))
+        self.said = self.before = 0
+        self._given_at = asyncio.get_running_loop().time()
         if not len(self._growth):
             self._held_since = None
-
-    def _note_given(self, characters: int) -> None:
-        self._ahead += characters
-        self._given_at = asyncio.get_running_loop().time()
 
     def _open(self) -> None:
         """Give the settled beginning of the held sentence, if its listener has too little to hear to wait for its
         end."""
-        if self._repeats or not len(self._growth) or self._seconds_left() > SOON:
+        if self._repeats or not len(self._growth) or self.seconds_left > SOON:
             return
-        since_given = asyncio.get_running_loop().time() - self._given_at
-        if since_given > SETTLES and self._seconds_left() <= 0:
-            self._ahead = 0
-        if self._ahead > SHORT and since_given < SETTLES:
-            return  # what was given isn't planned yet
+        stream = self._stream()
+        if asyncio.get_running_loop().time() < self._given_at + PLANNED or (stream is not None and stream.making):
+            return  # what was given comes first: a sentence that is begun in more places takes longer
         found = self._opening(self._growth.text)
         if found is not None and found.words >= self.said + (LEAST if self.said else 1):
             self.give_opening(*found)
@@ -212,9 +212,9 @@ class PendingText:
         except TextError:
             self._notes.lost = True
             raise
-        self.growing.add(TextPart(text, in_flight=entry, opening=words, said=self.said))
+        self.growing.add(TextPart(text, in_flight=entry, opening=words, said=self.before))
         self.said = words
-        self._note_given(len(text))
+        self._given_at = asyncio.get_running_loop().time()
 
     def _look_in(self, seconds: float) -> None:
         if len(self._growth):
@@ -236,7 +236,7 @@ class PendingText:
             waits.append(self._held_since + self._patience - now)
             if waits[-1] <= 0:
                 self.give_rest()
-        waits.append(max(self._written_at + PAUSE - now, self._seconds_left() - LITTLE))
+        waits.append(max(self._written_at + PAUSE - now, self.seconds_left - LITTLE))
         if waits[-1] <= 0:
             self.give_ended()
         self._open()

@@ -37,7 +37,7 @@ class TextPart:
     """0, or the part is the beginning of a sentence that isn't whole yet: the number of its words that are spoken now.
     The others only give them their prosody, and all of it comes again, in another opening or with its sentence."""
     said: int = 0
-    """Number of the text's first words that openings before it have had spoken."""
+    """Number of the text's first words that streams before this one have spoken."""
     in_flight: TextInFlight = field(default_factory=TextInFlight)
     """The text's entry on the board of texts that are being answered."""
 
@@ -74,6 +74,8 @@ class GrowingText:
         """Text of each part."""
         self.ended = False
         """True once no part will be added."""
+        self.said = 0
+        """Number of the first words, of the sentence that isn't whole, that are spoken. The reader's."""
 
     @property
     def unread(self) -> int:

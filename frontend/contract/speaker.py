@@ -32,6 +32,11 @@ class SpeechStream(Protocol):
         ...
 
     @property
+    def making(self) -> bool:
+        """True while audio is planned that isn't made."""
+        ...
+
+    @property
     def cached(self) -> bool:
         """Everything so far was spoken before and is only repeated."""
         ...

@@ -153,6 +153,7 @@ class _Planner:
                 if (opening := self._source.opening()) is None:
                     yield TextMark.HOLDING if units and not self._said else TextMark.WAITING
                 elif (segment := self._opened(units, opening)) is not None:
+                    self._source.spoke(opening.words)
                     yield segment
             if not units:
                 mark = self._source.next_stretch()
@@ -183,6 +184,7 @@ class _Planner:
         """The part of the held units and of a sentence's beginning that can be spoken; None if there is none."""
         units = [*held, *opening.units]
         words = len(words_of(held)) + opening.words
+        self._said = max(self._said, len(words_of(held)) + opening.said if opening.said else 0)
         if not opening.words or words <= self._said:
             return None
         whole = _segment(units)

@@ -41,6 +41,9 @@ class SentenceSource:
         """Remove the beginning of the next sentence if that is to be spoken before the sentence is whole."""
         return None
 
+    def spoke(self, words: int) -> None:
+        """Note that so many first words of a sentence are spoken before it is whole."""
+
     @property
     def said(self) -> int:
         """Number of words of the sentence that was taken last which were spoken before."""
@@ -54,6 +57,8 @@ class BegunSentence:
     units: Sentence
     words: int
     """Number of its words that are spoken, those that were spoken before included."""
+    said: int = 0
+    """Number of them that streams before this one have spoken."""
 
 
 class WrittenText(SentenceSource):
@@ -91,6 +96,7 @@ class WrittenText(SentenceSource):
                     return None
                 part = self._text.take()
                 if part is not None:
+                    self._text.said = 0
                     self._sentences, self._flush = self._sentences_of(part), part.flush
                     self._part_said = part.said
                 elif ended:
@@ -119,8 +125,13 @@ class WrittenText(SentenceSource):
         assert part is not None
         units = tuple(unit for sentence in self._sentences_of(part) for unit in sentence)
         words = part.text.split()
-        is_as_written = words_of(units) == words
-        return BegunSentence(units, self._settled(words[: part.opening]) if is_as_written else 0)
+        settled = self._settled(words) if words_of(units) == words else 0
+        if not self._text.said and settled < len(words):
+            settled = 0  # it would stop at that word until the sentence is whole
+        return BegunSentence(units, min(settled, part.opening), part.said)
+
+    def spoke(self, words: int) -> None:
+        self._text.said = words
 
     def next_stretch(self) -> TextMark | None:
         if self._ended:

@@ -223,6 +223,10 @@ class Stream:
         return self.timing.starts + (self.playback.position + planned) / self.engine.sample_rate - time.monotonic()
 
     @property
+    def making(self) -> bool:
+        return any(segment.state in (SegmentState.PLANNED, SegmentState.DISPATCHED) for segment in self.segments)
+
+    @property
     def failed(self) -> bool:
         """True if the stream ends after the samples that are sealed."""
         return self._failure is not None

@@ -135,11 +135,11 @@ async def test_a_pause_of_the_writer_ends_no_wait_while_the_listener_has_enough(
     worker = desk.worker(1)
     context = desk.context()
 
-    def plenty() -> float:
+    def plenty(_: object) -> float:
         looked.set()
         return 5.0
 
-    context._pending._seconds_left = plenty
+    monkeypatch.setattr(pending.PendingText, "seconds_left", property(plenty))
     context.write("That is all.")
     async with asyncio.timeout(60):
         await looked.wait()
@@ -335,6 +335,24 @@ async def test_a_text_that_stops_in_a_sentence_goes_on_where_it_stopped(monkeypa
     desk.close()
 
 
+async def test_a_sentence_is_gone_on_with_once_its_opening_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending, "PLANNED", 0.0)
+    monkeypatch.setattr(pending, "SOON", 60.0)
+    desk = ContextDesk(FrontSettings(growing_text="now"))
+    worker = desk.worker(1, engine=PARTS)
+    heard = Heard(desk.context())
+    heard.context.write("I can help you with ")
+    order = await worker.has(1)
+    for word in ("that ", "if ", "you ", "wait ", "for ", "me "):
+        heard.context.write(word)
+    assert (said(worker), heard.context._pending.said) == (["I can help"], 3)
+    worker.speak(order)
+    await worker.has(2)
+    assert said(worker) == ["I can help", "you with that if you wait"]
+    heard.context.close()
+    desk.close()
+
+
 async def test_a_whole_sentence_that_comes_at_once_is_one_segment() -> None:
     desk = ContextDesk(FrontSettings(growing_text="now"))
     worker = desk.worker(1, engine=PARTS)
@@ -343,5 +361,29 @@ async def test_a_whole_sentence_that_comes_at_once_is_one_segment() -> None:
     heard.context.finish()
     await heard.whole()
     assert said(worker) == SENTENCE_ENDS.split(ANSWER)
+    speaking.cancel()
+    desk.close()
+
+
+@pytest.mark.parametrize("place", range(8))
+@pytest.mark.parametrize("pauses", [False, True])
+async def test_a_word_that_its_sentence_decides_is_spoken_once(
+    monkeypatch: pytest.MonkeyPatch, place: int, pauses: bool
+) -> None:
+    """However the text comes: "read" waits for its sentence, and streams that end meanwhile spoke none of it."""
+    monkeypatch.setattr(pending, "PLANNED", 0.0)
+    monkeypatch.setattr(pending, "SOON", 60.0)
+    monkeypatch.setattr(context_module, "IDLE_AFTER", 0.01 if pauses else 60.0)
+    words = ["I", "can", "help", "you", "with", "that", "if"]
+    text = " ".join([*words[:place], "read", *words[place:], "you wait. Then we begin."])
+    desk = ContextDesk(FrontSettings(growing_text="now"))
+    worker = desk.worker(1, engine=PARTS)
+    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    for word in text.split(" "):
+        heard.context.write(f"{word} ")
+        await asyncio.sleep(0.02 if pauses else 0)
+    heard.context.finish()
+    await heard.whole()
+    assert " ".join(said(worker)) == text
     speaking.cancel()
     desk.close()

@@ -165,11 +165,13 @@ def test_what_another_stream_has_begun_is_gone_on_with(plan: Plan) -> None:
 
 def test_words_that_depend_on_their_sentence_wait_for_it() -> None:
     plan = Plan()
-    source = WrittenText(plan.text, sentences_of, lambda words: words.index("klmno"))
+    source = WrittenText(plan.text, sentences_of, lambda words: [*words, "klmno"].index("klmno"))
     plan.items = plan_growing(source, WINDOWED, 1.0, KOKORO, LIMITS)
-    assert parts(plan, BEGUN) == [("abcde fghij", Cut.SEAM), WAITING]
-    other = TextPart("klmno fghij pqrst uvwxy zabcd", opening=3)
-    assert parts(Plan(), other)[0] == ("klmno fghij pqrst", Cut.SEAM)
+    assert parts(plan, BEGUN) == [WAITING], "a sentence that would stop at such a word isn't begun"
+    begun = "abcde fghij pqrst uvwxy zabcd"
+    assert parts(plan, TextPart(begun, opening=3)) == [("abcde fghij pqrst", Cut.SEAM), WAITING]
+    assert parts(plan, TextPart(f"{begun} klmno efghi", opening=6)) == [("uvwxy zabcd", Cut.SEAM), WAITING]
+    assert plan.text.said == 5
 
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."
