@@ -165,8 +165,6 @@ class Slot:
         self._memory = memory
         self._at = at
         self._generation, self.entry = self._read()
-        self._cuts = 0
-        """Cuts that may be left of the request in hand."""
 
     # -- the entry
 
@@ -189,13 +187,10 @@ class Slot:
         self._generation, self.entry = self._read()
         self.commit(ConnectionEntry(connection))
         self._give_back(_CUTS_AT, SLOT_BYTES)
-        self._cuts = 0
 
     def next_request(self) -> None:
         """Forget the request in hand, whose answer is whole."""
-        for index in range(self._cuts):
-            self._store(_CUTS_AT + index * _CUT.size, bytes(_CUT.size))
-        self._cuts = 0
+        self._store(_CUTS_AT, bytes(_CUT.size))
         long = self.entry.received > _KEPT
         self.commit(ConnectionEntry(self.entry.connection, sent=self.entry.sent, kept_from=self.entry.sent))
         if long:
@@ -287,11 +282,15 @@ class Slot:
     # -- the text's segments
 
     def cut(self, index: int, cut: SegmentCut) -> bool:
-        """Keep the text's segment of that index; returns False if there is no room for it."""
+        """Keep the text's segment of that index, and forget what followed another one there: it is of another plan, or
+        of the request before. Returns False if there is no room for it."""
         if index >= MAX_CUTS or cut.units > 0xFFFF:
             return False
-        self._store(_CUTS_AT + index * _CUT.size, _CUT.pack(cut.units, cut.key[:6]))
-        self._cuts = max(self._cuts, index + 1)
+        at, kept = _CUTS_AT + index * _CUT.size, _CUT.pack(cut.units, cut.key[:6])
+        if self._bytes(at, _CUT.size) != kept:
+            if index + 1 < MAX_CUTS:
+                self._store(at + _CUT.size, bytes(_CUT.size))
+            self._store(at, kept)
         return True
 
     @property
@@ -303,7 +302,6 @@ class Slot:
             if not units:
                 break
             found.append(SegmentCut(units, key))
-        self._cuts = len(found)
         return found
 
     def _bytes(self, at: int, length: int) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shlex
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -196,7 +196,7 @@ def wyoming_settings(asked: Asked) -> Change:
 def desktop_entry(asked: Asked) -> Change:
     """An entry of the desktop's menu, which a file manager offers for texts too. Files that it opens are read; without
     one, what is marked."""
-    if sys.platform == "darwin":
+    if platform.system() == "Darwin":
         words = "In Automator, in a new Quick Action with Run Shell Script, Pass input: to stdin"
         return ShownLines(words, shlex.join(["env", f"KOKORO_LIVE_URL={asked.here}", *own_command("play", "-")]))
     variables = [f"KOKORO_LIVE_URL={asked.here}", *([f"KOKORO_LIVE_API_KEY={asked.key}"] if asked.key else [])]

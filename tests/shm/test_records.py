@@ -145,6 +145,23 @@ def test_what_has_no_room_is_lost_and_says_so() -> None:
     assert slot.cut(1 << 20, SegmentCut(1, b"")) is False
 
 
+def test_cuts_are_the_request_s_own_and_the_plan_s_last() -> None:
+    slot = RecordedSlot()
+    first = [SegmentCut(units, b"abcdef") for units in (2, 3, 4, 5)]
+    for index, cut in enumerate(first):
+        slot.cut(index, cut)
+    successor = Slot(slot.bytes, 0)
+    for index, cut in enumerate(first[:2]):
+        successor.cut(index, cut)
+    assert successor.cuts == first, "what is planned as before keeps what follows it"
+    successor.cut(2, SegmentCut(9, b"abcdef"))
+    assert Slot(slot.bytes, 0).cuts == [*first[:2], SegmentCut(9, b"abcdef")]
+    last = Slot(slot.bytes, 0)
+    last.next_request()
+    last.cut(0, SegmentCut(7, b"ghijkl"))
+    assert Slot(slot.bytes, 0).cuts == [SegmentCut(7, b"ghijkl")]
+
+
 def test_a_slot_belongs_to_its_connection_and_an_idle_one_takes_two_pages() -> None:
     fd = reserve_records()
     mapped = Records(fd)
