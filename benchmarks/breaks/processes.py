@@ -87,7 +87,7 @@ BREAKS = (
     Mutation(
         "progress-counts",
         "supervisor/processes/role.py",
-        "        if progressed:\n",
+        "        if progressed or not self._max_deaths:\n",
         "        if False:\n",
         ("tests/supervisor/processes/test_restarts.py",),
     ),
@@ -129,7 +129,7 @@ BREAKS = (
     Mutation(
         "fewer-deaths-go-on-first",
         "frontend/serving/acceptor.py",
-        "LATER * max(counted.deaths - 1 - entry.waited, 0)",
+        "LATER * max(counted.deaths - entry.begun - entry.waited, 0)",
         "0",
         ("tests/frontend/test_suspect_answers.py",),
     ),

@@ -130,7 +130,8 @@ async def take_over(
         return await _continued(connections, slot, client, make_protocol, counted)
     counted = replace(counted, waited=0)
     slot.commit(replace(entry, waited=entry.waited + 1))
-    await asyncio.sleep(LATER * max(counted.deaths - 1 - entry.waited, 0))
+    # Nobody plays an answer that hasn't begun: it waits for those that would be silent meanwhile.
+    await asyncio.sleep(LATER * max(counted.deaths - entry.begun - entry.waited, 0))
     async with connections.suspects:
         connection = await _continued(connections, slot, client, make_protocol, counted)
         if connection is not None and connection.record is not None:

@@ -223,7 +223,8 @@ def _quoted(*words: str) -> str:
     doubled once more."""
     quoted = []
     for word in (each.replace("%", "%%") for each in words):
-        escaped = re.sub(r'(["`$\\])', r"\\\1", word).replace("\\", "\\\\")
+        escaped = re.sub(r'(["`$\\])', r"\\\1", word)
+        escaped = escaped.replace("\\", "\\\\")
         quoted.append(f'"{escaped}"' if re.search(r"[^\w@+=:,./%-]", word) else word)
     return " ".join(quoted)
 

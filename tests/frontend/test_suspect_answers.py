@@ -21,13 +21,13 @@ from shm.records import SLOT_BYTES, ConnectionEntry, Records, Slot, reserve_reco
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 
 
-async def test_fewer_deaths_go_on_first() -> None:
+async def test_fewer_deaths_go_on_first_and_of_these_what_is_being_heard() -> None:
     records = Records(reserve_records())
     connections = Connections(asyncio.Protocol, FrontSettings(), 10, Metrics())
     order: list[int] = []
     clients: list[socket.socket] = []
 
-    async def go_on(number: int, deaths: int, listener: socket.socket) -> None:
+    async def go_on(number: int, deaths: int, begun: bool, listener: socket.socket) -> None:
         class Protocol(asyncio.Protocol):
             def data_received(self, _data: bytes) -> None:
                 order.append(number)
@@ -39,14 +39,16 @@ async def test_fewer_deaths_go_on_first() -> None:
         slot = records.begin(number, number)
         assert slot
         slot.receive(b"GET / HTTP/1.1\r\n\r\n")
-        slot.commit(ConnectionEntry(number, serial=1, received=slot.entry.received, deaths=deaths))
+        place = b"place" if begun else b""
+        entry = ConnectionEntry(number, serial=1, received=slot.entry.received, deaths=deaths, begun=begun, place=place)
+        slot.commit(entry)
         assert await take_over(connections, slot, listener.accept()[0], lambda: connection)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         async with asyncio.timeout(DEFAULT_TIMEOUT), asyncio.TaskGroup() as group:
-            for number, deaths in enumerate((2, 1, 0)):
-                group.create_task(go_on(number, deaths, listener))
-    assert order == [2, 1, 0]
+            for number, (deaths, begun) in enumerate(((2, False), (1, False), (0, False), (0, True))):
+                group.create_task(go_on(number, deaths, begun, listener))
+    assert order == [3, 2, 1, 0]
     for client in clients:
         client.close()
     records.close()
@@ -61,7 +63,7 @@ async def test_the_turn_of_every_answer_comes_though_fronts_die_sooner_than_it(m
     slot.commit(ConnectionEntry(1, serial=1, deaths=6))
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
         ours = listener.accept()[0]
-        for waited in range(1, 7):
+        for waited in range(1, 8):
             waiting = asyncio.create_task(take_over(connections, slot, ours, asyncio.Protocol))
             await asyncio.sleep(0)
             assert (slot.entry.deaths, slot.entry.waited, waiting.done()) == (6, waited, False), "it isn't to blame"
