@@ -107,7 +107,7 @@ async def text(request: web.Request) -> web.Response:
     Access.KEY,
     "Library",
     json_answer("It is kept.", LibraryRow),
-    errors=WITH_BODY,
+    errors=(*WITH_BODY, 404),
     body=LibraryText,
     example={"id": "1-2", "title": "A", "paragraphs": [], "place": {"line": 0, "offset": 0}, "part": 0.5, "at": 1},
     id_pattern="[a-z0-9-]{1,64}",
