@@ -96,7 +96,7 @@ class Listeners:
         self._judge = OpinionScorer(1) if self.there else None
 
     def hear(self, text: str, sound: Pcm, heard: Heard) -> str:
-        """What Whisper understood; empty if it isn't there."""
+        """Words that Whisper understood; empty if it isn't there."""
         if not (self._ears and self._judge):
             return ""
         understood = self._ears.understood(sound)

@@ -34,7 +34,7 @@ class _Part:
 
     context: av.AudioCodecContext
     number: int
-    """Of its next packet, in the stream."""
+    """Number of its next packet in the stream."""
     first: int = 0
     """The first packet that isn't left out."""
     end: float = math.inf
@@ -131,7 +131,7 @@ class AvEncoder:
         return frame
 
     def _part(self, context: av.AudioCodecContext) -> _Part:
-        """That of a context which is given the samples from here on."""
+        """Part of a context that is given the samples from here on."""
         number = self._samples // self._frame_size
         return _Part(context, number, number + self._codec.lead if number else 0)
 
@@ -165,7 +165,7 @@ class AvEncoder:
         self._container.mux(packet)
         self._given += 1
         number = self._given - held
-        """Of the first packet that the muxer still has, and whose bytes come next."""
+        """Number of the first packet that the muxer still has, and whose bytes come next."""
         if lead and not self._whole and number > 0 and not number % (LEADS * lead):
             if number == first:
                 self._ready.begin(self.seam[1])

@@ -151,7 +151,7 @@ def _time(path: Path) -> int:
 
 
 async def _on_disk(do: Callable[[], Result]) -> Result:
-    """In a thread, because the disk may hang."""
+    """Do it in a thread, because the disk may hang."""
     try:
         return await asyncio.to_thread(do)
     except FileNotFoundError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Money, Quantity
-from text.normalization.classes.numbers import signed, written_number
+from text.normalization.classes.numbers import signed, written, written_number
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.35
@@ -150,16 +150,7 @@ class Amounts:
 
 def _written_amount(line: Tokens, place: int) -> tuple[str, int]:
     """Number as `written_number` has it, also with a comma before its hundredths: 1.234,56, 19,99."""
-    number, after = written_number(line, place)
-    whole = number.replace(".", "")
-    while (point := line.has(after, ".", glued=True)) or (line[after].kind == "d" and line[after].gap):
-        group = line[after + point]
-        if group.kind != "d" or len(group.text) != 3:
-            break
-        whole, after = whole + group.text, after + point + 1
-    hundredths = line[after + 1]
-    comma = line.has(after, ",", glued=True) and len(hundredths.text) == 2 and hundredths.kind == "d"
-    grouped = "." not in number or len(number.partition(".")[2]) == 3
-    if number and comma and grouped and not hundredths.gap and line.ends(after + 2):
-        return f"{whole}.{hundredths.text}", after + 2
+    found = written(line, place, ",")
+    if found and len(found.fraction) == 2 and line[found.after - 2].text == "," and line.ends(found.after):
+        return f"{found.whole}.{found.fraction}", found.after
     return written_number(line, place)
