@@ -1,12 +1,13 @@
 """Fuzz the parsers of foreign bytes, one after another, guided by the code that inputs reach.
 
-    python -m benchmarks.fuzzing [NAME ...] [--seconds 3 | --minutes 60] [--seed 1] [--folder FOLDER] [--minimise]
+    python -m benchmarks.fuzzing [NAME ...] [--seconds 3 | --minutes 60] [--longer SECONDS] [--seed 1] [--processes 1]
+        [--folder FOLDER] [--minimise]
 
 Each target runs in a process of its own (libFuzzer by way of atheris) and begins with its seeds and the kept corpus. A
 finding is an exception that isn't the parser's own, more processor time than the input's length allows, or a hang; with
-findings the exit status is 1. Findings and grown corpora stay in FOLDER. --minimise adds to `benchmarks/fuzzing/corpus`
-what reached more code, as few and as short inputs as do. Where atheris can't be had (outside Linux on x86-64), the
-corpora are only replayed, and a line says so.
+findings the exit status is 1. --longer is for a fifth of the targets, another fifth at each of five seeds. Findings and
+grown corpora stay in FOLDER. --minimise adds to `benchmarks/fuzzing/corpus` what reached more code, as few and as short
+inputs as do. Where atheris can't be had (outside Linux on x86-64), the corpora are only replayed, and a line says so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +78,18 @@ def replay(target: Target) -> list[str]:
 
 def forked(run: Callable[[], None]) -> int:
     """Run it in a process of its own; its exit status."""
-    child = os.fork()
-    if child:
-        _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status)
+    return ended(begun(run))
+
+
+def ended(child: int) -> int:
+    """Wait for a process; its exit status."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def begun(run: Callable[[], None]) -> int:
+    """Run it in a process of its own; its number."""
+    if child := os.fork():
+        return child
     try:
         run()
     except SystemExit as ended:
@@ -186,6 +195,16 @@ def _fuzzing(target: Target, folder: Path, seconds: float, seed: int, until_foun
     atheris.Fuzz()
 
 
+FIFTH = 5
+
+
+def shares(names: Sequence[str], seconds: float, longer: float, seed: int) -> dict[str, float]:
+    """Seconds for each target, the longest first: every fifth one, counted from a place that the seed chooses, has
+    `longer`."""
+    given = {name: longer if number % FIFTH == seed % FIFTH else seconds for number, name in enumerate(names)}
+    return dict(sorted(given.items(), key=lambda each: -each[1]))
+
+
 def _escaped(word: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in word.encode())
 
@@ -195,23 +214,33 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="targets; by default all")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each target")
     parser.add_argument("--minutes", type=float, help="instead of --seconds")
+    parser.add_argument("--longer", type=float, metavar="SECONDS", help="for a fifth of the targets, by the seed")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="targets at a time")
     parser.add_argument("--folder", type=Path, help="where corpora and findings stay")
     parser.add_argument("--minimise", action="store_true", help="keep in the repository what reached more code")
     asked = parser.parse_args()
     table = targets()
     if unknown := set(asked.names) - table.keys():
         parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(table)}")
-    chosen = [table[name] for name in asked.names or table]
-    guided = has_atheris()
-    if not guided:
+    if not has_atheris():
         print("NOT FUZZED: atheris isn't installed, so the corpora are only replayed", file=sys.stderr)
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="kokoro-live-fuzzing-"))
     seconds = asked.minutes * 60 if asked.minutes else asked.seconds
+    due = shares(asked.names or [*table], seconds, asked.longer or seconds, asked.seed)
+    parts = [dict([*due.items()][number :: asked.processes]) for number in range(asked.processes)]
+    children = [begun(lambda part=part: sys.exit(_rounds(part, table, folder, asked))) for part in parts]  # type: ignore[misc]
+    wrong = sum(map(ended, children))
+    print(f"{len(due)} targets, {wrong} findings" + (f", in {folder}" if wrong or asked.folder else ""))
+    return 1 if wrong else 0
+
+
+def _rounds(due: Mapping[str, float], table: Mapping[str, Target], folder: Path, asked: argparse.Namespace) -> int:
+    """Fuzz so many seconds each, one target after another; the number of findings."""
     wrong = 0
-    for target in chosen:
-        started = time.monotonic()
-        if guided:
+    for name, seconds in due.items():
+        target, started = table[name], time.monotonic()
+        if has_atheris():
             executed, findings = fuzz(target, folder / target.name, seconds, asked.seed)
             if asked.minimise:
                 forked(lambda target=target: minimise(target, folder / target.name))  # type: ignore[misc]
@@ -221,8 +250,7 @@ def main() -> int:
         for finding in findings:
             print(f"  FOUND: {finding}", flush=True)
         wrong += len(findings)
-    print(f"{len(chosen)} targets, {wrong} findings" + (f", in {folder}" if wrong or asked.folder else ""))
-    return 1 if wrong else 0
+    return wrong
 
 
 if __name__ == "__main__":
