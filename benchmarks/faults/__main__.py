@@ -1,9 +1,10 @@
 """Every system call fails once, in each of the ways that it can: nothing is lost, wrong or silent, and nothing hangs.
 
-    python -m benchmarks.faults [--scenario NAME]... [--kind NAME]... [--short SECONDS] [--json FILE]
+    python -m benchmarks.faults [--scenario NAME]... [--kind NAME]... [--every N] [--short SECONDS] [--json FILE]
 
-The calls of an undisturbed run of each scenario are counted. Then each call fails in turn, in a process of its own,
-once in each way (`shim.KINDS`), and the same is tried again without a failure. A *power cut* leaves one of the states
+The calls of an undisturbed run of each scenario are counted, by their sites: the lines that make them, and the process.
+Then each call fails in turn, in a process of its own, once in each way (`shim.KINDS`), and the same is tried again
+without a failure. `--every` leaves out calls of a site that has had one. A *power cut* leaves one of the states
 of the disk that are legal at any point of the run (`power.py`): it is tried again on that, and what the run had
 promised when it ended must be there. Exits 1 if an outcome is bad. Linux only; needs a C compiler (`cc`).
 """
@@ -41,6 +42,13 @@ def main() -> int:
     parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
     parser.add_argument("--kind", action="append", default=[], help="only kinds whose name begins so")
     parser.add_argument(
+        "--every",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of a site's calls, the first and every Nth later; 0: the first",
+    )
+    parser.add_argument(
         "--short", type=float, default=0.0, metavar="SECONDS", help="a random part of all trials, for so long"
     )
     parser.add_argument("--seed", type=int, default=1)
@@ -73,23 +81,24 @@ def _run(options: argparse.Namespace) -> int:
             if not options.scenario or each.name in options.scenario
         }
         due = [
-            (name, kind, nth)
+            (name, kind, call)
             for name, trials in series.items()
             for kind in kinds
-            for nth in range(1, trials.times(kind) + 1)
-            if options.nth in (0, nth)
+            for number, call in enumerate(trials.calls(kind, options.every), 1)
+            if options.nth in (0, number)
         ]
         if options.short:
             random.Random(options.seed).shuffle(due)
         began = time.monotonic()
-        for name, kind, nth in due:
+        for name, kind, call in due:
             if options.short and time.monotonic() - began > options.short:
                 break
-            trial = series[name].trial(kind, nth)
+            trial = series[name].trial(kind, call)
             found.append(trial)
             if trial.outcome in BAD:
                 print(
-                    f"{trial.outcome.upper()}: {name}, {kind.name}, call {nth} ({trial.failed}): {trial.told}",
+                    f"{trial.outcome.upper()}: {name}, {kind.name}, call {trial.nth} of {trial.site} ({trial.failed}): "
+                    f"{trial.told}",
                     flush=True,
                 )
     if options.json:
@@ -112,7 +121,7 @@ def _show(
             outcomes = Counter(trial.outcome for trial in found if (trial.scenario, trial.kind) == (name, kind.name))
             if outcomes:
                 counted = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-                print(f"| {name} | {kind.name} | {trials.times(kind)} | {counted} |")
+                print(f"| {name} | {kind.name} | {len(trials.calls(kind))} | {counted} |")
 
 
 @contextmanager

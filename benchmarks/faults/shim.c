@@ -6,6 +6,9 @@
  * CONTROL is a file that holds a `struct control` (`benchmarks/faults/shim.py` has the same layout). All processes that map
  * it count their calls together, so "the nth" is one call of the whole program. Linux with glibc only.
  *
+ * A call's site is the lines of Python that made it. In the mode SITES nothing fails, and CONTROL.log gets a line for each
+ * call: its group and its site. Else only the calls of the control's site are counted.
+ *
  * In the mode RECORD nothing fails: each change of our files is appended to CONTROL.log, in the order of the calls, as
  * `benchmarks/faults/power.py` reads it. Changes by a mapping, or from within the C library, aren't seen.
  *
@@ -36,7 +39,7 @@
 #include <unistd.h>
 
 enum group { WRITE, OPEN, RENAME, SYNC, READ, DESCRIPTOR, TRANSFER_IN, TRANSFER_OUT, MEMORY, PROCESS, THREAD, CLOCK, GROUPS };
-enum mode { FAIL, SHORT, JUMP, RECORD };
+enum mode { FAIL, SHORT, JUMP, RECORD, SITES };
 
 struct control {
     int32_t armed, group, mode, error;
@@ -44,7 +47,7 @@ struct control {
     int64_t jump; /* seconds by which the wall clock is off from the nth reading on */
     int64_t counts[GROUPS];
     int64_t fired;
-    char call[32], path[256], prefix[256];
+    char call[32], path[256], prefix[256], site[512];
 };
 
 static struct control *control;
@@ -91,9 +94,94 @@ static int our_stream(int fd, struct stat *found) {
     return fd > 2 && fstat(fd, found) == 0 && (S_ISFIFO(found->st_mode) || S_ISSOCK(found->st_mode));
 }
 
+/* CPython's own functions, by name: this library also goes into programs that have none. */
+#define PYTHON(type, name, ...) \
+    static type (*name)(__VA_ARGS__); \
+    if (!name) name = dlsym(RTLD_DEFAULT, #name); \
+    if (!name) return
+
+static void append_line(char *site, size_t size, void *frame) {
+    PYTHON(void *, PyFrame_GetCode, void *);
+    PYTHON(int, PyFrame_GetLineNumber, void *);
+    PYTHON(void *, PyObject_GetAttrString, void *, const char *);
+    PYTHON(const char *, PyUnicode_AsUTF8, void *);
+    PYTHON(void, Py_DecRef, void *);
+    void *code = PyFrame_GetCode(frame), *file = PyObject_GetAttrString(code, "co_filename");
+    const char *path = PyUnicode_AsUTF8(file), *name = strrchr(path, '/');
+    while (name && name > path && name[-1] != '/') name--;
+    size_t used = strlen(site);
+    snprintf(site + used, size - used, " < %s:%d", name ? name : path, PyFrame_GetLineNumber(frame));
+    Py_DecRef(file);
+    Py_DecRef(code);
+}
+
+enum { INNERMOST = 4 };
+static void append_lines(char *site, size_t size) {
+    PYTHON(int, Py_IsInitialized, void);
+    PYTHON(void *, PyGILState_GetThisThreadState, void);
+    PYTHON(int, PyGILState_Ensure, void);
+    PYTHON(void, PyGILState_Release, int);
+    PYTHON(void *, PyThreadState_GetFrame, void *);
+    PYTHON(void *, PyFrame_GetBack, void *);
+    PYTHON(void, Py_DecRef, void *);
+    if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) return;
+    int state = PyGILState_Ensure();
+    void *frame = PyThreadState_GetFrame(PyGILState_GetThisThreadState());
+    for (int depth = 0; frame && depth < INNERMOST; depth++) {
+        append_line(site, size, frame);
+        void *back = PyFrame_GetBack(frame);
+        Py_DecRef(frame);
+        frame = back;
+    }
+    if (frame) Py_DecRef(frame);
+    PyGILState_Release(state);
+}
+
+/* The process's title, the function of the C library, and the innermost lines of Python that call it. */
+static void locate(char *site, size_t size, const char *call) {
+    int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat");
+    ssize_t (*get)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pread64");
+    int before = errno, held = exempt;
+    exempt = 1; /* what Python does for this isn't meant */
+    char title[64] = "";
+    int fd = real(AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t length = get(fd, title, sizeof title - 1, 0);
+        title[length < 0 ? 0 : length] = 0;
+        close(fd);
+    }
+    snprintf(site, size, "%s, %s", title, call);
+    append_lines(site, size);
+    exempt = held;
+    errno = before;
+}
+
+static void append_to_log(const struct iovec *parts, int count) {
+    int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat");
+    ssize_t (*put)(int, const struct iovec *, int) = dlsym(RTLD_NEXT, "writev");
+    char name[512];
+    snprintf(name, sizeof name, "%s.log", getenv("KOKORO_LIVE_FAULTS"));
+    int log = real(AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    put(log, parts, count);
+    close(log);
+}
+
 /* Count a call; true if it is the one that fails. */
 static int hit(enum group group, const char *call, const char *path) {
     if (!meant()) return 0;
+    if (control->mode == SITES || ((int)group == control->group && control->site[0])) {
+        char site[sizeof control->site];
+        locate(site, sizeof site, call);
+        if (control->mode == SITES) {
+            char line[sizeof site + 8];
+            int before = errno;
+            struct iovec part = {line, snprintf(line, sizeof line, "%d\t%s\n", group, site)};
+            append_to_log(&part, 1);
+            errno = before;
+        } else if (strcmp(site, control->site)) {
+            return 0;
+        }
+    }
     int64_t number = __atomic_add_fetch(&control->counts[group], 1, __ATOMIC_SEQ_CST);
     if ((int)group != control->group || control->nth == 0 || number != control->nth) return 0;
     control->fired = getpid();
@@ -109,10 +197,8 @@ static void changed(char letter, const char *path, const char *other, int64_t at
     if (!meant() || control->mode != RECORD || !ours(other ? other : path)) return;
     int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat");
     ssize_t (*get)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pread64");
-    ssize_t (*put)(int, const struct iovec *, int) = dlsym(RTLD_NEXT, "writev");
-    char name[512], link[64], *data = NULL;
+    char link[64], *data = NULL;
     int before = errno;
-    snprintf(name, sizeof name, "%s.log", getenv("KOKORO_LIVE_FAULTS"));
     if (size > 0) {
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         int again = real(AT_FDCWD, link, O_RDONLY | O_CLOEXEC);
@@ -122,9 +208,7 @@ static void changed(char letter, const char *path, const char *other, int64_t at
     }
     struct change head = {letter, strlen(path), other ? strlen(other) : 0, at, size > 0 ? size : 0};
     struct iovec parts[] = {{&head, sizeof head}, {(void *)path, head.path}, {(void *)other, head.other}, {data, head.size}};
-    int log = real(AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    put(log, parts, 4);
-    close(log);
+    append_to_log(parts, 4);
     free(data);
     errno = before;
 }

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Mode(IntEnum):
     SHORT = 1
     JUMP = 2
     RECORD = 3
+    SITES = 4
 
 
 _DAY = 86_400
@@ -62,6 +64,9 @@ class Kind:
 
 POWER = Kind("power cut", Group.SYNC, mode=Mode.RECORD)
 """No call fails: the disk is left as a power cut may leave it."""
+
+SITES = Kind("sites", Group.SYNC, mode=Mode.SITES)
+"""No call fails: each call's site is noted."""
 
 KINDS = (
     Kind("write ENOSPC", Group.WRITE, errno.ENOSPC),
@@ -101,6 +106,7 @@ class _Control(ctypes.Structure):
         ("call", ctypes.c_char * 32),
         ("path", ctypes.c_char * 256),
         ("prefix", ctypes.c_char * 256),
+        ("site", ctypes.c_char * 512),
     )
 
 
@@ -117,31 +123,35 @@ class Shim:
     def __init__(self, folder: Path) -> None:
         """`folder` holds what `preloaded` has put there."""
         self.log = folder / "control.log"
-        """Where changes are recorded."""
+        """Where changes, or sites, are recorded."""
         self._file = (folder / "control").open("r+b")
         self._memory = mmap.mmap(self._file.fileno(), ctypes.sizeof(_Control))
         self.control = _Control.from_buffer(self._memory)
         self._library = ctypes.CDLL(str(folder / "shim.so"))
 
     @contextmanager
-    def armed(self, prefix: Path, kind: Kind = KINDS[0], nth: int = 0) -> Iterator[None]:
-        """Have the nth call fail within the block; 0 counts only. `prefix` limits the files that are meant."""
+    def armed(self, prefix: Path, kind: Kind = KINDS[0], nth: int = 0, site: bytes = b"") -> Iterator[None]:
+        """Have the nth call of that site fail within the block, or of all; 0: none. `prefix` limits the files."""
         control = self.control
         control.group, control.mode, control.error, control.jump = kind.group, kind.mode, kind.error, kind.jump
-        control.prefix, control.nth, control.fired = os.fsencode(prefix), nth, 0
+        control.prefix, control.nth, control.fired, control.site = os.fsencode(prefix), nth, 0, site
         control.call = control.path = b""
-        for group in Group:
-            control.counts[group] = 0
+        control.counts = type(control.counts)()
         control.armed = 1
         try:
             yield
         finally:
             control.armed = 0
 
-    @property
-    def counts(self) -> dict[Group, int]:
-        """Calls since the last arming."""
-        return {group: self.control.counts[group] for group in Group}
+    def sites(self) -> dict[Group, list[tuple[bytes, int]]]:
+        """Take the sites that were noted, in the order of their first calls, with their numbers of calls."""
+        noted = Counter(self.log.read_bytes().splitlines() if self.log.exists() else ())
+        self.log.unlink(missing_ok=True)
+        found: dict[Group, list[tuple[bytes, int]]] = {group: [] for group in Group}
+        for line, count in noted.items():
+            group, _, site = line.partition(b"\t")
+            found[Group(int(group))].append((site, count))
+        return found
 
     @property
     def failed(self) -> str:

@@ -13,18 +13,20 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.faults.power import Cut, Recording, on_disk, put, read_log
 from benchmarks.faults.scenarios import Refused, Scenario
-from benchmarks.faults.shim import POWER, Group, Kind, Shim
+from benchmarks.faults.shim import KINDS, POWER, SITES, Kind, Shim
 
 PATIENCE = 60.0
 """Seconds after which an attempt hangs."""
 
-GOOD = ("unharmed", "told", "refused")
+GOOD = ("unharmed", "unreached", "told", "refused")
 BAD = ("wrong", "silent", "unclear", "lost", "hang", "crash")
 OUTCOMES: Mapping[str, str] = {
     "unharmed": "as without the failure",
+    "unreached": "the call didn't come in this run",
     "told": "the same result, and a line in the log",
     "refused": "refused with a line, and the next attempt gave the result",
     "wrong": "another result than without the failure, or a wrong state on the disk",
@@ -48,9 +50,18 @@ class Attempt:
     """A traceback that was shown, or an exception that wasn't caught."""
     ended: str = ""
     """`hang` or `crash`."""
-    counts: dict[Group, int] = field(default_factory=dict)
     failed: str = ""
     """The call that failed."""
+
+
+class Call(NamedTuple):
+    """The nth call of a site, or the nth power cut."""
+
+    nth: int
+    site: bytes = b""
+
+
+NONE = Call(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,7 @@ class Trial:
     scenario: str
     kind: str
     nth: int
+    site: str
     outcome: str
     failed: str
     told: str
@@ -73,21 +85,25 @@ class Trials:
         self._number = 0
         self._next: dict[int, Attempt] = {}
         """Attempts without a failure, by the files that they began with."""
-        first = self._attempt(self._folder(), None, 0)
+        first = self._attempt(self._folder(), SITES)
         assert first.result is not None, (scenario.name, first)
         self.result = first.result
-        self._counts = first.counts
+        self._sites = shim.sites()
         self._cuts = self._record(scenario.holds) if scenario.holds else []
 
-    def times(self, kind: Kind) -> int:
-        """Calls that may fail in that way, or power cuts that leave different states."""
-        return len(self._cuts) if kind is POWER else self._counts[kind.group]
+    def calls(self, kind: Kind, every: int = 1) -> list[Call]:
+        """Calls that may fail in that way, or power cuts that leave different states. `every`: the first call of each
+        site and every so-manieth later one; 0: the first alone."""
+        if kind is POWER:
+            return [Call(nth) for nth in range(1, len(self._cuts) + 1)]
+        sites = self._sites[kind.group]
+        return [Call(nth, site) for site, count in sites for nth in range(1, count + 1, every or count)]
 
     def _record(self, holds: Callable[[Path], str]) -> list[Cut]:
         """Learn what power cuts may leave of an undisturbed run."""
         self._cut_folder = folder = self._folder()
         before = on_disk(folder)
-        self._attempt(folder, POWER, 0)
+        self._attempt(folder, POWER)
         changes = [each for each in read_log(self._shim.log) if Path(each.path).is_relative_to(folder)]
         self._recording = Recording(before, changes)
         assert self._recording.left(Cut(len(changes), len(changes), "all")) == on_disk(folder), self._scenario.name
@@ -102,29 +118,32 @@ class Trials:
         found = self._holds(folder) if self._recording.is_last(cut) else self._promised
         return folder, "" if found == self._promised else f"after {cut}: {found} instead of {self._promised}"
 
-    def trial(self, kind: Kind, nth: int) -> Trial:
+    def trial(self, kind: Kind, call: Call) -> Trial:
+        named = self._scenario.name, kind.name, call.nth, os.fsdecode(call.site)
         if kind is POWER:
-            folder, lost = self._after_power_cut(nth)
+            folder, lost = self._after_power_cut(call.nth)
             if lost:
-                return Trial(self._scenario.name, kind.name, nth, "lost", "", lost)
-            first = self._attempt(folder, None, 0)
-            first.failed = str(self._cuts[nth - 1])
+                return Trial(*named, "lost", "", lost)
+            first = self._attempt(folder)
+            first.failed = str(self._cuts[call.nth - 1])
         else:
             folder = self._folder()
-            first = self._attempt(folder, kind, nth)
+            first = self._attempt(folder, kind, call)
         outcome, told = self._judged(first, folder)
+        if outcome == "unharmed" and not first.failed:
+            outcome = "unreached"
         if outcome in GOOD:
             again = self._again(folder)
             if again.result != self.result:
                 outcome, told = "lost", f"{told} / then {again}"
         shutil.rmtree(folder)
-        return Trial(self._scenario.name, kind.name, nth, outcome, first.failed, told)
+        return Trial(*named, outcome, first.failed, told)
 
     def _again(self, folder: Path) -> Attempt:
         """The next attempt, without a failure; on files that an earlier one began with it isn't made anew."""
         files = hash(frozenset((os.path.relpath(path, folder), data) for path, data in on_disk(folder).items()))
         if files not in self._next:
-            self._next[files] = self._attempt(folder, None, 0)
+            self._next[files] = self._attempt(folder)
         return self._next[files]
 
     def _folder(self) -> Path:
@@ -148,13 +167,13 @@ class Trials:
             return ("refused" if told else "silent"), told
         return ("told" if told else "unharmed"), told
 
-    def _attempt(self, folder: Path, kind: Kind | None, nth: int) -> Attempt:
+    def _attempt(self, folder: Path, kind: Kind = KINDS[0], call: Call = NONE) -> Attempt:
         """Fork, and do it there."""
         said, answer = folder.with_suffix(".err"), folder.with_suffix(".json")
         pid = os.fork()
         if not pid:
             try:
-                self._do(folder, kind, nth, said, answer)
+                self._do(folder, kind, call, said, answer)
             finally:
                 os._exit(70)
         attempt = Attempt()
@@ -167,12 +186,12 @@ class Trials:
             attempt.lines = [*found["lines"], *filter(None, said.read_text(errors="replace").splitlines())]
             if "Traceback" in "\n".join(attempt.lines):
                 attempt.traces += "\n".join(attempt.lines)
-        attempt.counts, attempt.failed = self._shim.counts, self._shim.failed
+        attempt.failed = self._shim.failed
         said.unlink(missing_ok=True)
         answer.unlink(missing_ok=True)
         return attempt
 
-    def _do(self, folder: Path, kind: Kind | None, nth: int, said: Path, answer: Path) -> None:
+    def _do(self, folder: Path, kind: Kind, call: Call, said: Path, answer: Path) -> None:
         os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         homes = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HOME")
@@ -181,7 +200,7 @@ class Trials:
         logging.basicConfig(handlers=[log], level=logging.WARNING, force=True)
         result, traces = None, ""
         self._shim.mean_this_process()
-        with self._shim.armed(folder, *((kind, nth) if kind else ())):
+        with self._shim.armed(folder, kind, *call):
             try:
                 result = self._scenario.attempt(folder, self._shim)
             except Refused as error:
