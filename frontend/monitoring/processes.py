@@ -175,7 +175,7 @@ def _instead(before: list[Provider]) -> str:
 def _untried(name: str, situation: Situation) -> Provider:
     if any(process.role == "trial" for process in situation.processes):
         return Provider(name, "being tried", "it is compiled and compared with the CPU, which speaks meanwhile")
-    return Provider(name, "not tried", "no trial of it has been won since this worker began; the log says more")
+    return Provider(name, "not tried", "its trial was lost, or a worker that has it comes up: the log says which")
 
 
 def _with_figures(provider: Provider, trial: TrialInfo) -> Provider:
