@@ -60,6 +60,12 @@ CARTESIA = {
     **CARTESIA_VOICE,
     "output_format": {"encoding": "pcm_s16le", "sample_rate": 24000},
 }
+GOOGLE = {
+    "input": {"markup": "Hello. [pause long] There."},
+    "voice": {"languageCode": "en-GB", "ssmlGender": 1},
+    "audioConfig": {"audioEncoding": "MULAW", "speakingRate": 1.1, "pitch": -2, "sampleRateHertz": 8000},
+    "enableTimePointing": ["SSML_MARK"],
+}
 CONFIG = (
     b"port = " + b"[" * 1500,
     b'port = 8880\nhost = "127.0.0.1"\nlog_level = "info"\nworkers = 1\nheader_timeout = "10s"\napi_keys = ["a"]\n'

@@ -49,6 +49,8 @@ TARGETS = (
            words=seeds.JSON),
     Target("cartesia", request("POST", "/tts/bytes"), lambda: [lines(seeds.CARTESIA)], words=seeds.JSON),
     Target("deepgram", request("POST", "/v1/speak"), lambda: [lines({"text": "Hello."})], words=seeds.JSON),
+    Target("google", request("POST", "/v1/text:synthesize"), lambda: [lines(seeds.GOOGLE)], words=seeds.JSON),
+    Target("azure", request("POST", "/cognitiveservices/v1"), lambda: seeds.SSML),
     Target("jobs", connections.upload, connections.uploads),
     Target("elevenlabs-socket", sockets(ELEVENLABS), connections.elevenlabs_messages, words=seeds.JSON),
     Target("cartesia-socket", sockets(CARTESIA), lambda: [

@@ -402,7 +402,8 @@ def make_encoder(
     if codec is not None:
         if output.bit_rate is not None and codec.bit_rate is not None:
             codec = replace(codec, bit_rate=output.bit_rate, bit_rate_above_24k=None)
-        made = AvEncoder(codec, rate, whole=whole and not output.format.telephony, number=number, seam=seam)
+        has_lengths = output.format.needs_length or not output.format.telephony
+        made = AvEncoder(codec, rate, whole=whole and has_lengths, number=number, seam=seam)
     elif output.format.samples in ("wav", "wav32"):
         made = WavEncoder(rate, whole=whole, floats=output.format.samples == "wav32")
     else:

@@ -138,7 +138,19 @@ _ROWS = (
         ),
         other_types=("audio/x-flac",),
     ),
-    # Cartesia's WAV of floats; before the other one, which has the content type.
+    # Other services' WAVs: Cartesia's of floats, Azure's and Google's for telephones; before the one that has the type.
+    *(
+        AudioFormat(
+            f"wav_{law}",
+            "audio/wav",
+            Codec("wav", f"pcm_{law}", "s16", container_options={"fflags": "+bitexact"}),
+            usual_rate=8_000,
+            sample_bytes=1,
+            needs_length=True,
+            telephony=True,
+        )
+        for law in ("mulaw", "alaw")
+    ),
     AudioFormat("wav_f32le", "audio/wav", samples="wav32", sample_bytes=4, needs_length=True, telephony=True),
     AudioFormat(
         "wav",

@@ -34,6 +34,7 @@ from shm import request_id
 from shm.engine_info import EngineInfo, VoiceInfo
 from shm.timing import WordTiming
 from text.errors import TextError
+from text.words.language import locale_of
 
 DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
 
@@ -329,8 +330,7 @@ async def _events(request: web.Request) -> web.StreamResponse:
 
 
 def _voice(voice: VoiceInfo) -> CartesiaVoiceEntry:
-    language, _, region = voice.language.partition("-")
-    locale = f"{language}-{region.upper()}" if region else language
+    language, locale = voice.language.partition("-")[0], locale_of(voice.language)
     tagline = " ".join(filter(None, (locale, voice.gender)))
     gender = {"female": "feminine", "male": "masculine"}.get(voice.gender or "")
     title = voice.title or voice.name

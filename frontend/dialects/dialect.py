@@ -3,7 +3,7 @@ documentation, its errors and its switch follow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from aiohttp import web
 from frontend.audio.formats import FORMATS
 from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import Error, ErrorAnswer
+from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route, route_of
 from frontend.speech import sse
 from frontend.speech.answer import ANSWERS, Delivery
@@ -21,12 +22,14 @@ from frontend.speech.asked import checked_text, client_of, is_fresh
 from frontend.speech.voices import asked_speech
 from shm import request_id
 from shm.engine_info import VoiceInfo
+from text.markup.marked import MarkupKind
+from text.markup.ssml import without_effect_in
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 
 _HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
 _AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)
-_TIMED = Answer("Audio in base64, and times of its characters.", {JSON: None}, _HEADERS)
+_TIMED = Answer("Audio in base64, and the times that are asked for.", {JSON: None}, _HEADERS)
 _EVENTS = Answer("Server-sent events with audio in base64.", {sse.CONTENT_TYPE: None}, _HEADERS)
 _UPGRADED = Answer("The WebSocket is open; a wrong address is explained on it.", {})
 
@@ -73,13 +76,15 @@ class Post:
 
     path: str
     speak: Handle
-    body: type[msgspec.Struct]
-    example: Mapping[str, Any]
+    body: Any
+    example: Any
     query: type[msgspec.Struct] | None = None
     timed: bool = False
-    """The answer is JSON with audio and the times of its characters."""
+    """The answer is JSON with the audio in base64."""
     events: bool = False
     """The answer is server-sent events."""
+    body_type: str = JSON
+    request_headers: tuple[str, ...] = ()
 
     def route(self, service: str, error: type[ErrorAnswer]) -> Route:
         return Route(
@@ -94,7 +99,9 @@ class Post:
             (*WITH_BODY, 500),
             self.body,
             self.example,
-            query=self.query,
+            self.body_type,
+            self.query,
+            self.request_headers,
             repeatable=True,
             error_form=error,
         )
@@ -169,6 +176,8 @@ async def speak(
     """
     answers = request.app[ANSWERS]
     spoken = checked_text(text[0], answers.settings, text[1])
+    if more.get("markup") is MarkupKind.SSML:
+        note_no_effect(request, without_effect_in(spoken))
     listener: dict[str, Any] = {"client": client_of(request), "fresh": is_fresh(request), "text": spoken}
     return await answers.speak(
         request,

@@ -93,6 +93,16 @@ class VoicesQuery(msgspec.Struct):
     legacy: Annotated[bool, Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")] = False
 
 
+class NamedVoicesQuery(msgspec.Struct):
+    """The query of the voices' list that several services have."""
+
+    limit: Annotated[str, Meta(description="Cartesia's: the most voices.")] = ""
+    starting_after: Annotated[str, Meta(description="Cartesia's: the voice before the first one.")] = ""
+    language_code: Annotated[str, Meta(description="Google's: the voices of this language.")] = msgspec.field(
+        default="", name="languageCode"
+    )
+
+
 ROUTES = Routes()
 
 
@@ -171,6 +181,7 @@ async def voices(request: web.Request) -> web.Response:
     "Lists",
     json_answer("The voices.", NamedVoices),
     errors=(403, 503),
+    query=NamedVoicesQuery,
 )
 async def voices_by_any_name(request: web.Request) -> web.Response:
     """The same as /v1/audio/voices, with ElevenLabs' fields besides; for other services' clients in their shape, where

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
 from aiohttp import hdrs, web
@@ -69,6 +69,12 @@ class ErrorDetail(msgspec.Struct):
 
 class ErrorAnswer(msgspec.Struct):
     """The body of an error over HTTP, in one service's shape."""
+
+    content_type: ClassVar[str] = "application/json"
+
+    def encoded(self) -> bytes:
+        """The body's bytes."""
+        return msgspec.json.encode(self)
 
     @classmethod
     def of(cls, status: int, detail: ErrorDetail) -> ErrorAnswer:
@@ -174,8 +180,8 @@ def _response(request: web.Request, failed: Failure, form: type[ErrorAnswer]) ->
     status, detail, headers = failed
     if detail.code in (OVERLOADED, LISTENERS_FIRST) and request.headers.get(REFUSAL_STATUS) == "503":
         status, headers = 503, {**(headers or {}), REFUSAL_STATUS: "429"}
-    body = msgspec.json.encode(form.of(status, detail))
-    response = web.Response(status=status, body=body, content_type="application/json", headers=headers)
+    body = form.of(status, detail).encoded()
+    response = web.Response(status=status, body=body, content_type=form.content_type, headers=headers)
     response[ERROR_CODE] = detail.code or ""
     return response
 

@@ -16,7 +16,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, inspect
 
-from frontend.serving.route import route_of
+from frontend.serving.route import KEY_PARAMETER, route_of
 
 HEADER = "X-Warning"
 
@@ -124,7 +124,8 @@ async def warn(request: web.Request, response: web.StreamResponse) -> None:
     route = route_of(request)
     if route is None or not route.tag or response.status >= 400:
         return
-    known = {field.encode_name for field in msgspec.structs.fields(route.query)} if route.query else ()
+    fields = msgspec.structs.fields(route.query) if route.query else ()
+    known = {KEY_PARAMETER, *(field.encode_name for field in fields)}
     # Of a parameter that stands there twice, one value has no effect.
     times = Counter(name for name, _ in request.query.items())
     dead = [name for name in times if name not in known or times[name] > 1]

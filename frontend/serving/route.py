@@ -14,6 +14,9 @@ from frontend.serving.errors import Error, ErrorAnswer
 
 JSON = "application/json"
 
+KEY_PARAMETER = "key"
+"""The parameter of an address that may have a client's API key, as Google's clients send it."""
+
 Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Declared = TypeVar("Declared", bound=Handle)
 

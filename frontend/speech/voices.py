@@ -24,8 +24,8 @@ from shm import messages, request_id
 from shm.audio import FASTEST, SLOWEST
 from shm.engine_info import EngineInfo, VoiceInfo
 from text.markup.meanings import clamped_rate
-from text.words.language import UnknownLanguage, language_of
-from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
+from text.words.language import UnknownLanguage, language_code, language_of
+from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice, preference
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The model's own name, and the names that OpenAI's clients ask for. Requests with other names are answered too."""
@@ -64,6 +64,22 @@ def usual_voice(engine: EngineInfo, settings: FrontSettings) -> str:
     except VoiceError as error:
         _warn(f"--default-voice: {error}")
     return engine.default_voice
+
+
+def native_voice(engine: EngineInfo, settings: FrontSettings, language: str | None, gender: str | None = None) -> str:
+    """The voice of a request that names none, but perhaps a language and a gender: the usual voice if it fits, else the
+    best one of that language, if possible of that gender; the usual one where no voice speaks the language."""
+    usual = usual_voice(engine, settings)
+    own = language_of(parse_voice(usual, engine.voices), engine.voices)
+    try:
+        wanted = language_code(language, engine.voices) if language else own
+    except UnknownLanguage:
+        return usual
+    speaking = [voice for voice in engine.voices if voice.language == wanted]
+    fitting = [voice for voice in speaking if gender in (None, voice.gender)] or speaking
+    if wanted == own and (gender is None or usual in [voice.name for voice in fitting]):
+        return usual
+    return min(fitting, key=preference).name if fitting else usual
 
 
 def usual_format(settings: FrontSettings) -> str:
@@ -142,15 +158,17 @@ def asked_speech(
     language: str | None,
     *,
     speed: float | None = None,
+    gender: str | None = None,
     manner: MannerOfSpeaking = PLAIN_MANNER,
     **more: Any,
 ) -> SpeechRequest:
     """A request without its text, as a client of another service's protocol asks for it.
 
     Args:
-        voice: a voice, a blend, or one of OpenAI's names; None or empty: the default.
+        voice: a voice, a blend, or another service's name; None or empty: the one by language and gender.
         language: a language or locale; None, or one that the engine lacks, leaves the voice's own. A client that speaks
             to several services sends the language of its own settings, with voices of any language.
+        gender: `female` or `male`: preferred, where no voice is named.
         manner: how it is to be said, at that speed.
         more: other fields of the `SpeechRequest`.
 
@@ -158,7 +176,7 @@ def asked_speech(
         ApiError: 400, the voice or the speed.
     """
     pace = clamped_rate(checked_speed(speed, settings) * manner.speed)
-    blend = checked_voice(voice or None, engine, settings)[1]
+    blend = checked_voice(voice or native_voice(engine, settings, language, gender), engine, settings)[1]
     own = language_of(blend, engine.voices)
     try:
         found = language_of(blend, engine.voices, language) if language else own

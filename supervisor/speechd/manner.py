@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shm.engine_info import VoiceInfo
+from text.words.voice_spec import preference
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 _NUMBERS = {"rate", "pitch", "pitch_range", "volume"}
@@ -96,12 +97,6 @@ class Manner:
 _TAGS = {"en-us": "en-US", "en-gb": "en-GB", "fr-fr": "fr", "pt-br": "pt-BR", "cmn": "zh"}
 """Language tags where Speech Dispatcher's differ from ours."""
 
-_FIRST = (
-    *("af_heart", "af_bella", "af_nicole", "am_michael", "am_fenrir", "am_puck"),
-    *("bf_emma", "bf_isabella", "bm_george", "bm_fable", "jf_alpha", "hf_alpha", "zf_xiaobei"),
-)
-"""Voices that come before others of their language and gender, by the grades that Kokoro's authors gave."""
-
 _TYPE = re.compile(r"(?P<child>child_)?(?P<gender>male|female)(?P<number>\d)?")
 _NO_LANGUAGE = {"", "c", "posix"}
 """Languages that Speech Dispatcher sends where nobody has chosen one."""
@@ -131,7 +126,7 @@ class VoiceList:
             return None
         if manner.voice_type in ("", "male1") and self._preferred and self.language(self._preferred) == language:
             return self._preferred
-        own = sorted((voice for voice in self._voices if _tag(voice) == language), key=_rank)
+        own = sorted((voice for voice in self._voices if _tag(voice) == language), key=preference)
         kind = _TYPE.fullmatch(manner.voice_type)
         gender = kind["gender"] if kind else "male"
         fitting = [voice.name for voice in own if voice.gender == gender]
@@ -149,7 +144,3 @@ class VoiceList:
 
 def _tag(voice: VoiceInfo) -> str:
     return _TAGS.get(voice.language, voice.language)
-
-
-def _rank(voice: VoiceInfo) -> tuple[int, str]:
-    return (_FIRST.index(voice.name) if voice.name in _FIRST else len(_FIRST), voice.name)

@@ -83,6 +83,19 @@ def language_code(named: str, voices: Iterable[VoiceInfo] = ()) -> str:
     return codes[tag]
 
 
+_LOCALES = {"cmn": "zh-CN", "es": "es-ES", "hi": "hi-IN", "it": "it-IT", "ja": "ja-JP"}
+
+
+def locale_of(language: str) -> str:
+    """The tag with a region (BCP 47) of a language code.
+
+    >>> [locale_of(language) for language in ("en-gb", "es", "sw")]
+    ['en-GB', 'es-ES', 'sw']
+    """
+    name, dash, region = language.partition("-")
+    return _LOCALES.get(language, name + dash + region.upper())
+
+
 _LEAST_QUOTED = 3
 _LEAST_SENTENCE = 4
 """Fewest words of a quotation, and of a whole sentence, that are judged by their function words."""

@@ -23,10 +23,9 @@ from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.serving.json_body import fields_in
 from frontend.settings.front import FrontSettings
-from frontend.speech.voices import asked_speech, usual_voice
+from frontend.speech.voices import asked_speech
 from shm.engine_info import EngineInfo
 from text.markup.marked import MarkupKind
-from text.words.language import UnknownLanguage, language_code, language_of
 from text.words.voice_spec import VoiceError, parse_voice
 
 
@@ -63,22 +62,8 @@ def asked_by(fields: TextFields, engine: EngineInfo, settings: FrontSettings, **
         raise ApiError(400, message, param="text_format", code="invalid_value")
     voice = fields.voice or _Voice()
     name, language = voice.name, voice.language
-    if not name and language:
-        name = _native(engine, settings, language)
     markup = MarkupKind.SSML if form == SynthesizeTextFormat.SSML else MarkupKind.NONE
     return asked_speech(engine, settings, name, language or None, markup=markup, **identity)
-
-
-def _native(engine: EngineInfo, settings: FrontSettings, language: str) -> str:
-    """The first voice that was made for the language, the default voice before all others; empty if there is none."""
-    try:
-        wanted = language_code(language, engine.voices)
-    except UnknownLanguage:
-        return ""
-    usual = usual_voice(engine, settings)
-    if language_of(parse_voice(usual, engine.voices), engine.voices) == wanted:
-        return usual
-    return next((voice.name for voice in engine.voices if voice.language == wanted), "")
 
 
 MAX_LINE_BYTES = 64 * 1024

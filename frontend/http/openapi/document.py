@@ -150,6 +150,7 @@ _REQUEST_HEADERS = {
     "X-Session": "The session of the request, for `on_busy`.",
     "X-Request-Id": "An id for the request, which the log and the answer repeat.",
     "Cache-Control": "`no-store`: make the audio again, and keep nothing of it.",
+    "X-Microsoft-OutputFormat": "The audio's format, `riff-24khz-16bit-mono-pcm` where it is left out.",
     "Last-Event-ID": "With `stream_format`, the last event's or line's `id`: the answer begins after its audio.",
     REFUSAL_STATUS: "`503`: if there is no place, it answers 503, not 429, as some proxies try elsewhere only then.",
 }
@@ -172,7 +173,7 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
     tags = list(dict.fromkeys(route.tag for route in routes))
     documented = sorted((route for route in routes if route.tag), key=lambda route: tags.index(route.tag))
     forms: list[type[ErrorAnswer]] = list(dict.fromkeys((Error, *(route.error_form for route in documented))))
-    kinds = [*forms, *_kinds(documented)]
+    kinds = [*(form for form in forms if form.content_type == JSON), *_kinds(documented)]
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
@@ -255,9 +256,10 @@ def _error_name(status: int, form: type) -> str:
     return str(status) if form is Error else f"{form.__name__}{status}"
 
 
-def _error(status: int, form: type) -> dict[str, Any]:
+def _error(status: int, form: type[ErrorAnswer]) -> dict[str, Any]:
     extra = ["Retry-After"] if status in _RETRIED else ["WWW-Authenticate"] if status == 401 else []
-    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}{form.__name__}"}}}
+    schema = {"$ref": f"{_SCHEMAS}{form.__name__}"} if form.content_type == JSON else {"type": "string"}
+    content = {form.content_type: {"schema": schema}}
     return {"description": _ERRORS[status], "headers": _header_refs("X-Request-Id", *extra), "content": content}
 
 

@@ -25,7 +25,7 @@ from aiohttp.typedefs import Handler
 
 from frontend.contract.errors import ApiError
 from frontend.serving.errors import retry_after
-from frontend.serving.route import Access, route_of
+from frontend.serving.route import KEY_PARAMETER, Access, route_of
 from frontend.serving.services import BodyMemory
 from frontend.settings.front import FrontSettings
 from frontend.settings.keys import ApiKeys
@@ -209,8 +209,8 @@ class RateLimit:
 
 
 _SCHEMES = ("bearer ", "token ")
-_KEY_HEADERS = ("xi-api-key", "X-API-Key")
-"""Headers in which clients of ElevenLabs and of Cartesia send their keys."""
+_KEY_HEADERS = ("xi-api-key", "X-API-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key")
+"""Headers in which clients of ElevenLabs, Cartesia, Azure and Google send their keys."""
 
 
 class Gate:
@@ -269,7 +269,7 @@ class Gate:
 
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the request's key; None if the request has no key and needs none."""
-        offered = _offered(request)
+        offered = offered_key(request)
         key = self._keys.match(offered) if offered else None
         if key is not None:
             return key
@@ -346,13 +346,14 @@ def _authority(request: web.Request, host: str) -> str:
         return host
 
 
-def _offered(request: web.Request) -> str:
-    """The key in the request's headers; empty if there is none."""
+def offered_key(request: web.Request) -> str:
+    """The key in the request's headers, or else in its address; empty if there is none."""
     authorization = request.headers.get(hdrs.AUTHORIZATION, "")
     for scheme in _SCHEMES:
         if authorization.lower().startswith(scheme):
             return authorization[len(scheme) :].strip()
-    return next((request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers), "")
+    named = (request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers)
+    return next(named, request.query.get(KEY_PARAMETER, ""))
 
 
 def _unauthorized(message: str, code: str, detail: str) -> ApiError:
