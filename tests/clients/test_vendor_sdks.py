@@ -1,4 +1,5 @@
-"""The SDKs of ElevenLabs, Cartesia and Deepgram for Python and Node, unchanged from the registries, call a real server.
+"""The SDKs of ElevenLabs, Cartesia, Deepgram and Google for Python and Node, unchanged from the registries, call a real
+server, without TLS and over it.
 
 Slow because it installs them (25 s, and 60 s for Node's 138 MB), as `test_voice_agents.py` does; `.ci/run` runs it.
 """
@@ -6,6 +7,7 @@ Slow because it installs them (25 s, and 60 s for Node's 138 MB), as `test_voice
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,13 +17,19 @@ from pathlib import Path
 import pytest
 
 from tests.clients.test_openai_node import installed
-from tests.clients.test_voice_agents import nothing_is_left, said
+from tests.clients.test_voice_agents import nothing_is_left, python_with, said
 from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.test_tls import SecureServer, make
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 NODE = Path(__file__).with_name("node-vendors")
-SDKS = ["elevenlabs==2.78.0", "cartesia[websockets]==4.2.0", "deepgram-sdk==7.17.0"]
+SDKS = [
+    "elevenlabs==2.78.0",
+    "cartesia[websockets]==4.2.0",
+    "deepgram-sdk==7.17.0",
+    "google-cloud-texttospeech==2.38.0",
+]
 LISTS = {
     "elevenlabs voices.search": "bm_george",
     "elevenlabs voices.get_all": 54,
@@ -35,6 +43,10 @@ LISTS = {
     "cartesia voices.list": 54,
     "cartesia voices.get": "af_heart",
     "deepgram manage.v1.models.list": 54,
+    "google list_voices": 54,
+    "google list_voices of a language": 1,
+    "google synthesize_speech with marks": ["here", "there"],
+    "azure cognitiveservices/voices/list": 54,
 }
 NOT_HERE = {
     "elevenlabs voices.get of nobody": "ApiError 404",
@@ -42,20 +54,46 @@ NOT_HERE = {
     "cartesia voices.get of nobody": "NotFoundError 404",
     "cartesia voices.clone": "APIStatusError 405",
     "deepgram listen.v1.media.transcribe_url": "ApiError 404",
+    "google synthesize_speech of nobody": "BadRequest",
 }
 """Calls that have no answer here, with the error that the SDK makes of it in its own service's shape."""
 SEGMENTS = [["JBFqnCBsd6RMkjVDRZzb", 0], ["21m00Tcm4TlvDq8ikWAM", 1]]
 
 
 @pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureServer]:
+    """A server with both ports."""
+    made = make(tmp_path_factory.mktemp("certificate"))
+    files = ("--tls-cert", str(made / "certificate.pem"), "--tls-key", str(made / "key.pem"))
+    with server("--engine", "espeak", "--tls-port", "0", *files) as started:
+        yield SecureServer(started, made)
+
+
+@pytest.fixture(scope="module")
+def espeak(secure: SecureServer) -> Server:
+    return secure.plain
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return python_with(SDKS, tmp_path_factory.mktemp("sdks") / "venv")
+
+
+@pytest.fixture(params=["http", "https"])
+def address(request: pytest.FixtureRequest, secure: SecureServer) -> str:
+    over_tls = request.param == "https"
+    return f"https://localhost:{secure.port}" if over_tls else f"http://127.0.0.1:{secure.plain.port}"
+
+
+def believing(secure: SecureServer) -> dict[str, str]:
+    """The lines of an environment that make SDKs believe the server's certificate."""
+    authority, all_of_them = str(secure.authority), str(secure.authority.with_name("authorities.pem"))
+    return {"SSL_CERT_FILE": all_of_them, "REQUESTS_CA_BUNDLE": all_of_them, "NODE_EXTRA_CA_CERTS": authority}
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="the SDKs have no wheels for it")
-def test_each_call_answers(espeak: Server, tmp_path: Path) -> None:
-    found = said("sdks_speak.py", SDKS, tmp_path / "venv", espeak.port)
+def test_each_call_answers(espeak: Server, secure: SecureServer, python: Path, address: str) -> None:
+    found = said("sdks_speak.py", python, address, believing(secure))
     assert {name: found.pop(name) for name in LISTS} == LISTS
     assert {name: found.pop(name) for name in NOT_HERE} == NOT_HERE
     segments = (found.pop(f"elevenlabs text_to_dialogue.{each}_with_timestamps") for each in ("convert", "stream"))
@@ -63,7 +101,7 @@ def test_each_call_answers(espeak: Server, tmp_path: Path) -> None:
     assert found.pop("cartesia tts.generate_sse with timestamps")[-1] == "motion."
     for name in ("convert_with_timestamps", "stream_with_timestamps"):
         assert found.pop(f"elevenlabs text_to_speech.{name}") == 50  # characters
-    assert len(found) == 16 and all(isinstance(size, int) and size > 10_000 for size in found.values()), found
+    assert len(found) == 19 and all(isinstance(size, int) and size > 10_000 for size in found.values()), found
     nothing_is_left(espeak)
 
 
@@ -87,22 +125,23 @@ OF_NODE = {
 }
 
 
-def test_each_call_of_node_answers(espeak: Server) -> None:
-    folder = installed(NODE)
-    done = subprocess.run(
-        ["node", "speak.mjs", str(espeak.port)], cwd=folder, capture_output=True, text=True, timeout=DEADLINE
-    )
+def test_each_call_of_node_answers(espeak: Server, secure: SecureServer, address: str) -> None:
+    folder, environment = installed(NODE), os.environ | believing(secure)
+    command = ["node", "speak.mjs", address]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, env=environment)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {name: found.pop(name) for name in OF_NODE} == OF_NODE
-    assert len(found) == 9 and all(isinstance(size, int) and size > 10_000 for size in found.values()), found
+    assert len(found) == 9 + address.startswith("https") and all(
+        isinstance(size, int) and size > 10_000 for size in found.values()
+    ), found
     nothing_is_left(espeak)
 
 
 def test_the_documents_table_has_every_call() -> None:
     programs = (ROOT / "tests" / "clients" / "agents" / "sdks_speak.py", NODE / "speak.mjs")
     text = "".join(program.read_text() for program in programs)
-    calls = set(re.findall(r'"((?:elevenlabs|cartesia|deepgram) [\w. ]+)"', text))
+    calls = set(re.findall(r'"((?:elevenlabs|cartesia|deepgram|google) [\w. ]+)"', text))
     page = (ROOT / "docs" / "clients.md").read_text()
     assert len(calls) > 35
     for name in calls:

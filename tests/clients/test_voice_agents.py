@@ -7,10 +7,11 @@ machine, plus imports); `.ci/run` runs them.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,18 @@ def espeak() -> Iterator[Server]:
         yield started
 
 
-def said(program: str, packages: list[str], folder: Path, port: int) -> dict[str, Any]:
-    """Install the packages, run the program, and read what it printed."""
+def python_with(packages: list[str], folder: Path) -> Path:
+    """The Python of an environment with these packages."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", *packages], check=True, timeout=600)
-    done = subprocess.run([python, AGENTS / program, str(port)], capture_output=True, text=True, timeout=300)
+    return python
+
+
+def said(program: str, python: Path, server: object, more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Run the program with the server's port or address, and more of an environment, and read what it printed."""
+    command, environment = [python, AGENTS / program, str(server)], os.environ | (more or {})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -53,7 +60,7 @@ def nothing_is_left(espeak: Server) -> None:
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="the plugins have no wheels for it")
 def test_livekits_plugins(espeak: Server, tmp_path: Path) -> None:
-    found = said("livekit_speaks.py", LIVEKIT, tmp_path / "venv", espeak.port)
+    found = said("livekit_speaks.py", python_with(LIVEKIT, tmp_path / "venv"), espeak.port)
     assert len(found) == 6
     for name, each in found.items():
         assert each["whole"] > 1, name
@@ -66,7 +73,7 @@ def test_livekits_plugins(espeak: Server, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="the services have no wheels for it")
 def test_pipecats_services(espeak: Server, tmp_path: Path) -> None:
-    found = said("pipecat_speaks.py", PIPECAT, tmp_path / "venv", espeak.port)
+    found = said("pipecat_speaks.py", python_with(PIPECAT, tmp_path / "venv"), espeak.port)
     assert set(found) == {"elevenlabs", "cartesia", "deepgram"}
     for name, each in found.items():
         assert each["streamed"] > 4, name

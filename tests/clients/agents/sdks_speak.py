@@ -1,7 +1,9 @@
-"""Run in an environment with the SDKs of ElevenLabs, Cartesia and Deepgram, unchanged from PyPI: makes each call, as
-their READMEs and examples do, with another address alone, and prints what came.
+"""Run in an environment with the SDKs of ElevenLabs, Cartesia, Deepgram and Google, unchanged from PyPI: makes each
+call, as their READMEs and examples do, with another address alone, and prints what came. Azure's calls are those of its
+documentation.
 
-Usage: python sdks_speak.py PORT. Prints one JSON object: bytes or things that came by call, or the error's class.
+Usage: python sdks_speak.py http(s)://HOST:PORT. Prints one JSON object: bytes or things that came by call, or the
+error's class.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.request import Request, urlopen
 
 from cartesia import AsyncCartesia, Cartesia
 from deepgram import AsyncDeepgramClient, DeepgramClient
@@ -20,9 +23,17 @@ from deepgram.environment import DeepgramClientEnvironment
 from deepgram.speak.v1.types import SpeakV1Text
 from elevenlabs import DialogueInput, VoiceSettings
 from elevenlabs.client import AsyncElevenLabs, ElevenLabs
+from google.auth import api_key
+from google.cloud import texttospeech, texttospeech_v1beta1
+from google.cloud.texttospeech_v1.services.text_to_speech.transports import TextToSpeechRestTransport
+from google.cloud.texttospeech_v1beta1.services.text_to_speech.transports import (
+    TextToSpeechRestTransport as BetaRestTransport,
+)
 
-PORT = sys.argv[1]
-HTTP, WS, KEY = f"http://127.0.0.1:{PORT}", f"ws://127.0.0.1:{PORT}", "any"
+HTTP, KEY = sys.argv[1], "any"
+WS = HTTP.replace("http", "ws", 1)
+SECURE = HTTP.startswith("https:")
+"""The SDKs expect TLS of sockets; without it two of them must be told their address too."""
 GEORGE, RACHEL = "JBFqnCBsd6RMkjVDRZzb", "21m00Tcm4TlvDq8ikWAM"
 TESSA = "6ccbfb76-1fc6-48f7-b71d-91ac6298247b"
 TEXT = "The first move is what sets everything in motion."
@@ -44,7 +55,8 @@ def call(name: str, made: Callable[[], Any]) -> None:
 
 def elevenlabs() -> None:
     client = ElevenLabs(base_url=HTTP, api_key=KEY)
-    client.text_to_speech._ws_base_url = WS
+    if not SECURE:
+        client.text_to_speech._ws_base_url = WS
     speech, asked = client.text_to_speech, {"text": TEXT, "voice_id": GEORGE, "model_id": "eleven_v3"}
     call("elevenlabs text_to_speech.convert", lambda: size(speech.convert(**asked, output_format="mp3_44100_128")))
     call("elevenlabs text_to_speech.stream", lambda: size(speech.stream(**asked, output_format="pcm_24000")))
@@ -101,7 +113,7 @@ def elevenlabs() -> None:
 
 
 def cartesia() -> None:
-    client = Cartesia(base_url=HTTP, websocket_base_url=WS, api_key=KEY)
+    client = Cartesia(base_url=HTTP, api_key=KEY, **({} if SECURE else {"websocket_base_url": WS}))
     raw = {"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}
     asked: dict[str, Any] = {
         "model_id": "sonic-3",
@@ -191,7 +203,59 @@ def deepgram() -> None:
     call("deepgram async speak.v1.audio.generate", lambda: asyncio.run(together()))
 
 
+def google() -> None:
+    host, scheme, key = HTTP.partition("//")[2], HTTP.partition(":")[0], api_key.Credentials(KEY)
+    plain = {"host": host, "url_scheme": scheme, "credentials": key}
+    client = texttospeech.TextToSpeechClient(transport=TextToSpeechRestTransport(**plain))
+    beta = texttospeech_v1beta1.TextToSpeechClient(transport=BetaRestTransport(**plain))
+    female = texttospeech.SsmlVoiceGender.FEMALE
+    asked: dict[str, Any] = {
+        "input": texttospeech.SynthesisInput(text=TEXT),
+        "voice": texttospeech.VoiceSelectionParams(language_code="en-US", ssml_gender=female),
+        "audio_config": texttospeech.AudioConfig(audio_encoding=texttospeech.AudioEncoding.MP3),
+    }
+    call("google synthesize_speech", lambda: len(client.synthesize_speech(**asked).audio_content))
+    named = texttospeech.VoiceSelectionParams(language_code="en-US", name="en-US-Neural2-J")
+    call(
+        "google synthesize_speech by name",
+        lambda: len(client.synthesize_speech(**asked | {"voice": named}).audio_content),
+    )
+    nobody = texttospeech.VoiceSelectionParams(language_code="en-US", name="nobody")
+    call("google synthesize_speech of nobody", lambda: client.synthesize_speech(**asked | {"voice": nobody}))
+    marked = {
+        "input": {"ssml": '<speak>Go from <mark name="here"/> here, to <mark name="there"/> there!</speak>'},
+        "voice": {"language_code": "en-US"},
+        "audio_config": {"audio_encoding": "LINEAR16"},
+        "enable_time_pointing": ["SSML_MARK"],
+    }
+    points = lambda: beta.synthesize_speech(request=marked).timepoints  # noqa: E731
+    call("google synthesize_speech with marks", lambda: [point.mark_name for point in points()])
+    call("google list_voices", lambda: len(client.list_voices().voices))
+    call("google list_voices of a language", lambda: len(beta.list_voices(language_code="fr-FR").voices))
+
+
+def azure() -> None:
+    def ask(path: str, headers: dict[str, str], body: bytes | None = None) -> bytes:
+        with urlopen(Request(HTTP + path, data=body, headers=headers)) as answer:
+            read: bytes = answer.read()
+            return read
+
+    key = {"Ocp-Apim-Subscription-Key": KEY}
+    document = b"""<speak version='1.0' xml:lang='en-US'><voice xml:lang='en-US' xml:gender='Male'
+        name='en-US-ChristopherNeural'>I'm excited to try text to speech!</voice></speak>"""
+    wanted = {"X-Microsoft-OutputFormat": "riff-24khz-16bit-mono-pcm", "Content-Type": "application/ssml+xml"}
+
+    def spoken() -> int:
+        token = ask("/sts/v1.0/issueToken", key, b"").decode()
+        return len(ask("/cognitiveservices/v1", {"Authorization": f"Bearer {token}"} | wanted, document))
+
+    call("azure cognitiveservices/v1", spoken)
+    call("azure cognitiveservices/voices/list", lambda: len(json.loads(ask("/cognitiveservices/voices/list", key))))
+
+
 elevenlabs()
 cartesia()
 deepgram()
+google()
+azure()
 print(json.dumps(found))

@@ -1,15 +1,16 @@
 // Run with the Node SDKs of ElevenLabs, Cartesia and Deepgram, unchanged from npm: makes each call, as their READMEs and
 // examples do, with another address alone, and prints what came.
 //
-// Usage: node speak.mjs PORT. Prints one JSON object: bytes or things that came by call, or the error's class.
+// Usage: node speak.mjs http(s)://HOST:PORT. Prints one JSON object: bytes or things that came by call, or the error's class.
 
+import { createRequire } from "node:module";
 import { Cartesia } from "@cartesia/cartesia-js";
 import { DeepgramClient } from "@deepgram/sdk";
 import { ElevenLabsClient } from "@elevenlabs/elevenlabs-js";
 
-const port = process.argv[2];
-const http = `http://127.0.0.1:${port}`;
-const ws = `ws://127.0.0.1:${port}`;
+const http = process.argv[2];
+const ws = http.replace("http", "ws");
+const secure = http.startsWith("https:");
 const [george, rachel] = ["JBFqnCBsd6RMkjVDRZzb", "21m00Tcm4TlvDq8ikWAM"];
 const tessa = "6ccbfb76-1fc6-48f7-b71d-91ac6298247b";
 const text = "The first move is what sets everything in motion.";
@@ -61,7 +62,7 @@ async function elevenlabs() {
   await call("elevenlabs voices.get of nobody", () => client.voices.get("nobody"));
 }
 
-/* Without its socket, which always wants TLS (`wss:`), and finds its `ws` in CommonJS alone. */
+/* Its socket always wants TLS (`wss:`), and finds its `ws` in CommonJS alone. */
 async function cartesia() {
   const client = new Cartesia({ apiKey: "any", baseURL: http });
   const output_format = { container: "raw", encoding: "pcm_s16le", sample_rate: 24000 };
@@ -75,6 +76,16 @@ async function cartesia() {
   await call("cartesia voices.list", async () => (await all(client.voices.list())).length);
   await call("cartesia voices.get", async () => (await client.voices.get("af_heart")).id);
   await call("cartesia voices.get of nobody", () => client.voices.get("nobody"));
+  if (secure) await call("cartesia tts.websocket", () => overSocket(asked));
+}
+
+async function overSocket(asked) {
+  const { Cartesia: OfCommonJs } = createRequire(import.meta.url)("@cartesia/cartesia-js");
+  const socket = await new OfCommonJs({ apiKey: "any", baseURL: http }).tts.websocket();
+  let bytes = 0;
+  for await (const each of socket.generate(asked)) bytes += each.audio?.length ?? 0;
+  socket.close();
+  return bytes;
 }
 
 async function deepgram() {
