@@ -79,7 +79,7 @@ def size_of(key: Key, words: tuple[Word, ...]) -> int:
     return _ENTRY_OVERHEAD + sys.getsizeof(key[0]) + sys.getsizeof(words) + held
 
 
-_RULES = 6
+_RULES = 7
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
 BY_RULE = "rules"

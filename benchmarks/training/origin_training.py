@@ -1,6 +1,7 @@
 """Make the model of words' origins: python -m benchmarks.training.origin_training --out FILE.
 
-Names by language come from Faker (MIT licence; `pip install faker`), English words from misaki's dictionary. Names of
+Names by language come from Faker (MIT licence; `pip install faker`) and the table of names, English words from misaki's
+dictionary. Names of
 other scripts are romanised here. A tenth of the words is held back; the command prints how many of them get their
 language, and how many words with the same rules of pronunciation.
 """
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from text.english.english import NAMES
 from text.english.foreign import BITS, ENGLISH, MODEL, rows, without_diacritics
 from text.espeak import misaki
 
@@ -53,10 +55,16 @@ _LOCALES = {
     "ru": "ru_RU uk_UA bg_BG mk_MK",
     "el": "el_GR",
     "in": "en_IN en_PK",
-    "af": "en_NG yo_NG ig_NG zu_ZA ha_NG tw_GH sw id_ID",
+    "af": "en_NG en_KE yo_NG ig_NG zu_ZA ha_NG tw_GH sw id_ID",
+    "ar": "uz_UZ",
+    "lt": "lt_LT lv_LV",
+    "cy": "",
     ENGLISH: "en_US en_GB en_NZ",
 }
-"""Faker's locales by language; `in` is South Asia, `af` Africa and Indonesia, whose letters are read alike."""
+"""Faker's locales by language; `in` is South Asia, `af` Africa and Indonesia, `ar` the Near East, read alike."""
+
+_LISTED = {"fa": "ar", "he": "ar", "en": ENGLISH}
+"""Languages of the table of names that are another's class here."""
 
 _CYRILLIC = "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґѓѕјљњќџ"
 _GREEK = "αβγδεζηθικλμνξοπρσςτυφχψω"
@@ -128,7 +136,21 @@ def words() -> dict[str, list[str]]:
     for language, names_of in found.items():
         if language != ENGLISH:
             found[ENGLISH] -= names_of - set(english)
+    for name, language in listed():
+        for folded in {name.lower(), without_diacritics(name).lower() or name.lower()}:
+            found[language].add(folded)
+            found[ENGLISH] -= {folded} if language != ENGLISH else set()
     return {language: sorted(names_of) for language, names_of in found.items()}
+
+
+def listed() -> Iterator[tuple[str, str]]:
+    """Single words of the project's table of names with their languages."""
+    for file in NAMES.glob("*.tsv"):
+        for line in file.read_text("utf-8").splitlines():
+            name, _, origin = line.split("\t")
+            language = _LISTED.get(origin, origin)
+            if language in _LOCALES and name.isalpha():
+                yield name, language
 
 
 def trained(examples: list[tuple[str, int]], languages: int) -> NDArray[np.float32]:

@@ -69,6 +69,26 @@ def test_a_word_that_no_lexicon_has_is_read_by_its_languages_rules(name: str, or
     assert (origin_of(name), said_as(name, "en-us")) == (origin, phonemes)
 
 
+@pytest.mark.parametrize(
+    ("word", "american", "british"),
+    [
+        ("mulokinumab", "mjˌʊləkˈɪnjumæb", "mjˌʊləkˈɪnjuːmab"),
+        ("lomaprazole", "lɑmˈæpɹəzOl", "lɒmˈapɹəzQl"),
+        ("Mydaktinib", "mIdˈæktɪnɪb", "mIdˈaktɪnɪb"),
+        ("fralensis", "fɹælˈɛnsɪs", "fɹalˈɛnsɪs"),
+        ("plenis", "plˈɛnis", "plˈɛnis"),
+    ],
+)
+def test_an_ending_says_where_the_stress_of_an_unknown_word_is(word: str, american: str, british: str) -> None:
+    assert [English(language).words(word)[0].phonemes for language in ("en-us", "en-gb")] == [american, british]
+
+
+def test_vietnamese_letters_are_no_other_languages(english: English) -> None:
+    for word in ("gỏng", "cuổng", "Vượng", "Trấm"):
+        assert origin_of(word) == "vi"
+        assert len(english.words(word)[0].phonemes) < 9
+
+
 def test_each_origin_has_rules_that_read_it() -> None:
     rules = table("en", "origins")
     assert {each.language for each in origins("Example")} == {*rules, "en"} - {"all"}

@@ -27,14 +27,14 @@ from text.espeak.ipa import NEAREST
 from text.locales import tables
 from text.words.segment import PhonemeSource, Word
 
-_FOLDER = Path(tables.__file__).parent / "en" / "names"
+NAMES = Path(tables.__file__).parent / "en" / "names"
 
 
 @cache
 def names() -> dict[str, str]:
     """Dictionaries' IPA by word, as `in_dialect` takes it."""
     found: dict[str, str] = {}
-    for file in sorted(_FOLDER.glob("*.tsv")):
+    for file in sorted(NAMES.glob("*.tsv")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
                 word, ipa, _ = line.split("\t")
@@ -48,6 +48,18 @@ def _otherwise() -> dict[str, str]:
     plain = {without_diacritics(word): word for word in names() if not word.isascii()}
     capitals = {written.capitalize(): word for written, word in plain.items() if written}
     return {written.lower(): word for written, word in (plain | {word: word for word in names()}).items()} | capitals
+
+
+@cache
+def _endings() -> dict[str, str]:
+    return {ending: ipa for section in tables.table("en", "endings").values() for ending, ipa in section.items()}
+
+
+@cache
+def endings() -> re.Pattern[str]:
+    """A word in lower case with one of the endings of `endings.toml`, the longest that fits."""
+    longest = "|".join(sorted(_endings(), key=len, reverse=True))
+    return re.compile(rf"(?P<start>[a-z]*?(?P<vowel>[aeiouy])(?P<between>[^aeiouy]*?))(?P<ending>{longest})")
 
 
 class WithNames(Mapping[str, Said]):
@@ -221,6 +233,18 @@ _NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
 _ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
 """English words that some writers give a diaeresis."""
 
+_UNSTRESSED = str.maketrans("", "", "ˈˌ")
+_CLUSTER = re.compile("[^aeiouy][rl]$")
+_HISSED = re.compile("[a-z]{2}is$|^[A-Z][a-z]+[ao]s$")
+"""Words of Latin, Greek or Spanish form, whose s espeak-ng takes for a plural's."""
+_VOWEL = re.compile("[aiueoɑɒɔəɛɜɪʊʌæAIWOYQᵊᵻ]ː?")
+_REDUCED = str.maketrans("æɑ", "əə")
+_CLOSED = {"a": "æ", "e": "ɛ", "i": "ɪ", "o": "ɒ", "u": "ʌ", "y": "ɪ"}
+_OPEN = _CLOSED | {"o": "oʊ", "u": "uː"}
+"""Stressed vowels by their letter, before several consonants and before one."""
+
+_SOFT = {"c": "s", "g": "ʤ"}
+
 _POSSESSIVE = re.compile(r"(?P<stem>.*[^\W\d_])(?P<ending>['’]s|['’])")
 
 
@@ -248,7 +272,7 @@ class Fallback:
         if phonemes := self._foreign(text):
             return phonemes, PhonemeSource.ESPEAK
         text = foreign.without_diacritics(text) or text
-        if phonemes := self._by_espeak(text):
+        if phonemes := self._by_ending(text) or self._by_espeak(text):
             return phonemes, PhonemeSource.ESPEAK
         if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):
             return phonemes, PhonemeSource.LETTERS
@@ -263,6 +287,31 @@ class Fallback:
                 return phonemes
         return foreign.said_as(text, self._language)
 
+    def _by_ending(self, text: str) -> str:
+        """Phonemes of a word whose ending says where its stress is (`endings.toml`); empty for other words."""
+        match = endings().fullmatch(text.lower()) if text[1:].islower() and text.isascii() else None
+        if match is None:
+            return ""
+        ending, written = match["ending"], match["start"]
+        said, soft = in_dialect(_endings()[ending], self._language), ending[0] in "ei"
+        # A letter after it keeps espeak-ng from a silent vowel or a syllable of consonants.
+        joint = "t" if ending[0] not in "aeiou" else "a" if _CLUSTER.search(written) else ""
+        start = self._by_espeak(written + joint).translate(_UNSTRESSED)
+        start = start[:-1] if joint else start
+        if soft and written[-1] in _SOFT and start:
+            start = start[:-1] + _SOFT[written[-1]]
+        vowels = list(_VOWEL.finditer(start))
+        if "ˈ" not in said and vowels:
+            last, letter = vowels.pop(), match["vowel"]
+            plain = last[0] not in "əᵊᵻ" and letter not in "ou"
+            full = in_dialect((_OPEN if len(match["between"]) < 2 else _CLOSED)[letter], self._language)
+            full = last[0] if plain else full
+            start = f"{start[: last.start()]}ˈ{full}{start[last.end() :]}"
+        if len(vowels) > 1:
+            first, near = vowels[0].start(), vowels[-1].start()
+            start = f"{start[:first]}ˌ{start[first:near]}{start[near].translate(_REDUCED)}{start[near + 1 :]}"
+        return start + said
+
     def _by_espeak(self, text: str) -> str:
         """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""
         try:
@@ -274,6 +323,8 @@ class Fallback:
             phone if phone in self._alphabet else nearest.get(phone, " " if phone == " " else "")
             for phone in unicodedata.normalize("NFD", misaki.from_espeak(said, self._language))
         )
+        if _HISSED.search(text):
+            mapped = re.sub("z ?$", "s", mapped)
         # espeak-ng writes the r of "Kara" in its vowel and again as a consonant.
         return " ".join(mapped.replace("ɹɹ", "ɹ").split()) if any(map(str.isalpha, mapped)) else ""
 

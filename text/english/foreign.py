@@ -75,13 +75,13 @@ def _model() -> tuple[tuple[str, ...], NDArray[np.int8], float]:
         return tuple(str(name) for name in file["languages"]), file["weights"], float(file["scale"])
 
 
-_LIKELY = 0.55
+_LIKELY = 0.35
 """Probability from which a capitalised word is read as another language's."""
 
 _SURE = 0.97
 """The same for a word in lower case, which is rather a new English word than a foreign one."""
 
-_CONTINENTAL = frozenset(("af", "in", "ja", "ko", "vi", "el", "ru"))
+_CONTINENTAL = frozenset(("af", "in", "ar", "ja", "ko", "vi", "el", "ru"))
 """Languages whose Latin spelling is a transliteration with the vowels of Spanish and the consonants of English."""
 
 _WORD = re.compile(r"[^\W\d_]['’]?[^\W\d_]{1,38}")
@@ -114,15 +114,30 @@ def origin_of(word: str) -> str:
     if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()):
         return ""
     likely = origins(word)
-    foreign = [each for each in likely if each.language != ENGLISH]
-    if not foreign:
+    factor = _MARKED if word.isascii() else _MARKED**2
+    shares = {each.language: each.probability * (factor if _is_marked(word, each.language) else 1) for each in likely}
+    english = shares.pop(ENGLISH, 0)
+    if not shares:
         return ""
-    best = foreign[0]
+    best = max(shares, key=lambda language: shares[language])
     if not word.isascii():
-        return best.language
-    alike = sum(each.probability for each in foreign if each.language in _CONTINENTAL)
-    best_share = max(best.probability, alike if best.language in _CONTINENTAL else 0)
-    return best.language if best_share >= (_LIKELY if word[0].isupper() else _SURE) else ""
+        return best
+    alike = [language for language in shares if best == language or {best, language} <= _CONTINENTAL]
+    share = sum(shares[language] for language in alike) / (sum(shares.values()) + english)
+    return best if share >= (_LIKELY if word[0].isupper() else _SURE) else ""
+
+
+_MARKED = 6
+"""Factor of a language's probability for a word with one of its `marks`; squared if the word isn't ASCII."""
+
+
+@cache
+def _marks() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(rules["marks"]) for name, rules in table("en", "origins").items() if "marks" in rules}
+
+
+def _is_marked(word: str, language: str) -> bool:
+    return language in _marks() and _marks()[language].search(word.lower()) is not None
 
 
 def by_rules_of(word: str, origin: str, language: str) -> str:
