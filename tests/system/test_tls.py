@@ -22,7 +22,7 @@ import pytest
 from tests.lazy import Lazy
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
-from tests.system.server import DEADLINE, ROOT, Connection, Server, server
+from tests.system.server import DEADLINE, ROOT, Connection, Server, awaited, server
 
 openai = Lazy("openai")
 
@@ -103,6 +103,18 @@ def test_what_its_own_death_cuts_is_seen_to_be_cut_and_the_next_one_serves(secur
     secure.plain.logs(r"started tls\[", before)
     assert is_again(secure.speak(input="Again.", response_format="pcm").read())
     assert other.heard_all()
+
+
+def test_an_update_costs_a_client_over_tls_no_byte(secure: SecureServer) -> None:
+    listener, earlier = Listener(secure, LONG, held=True), secure.plain.child("tls")  # type: ignore[arg-type]
+    secure.plain.process.send_signal(signal.SIGUSR2)
+    secure.plain.announced()
+    following = Listener(secure, LONG, held=True)  # type: ignore[arg-type]
+    assert earlier.is_running(), "an answer goes through it"
+    assert listener.heard_all()
+    awaited(earlier.is_running, lambda running: not running)
+    assert following.heard_all()
+    assert is_again(secure.speak(input="Again.", response_format="pcm").read())
 
 
 def test_a_client_that_leaves_ends_its_speech(secure: SecureServer) -> None:
