@@ -1,13 +1,14 @@
 """Ends fronts while answers of every kind are being sent, and compares each answer with an undisturbed one.
 
     python -m benchmarks.front_deaths [--ends 300] [--with-worker 50] [--twice 50] [--by SIGKILL SIGSEGV SIGSTOP]
-        [--every 2] [--seed 1] [--may-pause] [--json F]
+        [--kinds NAME...] [--every 2] [--seed 1] [--may-pause] [--json F]
 
 Listeners ask again and again, each in its own way: six formats, server-sent events, a whole clip, the sockets of three
 services, and Wyoming. Fronts end by the signals of `--by` at random moments, one in `--every` seconds, and not before
 somebody hears more (SIGSEGV looks as if the front had caused it); `--with-worker` times the worker is killed too,
 `--twice` times the successor as well, as soon as there is one. The server has the miniature model, and caches nothing.
-A *gap* is a moment at which a listener who began to play half a second after the first sound has nothing left to play.
+A *gap* is a moment at which a listener who began to play half a second after the first sound has nothing left to play;
+each is told with the end that came before it. `--kinds` limits the listeners to some kinds.
 Exits 1 if an answer isn't that of the undisturbed run, is cut or refused, or (unless `--may-pause`) if a larger share
 of them has a gap than while the same listeners were undisturbed. Answers that the server declines because it is busy
 are counted apart.
@@ -183,12 +184,18 @@ class Heard:
     sound: bytearray = field(default_factory=bytearray)
     fate: str = "complete"
     detail: str = ""
-    has_gap: bool = False
+    seconds: float = 0.0
+    """From the request to the answer's end."""
+    dry: float = 0.0
+    """Monotonic seconds at which nothing was left to play, for the first time; 0: never."""
+    gap: str = ""
+    """That gap in words."""
 
     def take(self, sound: bytes, since: float) -> None:
         """`since`: when the first sound came, in monotonic seconds."""
-        dry = since + BUFFER + len(self.sound) / BYTES_PER_SECOND
-        self.has_gap |= self.kind in PLAYED and time.monotonic() > dry
+        had, now = len(self.sound) / BYTES_PER_SECOND, time.monotonic()
+        if self.kind in PLAYED and not self.gap and now > (dry := since + BUFFER + had):
+            self.dry, self.gap = dry, f"nothing for {now - dry:.2f} s after {had:.2f} s of sound"
         self.sound += sound
 
 
@@ -209,7 +216,7 @@ def _number(found: bytes, first: bytes) -> bytes:
 
 async def hear(asked: Asked, kind: str, text: str, came: Callable[[], None] = lambda: None) -> Heard:
     """Ask, and hear it out whatever happens. `came` is called with each piece."""
-    heard = Heard(kind)
+    heard, asked_at = Heard(kind), time.monotonic()
     try:
         async with asyncio.timeout(DEADLINE):
             first = 0.0
@@ -224,16 +231,18 @@ async def hear(asked: Asked, kind: str, text: str, came: Callable[[], None] = la
         heard.fate = "unfinished"
     except (Cut, aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
         heard.fate, heard.detail = "cut", repr(error)
+    heard.seconds = time.monotonic() - asked_at
     return heard
 
 
 class Crowd:
     """One listener of each kind, with a few texts, whose undisturbed answers are known."""
 
-    def __init__(self, asked: Asked, seed: int) -> None:
-        self._asked, self._seed = asked, seed
+    def __init__(self, asked: Asked, seed: int, kinds: Sequence[str] = tuple(KINDS)) -> None:
+        self._asked, self._seed, self._kinds = asked, seed, kinds
         rng = random.Random(seed)
-        self._texts = {kind: [some_text(rng, 8, 4) for _ in range(4)] for kind in KINDS}
+        texts = {kind: [some_text(rng, 8, 4) for _ in range(4)] for kind in KINDS}
+        self._texts = {kind: texts[kind] for kind in kinds}
         self._expected: dict[tuple[str, str], Heard] = {}
         self._heard: list[Heard] = []
         self._going = False
@@ -247,11 +256,12 @@ class Crowd:
                 assert heard.fate == "complete" and heard.sound, (kind, heard.fate, heard.detail)
 
     @asynccontextmanager
-    async def listening(self, listeners: int = len(KINDS)) -> AsyncIterator[list[Heard]]:
-        """So many listen at once within the block; its value is what they hear, whole when the block has ended."""
+    async def listening(self, listeners: int = 0) -> AsyncIterator[list[Heard]]:
+        """So many listen at once within the block, one of each kind by default; its value is what they hear, whole when
+        the block has ended."""
         self._going, self._heard = True, []
         async with asyncio.TaskGroup() as group:
-            for number, kind in zip(range(listeners), itertools.cycle(KINDS), strict=False):
+            for number, kind in zip(range(listeners or len(self._kinds)), itertools.cycle(self._kinds), strict=False):
                 group.create_task(self._listen(kind, random.Random(f"{self._seed} {number}")))
             yield self._heard
             self._going = False
@@ -298,24 +308,31 @@ async def strike(to: Server, rng: random.Random, ends: Sequence[str], *, worker:
 
 
 async def run(options: argparse.Namespace, target: Server, wyoming: int) -> tuple[list[Heard], list[Heard]]:
-    """What was heard undisturbed, and while fronts ended."""
+    """What was heard undisturbed, and while fronts ended. Gaps of the latter are told with the end before them."""
     rng = random.Random(options.seed)
     strikes = [(True, False)] * options.with_worker + [(False, True)] * options.twice
     strikes += [(False, False)] * (options.ends - len(strikes))
     rng.shuffle(strikes)
+    ended: list[tuple[float, str]] = []
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, read_bufsize=1 << 16) as session:
-        crowd = Crowd(Asked(session, f"127.0.0.1:{target.port}", wyoming), options.seed)
+        crowd = Crowd(Asked(session, f"127.0.0.1:{target.port}", wyoming), options.seed, options.kinds)
         await crowd.listen_undisturbed()
         async with crowd.listening() as undisturbed:
             await asyncio.sleep(min(len(strikes), UNDISTURBED) * options.every)
         async with crowd.listening() as heard:
             for number, (worker, twice) in enumerate(strikes):
                 await asyncio.sleep(rng.uniform(0.05, 1.95) * options.every)
+                ended.append(
+                    (time.monotonic(), "a front and the worker" if worker else "two fronts" if twice else "a front")
+                )
                 await strike(target, rng, options.by, worker=worker, twice=twice)
                 await crowd.goes_on()
                 if number % max(len(strikes) // 10, 1) == 0:
                     print(f"{number} ends: {fates(heard)}", file=sys.stderr, flush=True)
+    for each in heard:
+        before = [(each.dry - at, what) for at, what in ended if each.gap and each.dry - BUFFER - 10 < at < each.dry]
+        each.gap += "".join(f"; {what} ended {since:.2f} s before" for since, what in reversed(before))
     return undisturbed, heard
 
 
@@ -324,7 +341,7 @@ def fates(heard: list[Heard]) -> dict[str, int]:
 
 
 def gaps(heard: list[Heard]) -> int:
-    return sum(each.has_gap for each in heard)
+    return sum(bool(each.gap) for each in heard)
 
 
 def main() -> int:
@@ -333,6 +350,7 @@ def main() -> int:
     parser.add_argument("--with-worker", type=int, default=50)
     parser.add_argument("--twice", type=int, default=50)
     parser.add_argument("--by", nargs="+", choices=ENDS, default=ENDS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=tuple(KINDS), help="of listeners")
     parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS", help="mean pause between two ends")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--may-pause", action="store_true", help="a gap breaks no promise: the machine is busy")
@@ -343,17 +361,21 @@ def main() -> int:
         with server(*flags, "--wyoming-port", "0") as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
             undisturbed, heard = asyncio.run(run(options, target, wyoming))
-            told = [line for line in target.log if re.search(r" is (cut|refused)", line)]
-            print(*told, sep="\n", file=sys.stderr)
-    parts = {kind: fates([each for each in heard if each.kind == kind]) for kind in KINDS}
+            lines = [line for line in target.log if re.search(r" is (cut|refused)", line)]
+            print(*lines, sep="\n", file=sys.stderr)
+    parts = {kind: fates([each for each in heard if each.kind == kind]) for kind in options.kinds}
     parts |= {"undisturbed": fates(undisturbed), "all": fates(heard)}
     for part, found in parts.items():
-        print(f"{part:12}" + "  ".join(f"{name} {count}" for name, count in found.items()))
+        slowest = max((each.seconds for each in heard if each.kind == part), default=0.0)
+        told = f"  the slowest took {slowest:.1f} s" * bool(slowest)
+        print(f"{part:12}" + "  ".join(f"{name} {count}" for name, count in found.items()) + told)
     if options.json:
         options.json.write_text(json.dumps(parts, indent=2))
     failed = [each for each in undisturbed + heard if each.fate not in ("complete", "declined")]
     for each in failed:
         print(f"{each.kind}: {each.fate} {each.detail}", file=sys.stderr)
+    for each in filter(lambda each: each.gap, undisturbed + heard):
+        print(f"{each.kind}: a gap, {each.gap}", file=sys.stderr)
     paused = gaps(heard) * len(undisturbed) > gaps(undisturbed) * len(heard)
     return int(bool(failed) or (paused and not options.may_pause))
 

@@ -57,6 +57,9 @@ class Progress:
         again: bool = False,
         moved: Callable[[int], bool] = lambda _: False,
         went_on: Callable[[], None] = lambda: None,
+        arrived: float = 0.0,
+        profile: Sequence[float] = (),
+        keep_profile: Callable[[Sequence[float]], None] = lambda _: None,
     ) -> None:
         """
         Args:
@@ -68,20 +71,25 @@ class Progress:
             moved: called when more of its sound was made (0), or encoded: so many samples from its beginning; returns
                 True if no front has encoded as many.
             went_on: called once more of the answer than that is sent, or more was encoded than by any front before.
+            arrived: monotonic seconds at which the first front began with it.
+            profile: the cost profile with which a killed front has planned it, though nothing was sent; empty: none.
+            keep_profile: keeps that.
         """
         self.left = left
         self.cuts = cuts
         self.name = name
         self.again = again
+        self.arrived = arrived if again else 0.0
+        """Monotonic seconds at which a killed front began with it; 0: none has."""
         self.moved = moved
         self.lost = keep is None
         """True if the answer can't be continued."""
         self.heard = 0
         """Segments of which samples were joined."""
-        self.profile: list[float] = left.profile if left else []
+        self.profile = [*(left.profile if left else profile)]
         self.clock: Callable[[], tuple[int, float]] | None = None
         """Samples that the listener has taken, and when the first was (0 before that)."""
-        self._keep = keep
+        self._keep, self._keep_profile = keep, keep_profile
         self._went_on = went_on
 
     def goes_on(self) -> None:
@@ -93,6 +101,12 @@ class Progress:
         """Note that so many samples were encoded."""
         if self.moved(samples) and self.again:
             self.goes_on()
+
+    def plan_by(self, profile: Sequence[float]) -> None:
+        """Note the cost profile with which the text is planned: another one would cut it into other segments, and what
+        was made of these would be lost."""
+        self.profile = [*profile]
+        self._keep_profile(self.profile)
 
     def planned(self, index: int, units: int, key: bytes) -> None:
         """Note a segment of the text, in place of an earlier one of that index, if there was any."""

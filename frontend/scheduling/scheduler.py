@@ -123,12 +123,12 @@ class Scheduler:
         return stream
 
     def _profile(self, engine: EngineInfo, request: SpeechRequest) -> CostProfile:
-        """The profile for the request's plan; that of its first plan, if a front was killed in the middle of it."""
+        """The profile for the request's plan; that of its first plan, if a front was killed after that."""
         progress = request.progress
         if progress.profile:
             return CostProfile(*progress.profile)
         profile = self._shared.ledger.profile_for(engine, request)
-        progress.profile = [*profile.as_dict().values()]
+        progress.plan_by([*profile.as_dict().values()])
         return profile
 
     async def _fill(self, stream: Stream) -> None:

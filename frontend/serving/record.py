@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic_ns
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from aiohttp import web
 from msgspec.structs import replace
 
+from frontend.contract.progress import Place, decode_place, encode_place
 from shm.killpoint import killpoint
 from shm.records import SegmentCut, Slot
 
@@ -113,6 +114,23 @@ class Record:
         """The name of the request in hand, which no other request has."""
         entry = self._slot.entry
         return b"%d %d" % (entry.connection, entry.serial)
+
+    @property
+    def arrived(self) -> float:
+        """Monotonic seconds at which the first front began with the request in hand."""
+        return self._slot.entry.serial / 1e9
+
+    @property
+    def profile(self) -> list[float]:
+        """The cost profile with which a killed front has planned an answer that hasn't begun; empty: none has."""
+        place = self._slot.entry.place
+        return decode_place(place).profile if place and self.again and not self.midway else []
+
+    def keep_profile(self, profile: Sequence[float]) -> None:
+        """Keep it for a successor, until the answer's own place has it."""
+        entry = self._slot.entry
+        if not (self._closed or entry.begun):
+            self._slot.commit(replace(entry, place=encode_place(Place(profile=[*profile]))))
 
     @property
     def left(self) -> bytes:

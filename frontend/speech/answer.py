@@ -67,6 +67,10 @@ HEADER = "X-Speakable"
 
 SILENCE_SECONDS = 0.1
 
+WHOLE_CHUNK_MS = 2_000
+"""Most audio of a whole clip that is encoded at a time. Each time it waits for the chunks of others, at a front that
+begins it again too; MP3 holds the thread for 20 ms then."""
+
 
 class Pieces:
     """A stream's pieces; iterated once, like a `SpeechStream`."""
@@ -242,7 +246,8 @@ def _progress_of(request: web.Request, went_on: Callable[[], None]) -> Progress:
         return Progress()
     left = record.left
     place = decode_place(left) if left else None
-    return Progress(record.keep_cut, place, record.cuts, record.name, record.again, record.moved, went_on)
+    kept = record.keep_cut, place, record.cuts, record.name
+    return Progress(*kept, record.again, record.moved, went_on, record.arrived, record.profile, record.keep_profile)
 
 
 def _seam_of(delivery: Delivery, engine_rate: int, left: Place | None) -> Seam:
@@ -350,7 +355,7 @@ class _Answer:
         pieces = Pieces(stream, self.delivery.volume, self.body)
         async for piece in pieces:
             words += stream.take_words()
-            for chunk in chunks(piece, self.services.settings.chunk_ms, stream.engine.sample_rate):
+            for chunk in chunks(piece, WHOLE_CHUNK_MS, stream.engine.sample_rate):
                 listening.encoded(chunk)
                 parts.append(await self.encoding.encode(chunk))
                 encoded += len(chunk)

@@ -92,7 +92,8 @@ class Timing:
         self._request = request
         self._segments = segments
         self._playback = playback
-        self.arrival = time.monotonic()
+        self.arrival = request.progress.arrived or time.monotonic()
+        """Also at a successor of the front to which it came: a clip whose fronts keep dying has waited ever longer."""
         self.admitted = False
         """True if the stream was admitted: the workers work for it."""
         self.first_due = 0.0

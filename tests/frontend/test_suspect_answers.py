@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from typing import Any
 
 import pytest
@@ -105,6 +106,22 @@ async def test_a_socket_that_is_not_continued_is_closed_in_its_protocol(
         ours.close()
         assert client.recv(16) == b"\x02{}\x88\x02" + code.to_bytes(2, "big")
     assert metrics.totals()["kokoro_live_connections_closed_total"] == 1
+
+
+def test_a_successor_knows_since_when_a_request_waits_and_how_it_was_planned() -> None:
+    slot = Slot(bytearray(SLOT_BYTES), 0)
+    first, before = Record(slot), time.monotonic()
+    first.began("one", repeatable=True)
+    after = time.monotonic()
+    first.keep_profile([1.0, 2.0])
+    assert first.profile == []
+    successor = Record(slot, b"")
+    successor.began("one", repeatable=True)
+    assert successor.again and before <= successor.arrived <= after
+    assert (successor.profile, successor.left) == ([1.0, 2.0], b"")
+    slot.next_request()
+    successor.began("two", repeatable=True)
+    assert successor.profile == []
 
 
 @pytest.mark.parametrize("again", [True, False])

@@ -14,9 +14,10 @@ import av
 import numpy as np
 import pytest
 
-from frontend.audio.encoding import MAX_THREADS
+from frontend.audio.encoding import MAX_THREADS, ThreadEncoding
 from frontend.contract.errors import Broken
 from frontend.settings.front import FrontSettings
+from shm.audio import Pcm
 from tests.frontend.audio.hearing import PADDING, hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, raw_post, serving, slow_connection, speech
 
@@ -78,6 +79,23 @@ async def test_a_whole_wav_has_exact_sizes() -> None:
     with wave.open(io.BytesIO(body)) as reader:
         assert reader.readframes(reader.getnframes()) == np.concatenate(PIECES).tobytes()
     assert int.from_bytes(body[4:8], "little") == len(body) - 8
+
+
+async def test_a_whole_clip_s_chunks_are_long_because_each_waits_for_those_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its successors encode it from the beginning: under constant deaths it starved behind listeners' chunks."""
+    seconds: list[float] = []
+    encode = ThreadEncoding.encode
+
+    async def counted(self: ThreadEncoding, pcm: Pcm) -> bytes:
+        seconds.append(len(pcm) / 24_000)
+        return await encode(self, pcm)
+
+    monkeypatch.setattr(ThreadEncoding, "encode", counted)
+    async with asking(FakeSpeaker(vowels(5.0)), json={"input": "Hello.", "stream": False}) as response:
+        await response.read()
+    assert len(seconds) <= 3 and max(seconds) <= 2, "nor does a listener's chunk wait long for its"
 
 
 async def test_a_whole_clip_has_a_limit() -> None:

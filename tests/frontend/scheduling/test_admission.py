@@ -12,6 +12,7 @@ import pytest
 
 from frontend.contract.errors import Overloaded
 from frontend.contract.growing_text import GrowingText
+from frontend.contract.progress import Progress
 from frontend.contract.request import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
@@ -246,9 +247,10 @@ async def test_a_file_is_never_refused_for_lack_of_time_and_keeps_no_listener_ou
 
 
 async def test_a_late_file_comes_after_every_listener_who_has_little_left_to_hear(desk: Desk) -> None:
+    """It is late though this front has just got it from one that was killed."""
     desk.worker(1, rings=8)
-    file = await opened(desk, "x" * 40, client="file", urgency=Urgency.WHOLE)
-    file.timing.first_due = file.timing.arrival - 100
+    came = Progress(again=True, arrived=time.monotonic() - 100)
+    file = await opened(desk, "x" * 400, client="file", urgency=Urgency.WHOLE, progress=came)
     listener = await opened(desk, "y" * 40, client="listener")
     assert listener.timing.deadline(listener.segments[0]) < file.timing.deadline(file.segments[0])
     left = file.timing.deadline(file.segments[0]) - time.monotonic()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
+from frontend.contract.progress import Progress
 from frontend.contract.request import SpeechRequest
 from frontend.planning.costs import Ledger
 from frontend.planning.profile import CostProfile
@@ -48,6 +49,22 @@ async def test_a_text_that_comes_again_after_the_costs_changed_has_the_same_plan
     await planned(desk.open("new"))
     first, again, new = reader.profiles
     assert again == first != new == later
+
+
+async def test_a_front_that_was_killed_before_the_answer_began_has_planned_its_successor_s_text(desk: Desk) -> None:
+    """Another plan has other segments: what workers have made of a whole clip would be lost at each death."""
+    desk.worker(1)
+    reader = desk.scheduler._reader
+    assert isinstance(reader, ListeningReader)
+    kept: list[Sequence[float]] = []
+    await planned(desk.open("a clip", progress=Progress(keep_profile=kept.append)))
+    successor = Desk(reader=reader)
+    double_the_work(successor.scheduler._shared.ledger)
+    successor.worker(1)
+    await planned(successor.open("a clip", progress=Progress(profile=kept[0])))
+    successor.close()
+    first, again = reader.profiles
+    assert again == first
 
 
 def double_the_work(ledger: Ledger) -> CostProfile:
