@@ -98,6 +98,8 @@ class Clock:
     """A word or letter for hours stands after it: 14h."""
     exact: bool = False
     """It is said to be exact: a las 14:00."""
+    fraction: str = ""
+    """Digits after the seconds' point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,8 @@ class Decades:
 class Elapsed:
     parts: tuple[tuple[int, str], ...]
     """Counts and units in the singular, longest unit first."""
+    fraction: str = ""
+    """Digits after the seconds' point."""
     described: bool = False
     """It describes a noun: a three hour twenty minute flight."""
 

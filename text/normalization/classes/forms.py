@@ -134,4 +134,4 @@ class Forms:
             if self._ordinal is None or not number.isdecimal() or not line.has(after, _ENDINGS, glued=True):
                 return "", place, one
             return self._ordinal(int(number), british), after + 1, one
-        return self._number(number, british), after, number == "1"
+        return self._number(number.lstrip("0") or "0" if name == "d" else number, british), after, number == "1"

@@ -21,6 +21,7 @@ _SPECIAL = frozenset("%‰°℃℉º")
 _WAYS = ("n", "s", "e", "w")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
 _LETTERS = {"k": "thousand"}
+_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻^")
 _FEET = frozenset("'’′")
 _MOST_SIDES = 4
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "ft"))
@@ -114,7 +115,7 @@ class Measures:
             if second:
                 yield from self._measure(line, place, end, first, Quantity(second), True)
             yield from self._sides(line, place, after)
-        elif line.has(after, _TIMES, glued=True) and not minus:
+        elif line.has(after, _TIMES, glued=True) and not (minus or (line[after].text == "X" and len(number) > 3)):
             yield Classed(place, after + 1, Multiple(first), _COST)
         elif (
             line.dash(joint)
@@ -189,17 +190,18 @@ class Measures:
             yield Classed(place, after + 1, Coordinate(degrees, minutes, seconds, line[after].text.upper()), 0.3)
 
     def _sides(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
-        numbers = [line[place].text]
+        numbers = [written_number(line, place)[0]]
+        spaced = line[after].gap and line[after].text == "×"
         while (
             len(numbers) < _MOST_SIDES
             and line[after].fold in _TIMES
             and line[after].gap == line[after + 1].gap
             and line[after + 1].kind == "d"
         ):
-            numbers.append(line[after + 1].text)
-            after += 2
-        spaced = line[place + 1].gap and line[place + 1].text == "×"
-        if 1 < len(numbers) < 4 and all(len(number) < 6 for number in numbers) and not spaced:
+            number, after = written_number(line, after + 1)
+            numbers.append(number)
+        raised = line[after].text in _RAISED
+        if 1 < len(numbers) < 4 and all(len(number) < 6 for number in numbers) and not (spaced or raised):
             yield Classed(place, after, Sides(tuple(numbers)), _COST)
             unit, end = self._unit(line, after, self._units)
             if unit and len(numbers) == 3 and line.ends(end):
@@ -288,7 +290,8 @@ class Measures:
             return False
         if symbol in self._cues["only_apart"] and gap != " ":
             return False
-        exact = symbol == "s" and "." in first.number
+        ended = following.text in (",", ";", ")", "") and first.number.isdecimal() and len(first.number) < 4
+        exact = symbol == "s" and ("." in first.number or (ended or line.last(end - 1)))
         if symbol in self._cues["only_together"] and gap == " " and not (compound or exact):
             return False
         stopped = line.has(end, ".", glued=True) and (not line.last(end))

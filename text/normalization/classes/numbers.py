@@ -13,6 +13,8 @@ _MINUS = frozenset("-−")
 _SIGNS = {"-": "−", "−": "−", "–": "−", "+": "+"}
 SIGNS = frozenset(_SIGNS)
 """Signs with which a number begins."""
+_INCHES = frozenset("\"'”’″′")
+"""Signs after a number that a hyphen joins to the next one: 1/4"-20."""
 _BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
 """Signs to which a number's sign may be glued."""
 _DECIMALS = {"½": "5", "¼": "25", "¾": "75"}
@@ -113,14 +115,15 @@ def written_number(line: Tokens, place: int) -> tuple[str, int]:
     if token.kind == "d" and len(token.text) <= LONGEST:
         number = _unsigned(line, place, ".", _ENGLISH)
         return number.whole + f".{number.fraction}" * bool(number.fraction), number.after
-    if token.text == "." and glued(line, place + 1):
+    if token.text == "." and glued(line, place + 1) and (token.gap or line[place - 1].text != "."):
         return f".{line[place + 1].text}", place + 2
     return "", place
 
 
 def signed(line: Tokens, place: int) -> tuple[bool, int]:
     """Whether a minus sign stands before a number at a place, and the place of the number."""
-    if line[place].text in _MINUS and not line[place + 1].gap:
+    joined = not line[place].gap and line[place - 1].text in _INCHES and line[place - 2].kind == "d"
+    if line[place].text in _MINUS and not line[place + 1].gap and not joined:
         return True, place + 1
     return False, place
 

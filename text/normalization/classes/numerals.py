@@ -21,6 +21,8 @@ _PERCENT = 100
 _IN_PAIRS = frozenset((20, 50, 60, 80))
 _OPERATORS = frozenset("=+*×÷")
 _MOST_PARTS = 8
+_MOST_COUNTED = 20
+"""Largest number of which all is counted: 3/3 talents."""
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
 
@@ -61,6 +63,7 @@ class Span:
     last: str
     joint: str = "to"
     magnitude: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,8 @@ class NumberForms:
         if token.kind != "d" or slash.text not in _SLASHES or not slash.text or (slash.gap and not spaced):
             return 0, 0, place
         second = line[place + 2]
-        if second.kind != "d" or (second.gap and not spaced) or len(token.text) > 4 or len(second.text) > 4:
+        code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087
+        if second.kind != "d" or (second.gap and not spaced) or code or max(len(token.text), len(second.text)) > 4:
             return 0, 0, place
         return int(token.text), int(second.text), place + 3
 
@@ -181,6 +185,8 @@ class NumberForms:
         joined = line.has(place, "-", glued=True) and not line[place + 1].gap
         start = place + joined
         token = line[start]
+        if line.has(start, "%", glued=True):
+            return "%", start + 1, False
         if start in line.inches_at:
             return "in", start + 1, self._noun(line, start + 1)
         unit = self._units.get(token.fold, "") if token.fold != "c" or token.gap else ""
@@ -208,7 +214,12 @@ class NumberForms:
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         scored = scored or self._counts_on(line, place, after)
-        if above <= below and (scored or (below == 10 and above > 1) or (below == _PERCENT and above > 10)):
+        if above <= below and (
+            scored
+            or 1 < above == below < _MOST_COUNTED
+            or (below == 10 and above > 1)
+            or (below == _PERCENT and above > 10)
+        ):
             return Pair(str(above), str(below), "out of"), -0.05
         if below == above + 1 and above > 7 and line[place - 1].text.istitle():
             return Pair(str(above), str(below), ""), 0  # Windows 10/11
@@ -260,7 +271,8 @@ class NumberForms:
             joint = "to"
         else:
             before = line[place - 1 - (line[place - 1].text == ".")].fold
-            joint = "" if first == last else self._joints.get(before, "to")
+            coded = last[0] == "0" != first[0] and len(last) > 1  # 1045-02
+            joint = "" if first == last else "dash" if coded else self._joints.get(before, "to")
         lower, upper = f"{'-' * minus}{first}", f"{'-' * minus_last}{last}"
         yield Classed(place, end, Span(lower, upper, joint), _COST)
 
@@ -268,7 +280,12 @@ class NumberForms:
         token = line[place]
         if token.text == "#":
             counted = line[place + 1]
-            if counted.kind == "d" and not counted.gap and len(counted.text) < 10 and line.ends(place + 2):
+            if counted.kind != "d" or counted.gap or len(counted.text) > 9:
+                return
+            after = place + 3 + line.has(place + 3, "#", glued=True)
+            if line.dash(place + 2) and line[after].kind == "d":
+                yield Classed(place, after + 1, Span(counted.text, line[after].text, before="numbers"), _COST - 0.1)
+            if line.ends(place + 2):
                 yield Classed(place, place + 2, Number(counted.text, "number "), _COST)
             return
         minus, start = signed(line, place)
@@ -318,10 +335,10 @@ class NumberForms:
             if not last:
                 return
         token, following = line[after], line[after + 1]
-        magnitude = self._magnitudes.get(token.text, "")
+        magnitude, cost = self._magnitudes.get(token.text, ""), _COST
         counted = line.has(after + 1 + (following.text == "+"), self._many)
         if token.fold in ("m", "b") and counted:
-            magnitude = "million" if token.fold == "m" else "billion"
+            magnitude, cost = "million" if token.fold == "m" else "billion", 0.3  # less than a measure
         if token.text == "B" and len(line[place - 1].text) > 3 and line[place - 1].text.istitle() and len(number) < 3:
             return  # Session 2B
         if not magnitude or token.gap or (not line.ends(after + 1) and following.text != "-"):
@@ -332,9 +349,9 @@ class NumberForms:
         plus = line.has(after + 1, "+", glued=True) and line[after + 2].kind != "w"
         end = after + 1 + plus
         if last:
-            yield Classed(place, end, Span(number, last, magnitude=magnitude), _COST)
+            yield Classed(place, end, Span(number, last, magnitude=magnitude), cost)
         else:
-            yield Classed(place, end, Number(number, before, magnitude, plus=plus), _COST)
+            yield Classed(place, end, Number(number, before, magnitude, plus=plus), cost)
 
 
 class Versions:

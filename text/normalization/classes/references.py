@@ -22,6 +22,8 @@ class Verse:
     chapter: int
     first: int = 0
     last: int = 0
+    last_chapter: int = 0
+    """Chapter of the last verse, if it isn't the first one's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Verses:
         elif line[start].fold not in self._full:
             book = self._short.get(line[start].fold, "")
             stop = line.has(after, ".", glued=True)
-            versed = book.casefold() in self._sure and line.has(after + 1, ":", glued=True)
+            versed = (nth or book.casefold() in self._sure) and line.has(after + 1, ":", glued=True)
             if not book or not (stop or (versed and line[start].text.istitle())):
                 return
             after, sure = after + stop, True
@@ -80,6 +82,10 @@ class Verses:
         end, last = after + 3, 0
         if line.dash(end):
             last = line.number(end + 1, 1, 286, 3) or 0
+            beyond = line.number(end + 3, 1, 286, 3) if last and line.has(end + 2, ":", glued=True) else None
+            if beyond:
+                yield Classed(place, end + 4, Verse(book, nth, chapter, verse, beyond, last), _COST)
+                return
         yield Classed(place, end + 2 if last else end, Verse(book, nth, chapter, verse, last), _COST)
 
 
@@ -172,7 +178,9 @@ class LabelledNumbers:
             of_law = (
                 law and line[place - 1].kind == "d" and len(line[place + 1].text) > max(2, len(line[place - 1].text))
             )
-            return "dash" if of_law else "to", place + 1
+            first, last = line.number(place - 1, 0, 9999), line.number(place + 1, 0, 9999)
+            falls = first is not None and last is not None and (last < first or line[place + 1].text[0] == "0")
+            return "dash" if of_law or falls else "to", place + 1
         if line.has(place, ("and",)):
             return "and", place + 1
         return (",", place + 1) if line.has(place, ",", glued=True) and line[place + 1].gap else ("", place)
@@ -190,6 +198,10 @@ class LabelledNumbers:
             and not after.gap
         ):
             label, end = f"{token.text.upper()}{after.text}" if len(after.text) < 5 else "", start + 2
+        elif token.kind == "w" and len(token.text) == 1 and token.text.isupper() and after.text == "-" and first:
+            number = line[start + 2]  # Appendix B-1
+            joined = number.kind == "d" and not (after.gap or number.gap)
+            label, end = f"{token.text}{number.text}" if joined and len(number.text) < 4 else "", start + 3
         elif token.kind == "d" and len(token.text) < 5:
             label, end = token.text, start + 1
             letters = "abcdef" if not small else "abcdefghijklmnopqrstuvwxyz"
@@ -259,15 +271,25 @@ class Heights:
     words = frozenset[str]()
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        feet, inches = line.number(place, 1, 999, 3), line.number(place + 2, 0, 11, 2)
         sign = line[place + 1]
+        inner = place + 2 + (line.has(place + 2, "-", glued=True) and sign.text in ("'", "’", "′"))
+        feet, inches = line.number(place, 1, 999, 3), line.number(inner, 0, 11, 2)
         if feet is None or inches is None:
             return
-        after = place + 3
+        after = inner + 1
+        half = line.has(after, "½", glued=True) and line.has(after + 1, ('"', "”", "″"), glued=True)
+        if half and not sign.gap:
+            yield Classed(place, after + 2, Height(line[place].text, f"{inches}.5"), _COST - 0.1)
+            return
         if sign.text in ("'", "’", "′") and not sign.gap:
             closed = line.has(after, ('"', "”", "″"), glued=True)
-            if closed or (3 < feet < 8 and not line[place + 2].gap and not line.has(after, sign.text, glued=True)):
-                yield Classed(place, after + closed, Height(line[place].text, line[place + 2].text), _COST)
+            if closed or (
+                3 < feet < 8
+                and inner == place + 2
+                and not line[inner].gap
+                and not line.has(after, sign.text, glued=True)
+            ):
+                yield Classed(place, after + closed, Height(line[place].text, line[inner].text), _COST - 0.1 * closed)
         elif sign.fold == "ft":
             if line.has(after, ("in", "ins")):
                 yield Classed(place, after + 1, Height(line[place].text, line[place + 2].text), _COST)

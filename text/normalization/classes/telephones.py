@@ -153,7 +153,8 @@ class Telephones:
         if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap):
             return
         called = len(number.text) > 2 or (line[place - 1].kind == "d" and line.has(place - 2, ".-", glued=True))
-        if line[place].fold == "x" and (line[place].text == "X" or not called or not line[place].gap):
+        ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
+        if line[place].fold == "x" and (line[place].text == "X" or not called or not line[place].gap or ended):
             return
         yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST - 0.1)
 

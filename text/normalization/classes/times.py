@@ -58,7 +58,7 @@ class Times:
         hours = line.number(place, 0, 24, 2)
         if hours is None:
             return None, place, False
-        after, minutes, seconds, form, named = place + 1, 0, 0, "bare", False
+        after, minutes, seconds, form, named, fraction = place + 1, 0, 0, "bare", False, ""
         sign, following = line[after], line[after + 1]
         if sign.kind == "w" and sign.fold in self._hours:
             after, form, named = after + 1, "", True
@@ -72,7 +72,7 @@ class Times:
                 minutes, after, form = found, after + 2, "" if sign.text == ":" else "point"
                 more = line.number(after + 1, 0, 59, 2) if line.has(after, ":", glued=True) and not form else None
                 if more is not None:
-                    seconds, after = more, after + 2
+                    seconds, (fraction, after) = more, _fraction(line, after + 2)
                 elif self._hours and line.has(after, ".:", glued=True) and line[after + 1].kind == "d":
                     return None, place, False
                 if line.has(after, self._hours):
@@ -86,7 +86,7 @@ class Times:
             return Clock(hours, minutes, seconds, half, named=named), end, colon
         if line.has(after, self._cues["oclock"]):
             named, after = True, after + 1
-        return Clock(hours, minutes, seconds, form=form, named=named), after, colon
+        return Clock(hours, minutes, seconds, form=form, named=named, fraction=fraction), after, colon
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
@@ -141,7 +141,7 @@ class Durations:
             thing = line[after]
             article = line.has(place - 1, self._articles) and line[place].gap
             described = article and thing.gap and thing.kind == "w" and len(thing.text) > 2 and not thing.text.istitle()
-            yield Classed(place, after, Elapsed(tuple(parts), described), 0.25)
+            yield Classed(place, after, Elapsed(tuple(parts), described=described), 0.25)
         elif self._cues and line.has(place + 1, ":", glued=True) and not line[place + 2].gap:
             yield from self._counter(line, place)
 
@@ -160,11 +160,23 @@ class Durations:
         )
         race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
         cued = cued or race or line.has(after, self._races)
+        cued = cued or (len(numbers) > 2 and len(line[place].text) == 1)  # 1:14:52, which isn't 01:14:52
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
+        fraction, after = _fraction(line, after)
         parts = list(zip([0] * (3 - len(numbers)) + numbers, ("hour", "minute", "second"), strict=True))
         kept = [part for part in parts if part[0]] or parts[-1:]
-        yield Classed(place, after, Elapsed(tuple(kept)), 0.3)
+        if fraction and kept[-1][1] != "second":
+            kept.append((0, "second"))
+        yield Classed(place, after, Elapsed(tuple(kept), fraction), 0.3)
+
+
+def _fraction(line: Tokens, place: int) -> tuple[str, int]:
+    """Digits of a fraction of a second at a place, and the place after them."""
+    digits = line[place + 1]
+    if line.has(place, ".,", glued=True) and digits.kind == "d" and not digits.gap:
+        return digits.text, place + 2
+    return "", place
 
 
 class Ratios:

@@ -36,7 +36,7 @@ _DATED = Calendar(
     (*_MONTHS, *_WEEKDAYS),
     _CUES,
 )
-_DIGITS = "0123456789"
+_DIGITS = "0123456789°"
 _MEASURES = Measures(table("en", "units"))
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)

@@ -34,15 +34,15 @@ _PAUSES = frozenset("-–/")
 """Signs between words or numbers that are a pause outside formulas: PO 88213 - 40 units."""
 _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆])(?=[\d(−{MASK}-])"
-    rf"|(?<=[\d)])(?P<minus>[-+])(?= \d[^a-zA-Z]*=)"
+    rf"|(?<=[\d)])(?P<minus>[-+])(?= \d[^a-zA-Z]*(?:=|{MASK}))"
     rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
-    r"|(?<=\b[a-z])(?P<equals>=)(?=[a-z]\b)"
+    r"|(?<=\b[a-zα-ω])(?P<equals>=|[<>](?=\d))(?=[a-z]\b|\d)"
 )
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
 _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
-_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
+_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _PERIODS = {
@@ -83,8 +83,8 @@ def math(draft: Draft) -> None:
         draft.replace(_POWER, lambda match: power(match, british))
     if draft.has("ⁿᵗᵏ"):
         draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
-    if draft.has(">→⇒➜⟶"):
-        draft.replace(_ARROW, lambda match: " to ")
+    if draft.has(">→⇒⟹➜⟶"):
+        draft.replace(_ARROW, lambda match: " implies " if match[0].strip() in "⇒⟹" else " to ")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
         draft.replace(

@@ -123,7 +123,8 @@ def said(fields: object, british: bool) -> str:
             )
             return f"{first} {last}" if british or first == last else f"{first} to {last}"
         case Height():
-            return f"{number(fields.feet, british)} foot {number(fields.inches, british)}"
+            inches = number(fields.inches.removesuffix(".5"), british)
+            return f"{number(fields.feet, british)} foot {inches}" + " and a half" * fields.inches.endswith(".5")
         case Coordinate():
             return _coordinate(fields, british)
         case Sides():
@@ -147,7 +148,13 @@ def said(fields: object, british: bool) -> str:
             pair = (number(fields.first, british), fields.joint, number(fields.last, british))
             return " ".join(filter(None, pair))
         case Span():
-            span = (number(fields.first, british), fields.joint, number(fields.last, british), fields.magnitude)
+            span = (
+                fields.before,
+                number(fields.first, british),
+                fields.joint,
+                number(fields.last, british),
+                fields.magnitude,
+            )
             return " ".join(filter(None, span))
         case Version():
             return _version(fields, british)
@@ -241,7 +248,8 @@ def _verse(verse: Verse, british: bool) -> str:
     words = f"{_NTH[verse.nth]}{_BOOKS.get(verse.book, verse.book)} {cardinal(verse.chapter, british)}"
     if verse.first:
         words += f", {_in_hundreds(verse.first, british)}"
-    return f"{words} to {_in_hundreds(verse.last, british)}" if verse.last else words
+    last = f"{cardinal(verse.last_chapter, british)}, " * bool(verse.last_chapter)
+    return f"{words} to {last}{_in_hundreds(verse.last, british)}" if verse.last else words
 
 
 def _in_hundreds(value: int, british: bool) -> str:
@@ -358,8 +366,9 @@ def _clock(time: Clock, british: bool) -> str:
     else:
         words = f"{hour} o'clock" if time.hours <= 12 else f"{hour} hundred"
     words = f"{words} {time.half}.m." if time.half else words
-    if time.seconds:
-        words += f" and {cardinal(time.seconds, british)} second{'' if time.seconds == 1 else 's'}"
+    if time.seconds or time.fraction:
+        point = f" point {digits(time.fraction)}" if time.fraction else ""
+        words += f" and {cardinal(time.seconds, british)}{point} second{'' if time.seconds == 1 and not point else 's'}"
     return words
 
 
@@ -367,6 +376,8 @@ def _duration(duration: Elapsed, british: bool) -> str:
     if duration.described:
         return " ".join(f"{cardinal(count, british)} {unit}" for count, unit in duration.parts)
     words = [f"{cardinal(count, british)} {unit}{'' if count == 1 else 's'}" for count, unit in duration.parts]
+    if duration.fraction:
+        words[-1] = f"{cardinal(duration.parts[-1][0], british)} point {digits(duration.fraction)} seconds"
     return " and ".join([" ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 

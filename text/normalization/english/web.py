@@ -13,7 +13,7 @@ _TLDS = (
     "com|org|net|io|dev|ai|edu|gov|mil|int|info|biz|app|co|me|tv|xyz|uk|us|de|fr|eu|ca|au|jp|cn|nl|ch|at|it|es|se|no|"
     "dk|fi|ie|nz|br|ru|pl|be|local"
 )
-_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
 _TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
 
@@ -26,6 +26,7 @@ _WEB = re.compile(
     rf"|(?P<bare>(?:{_LABEL}\.){{1,5}}(?:{_TLDS})(?![\w@-]|\.\w)|localhost(?=[:/]\w)))(?::(?P<port>\d{{2,5}}))?(?P<tail>{_TAIL})",
     re.IGNORECASE | re.ASCII,
 )
+_FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
 _IP = re.compile(
     rf"{START}(?<!\d\.)(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
 )
@@ -63,6 +64,7 @@ def web_addresses(draft: Draft) -> None:
     draft.replace_numbers(_IP, lambda match: _machine(match, british))
     if draft.has(":"):
         draft.replace(_IP6, _machine6)
+        draft.replace(_FILE, lambda match: f"file {_path(match['path']).lstrip()}")
     draft.replace(_WEB, _web)
     if draft.has("~"):
         draft.replace(_HIDDEN, lambda match: f"tilde {_path('/' + match['path']).lstrip()}")
@@ -83,7 +85,7 @@ NEEDED = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
 
 def protect(draft: Draft) -> None:
     """Hide addresses from all other rules."""
-    for pattern in (_MAIL, _IP, _IP6, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
+    for pattern in (_MAIL, _IP, _IP6, _FILE, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
         draft.keep(pattern)
 
 

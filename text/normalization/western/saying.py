@@ -92,8 +92,8 @@ def _clock(locale: Locale, clock: Clock, last: bool = True) -> str:
         said = hours
     if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
         said = joined(locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
-    if clock.seconds:
-        said += f", {locale.cardinal(clock.seconds)}"
+    if clock.seconds or clock.fraction:
+        said += f", {spoken(locale, Written(str(clock.seconds), clock.fraction, 0), '')}"
     if clock.half:
         said += f" {_part_of_day(locale, clock)}"
     return f"{said} en punto" if clock.exact else said
@@ -111,7 +111,8 @@ def _part_of_day(locale: Locale, clock: Clock) -> str:
 def _elapsed(locale: Locale, elapsed: Elapsed) -> str:
     parts = []
     for count, unit in elapsed.parts:
-        forms, number = locale.all_units[_UNITS[unit]], Written(str(count), "", 0)
+        fraction = elapsed.fraction if unit == "second" else ""
+        forms, number = locale.all_units[_UNITS[unit]], Written(str(count), fraction, 0)
         form = forms[plural(locale, number)]
         parts.append(joined(spoken(locale, number, form), form))
     if locale.numbers == "fr" and elapsed.parts[-1][1] == "minute":
