@@ -105,12 +105,12 @@ class Fronts:
         self._front.kill(number)
         self._replace()
 
-    def outlives(self, again: Path | None = None) -> None:
+    def outlives(self, again: Path | None = None, passages: int = 1) -> None:
         """Wait for the front's death by a kill point, and give its connections to the next one. `again`: an order that
-        is to hold for that one too."""
+        is to hold for that one too, at so many passages."""
         self._front.dies()
         if again:
-            again.write_text("1")
+            again.write_text(str(passages))
         self._next.is_ready()
         self._replace()
 

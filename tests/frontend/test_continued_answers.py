@@ -196,6 +196,24 @@ def test_a_request_that_fronts_die_of_is_ended_and_no_other(tmp_path: Path) -> N
         assert [innocent.read_all().body == whole.body for innocent in innocents] == [True, True]
 
 
+def test_a_whole_clip_gets_further_at_each_front_that_dies(tmp_path: Path) -> None:
+    """What workers have made of it isn't made again, though nothing of it was sent."""
+    order = tmp_path / "MainProcess.deadly"
+    asked = request(response_format="mp3", stream=False, input=TEXT.replace("few", "deadly"))
+    many, deaths = 1000, 3
+    with fronts(tmp_path, cache_bytes=0) as mortal:
+        order.write_text(str(many))
+        whole = undisturbed(mortal, asked)
+        segments = many - int(order.read_text())
+        order.write_text("3")
+        client = Client(mortal, asked)
+        client.allow()
+        for death in range(deaths):
+            mortal.outlives(order, 3 if death + 1 < deaths else many)
+        assert client.read_all().body == whole.body
+        assert many - int(order.read_text()) <= segments - deaths
+
+
 @pytest.mark.parametrize("place", ["unit-kept", *(pytest.param(place, marks=SLOW) for place in PLACES)])
 @pytest.mark.parametrize("name", ["mp3", pytest.param("wav", marks=SLOW)])
 def test_a_kill_at_each_place_of_a_write_costs_nothing(tmp_path: Path, place: str, name: str) -> None:
