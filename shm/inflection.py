@@ -73,6 +73,18 @@ class Inflection(msgspec.Struct, frozen=True, omit_defaults=True):
             rise=self.rise or around.rise,
         )
 
+    def times(self, degree: float) -> Inflection:
+        """The same to another degree: 0 changes nothing, 1 is the inflection itself. A duration and a mean stay."""
+        return msgspec.structs.replace(
+            self,
+            pitch=self.pitch * degree,
+            range=self.range**degree,
+            volume=self.volume * degree,
+            stretch=self.stretch**degree,
+            contour=tuple((at, semitones * degree) for at, semitones in self.contour),
+            rise=self.rise * degree,
+        )
+
     def part(self, begin: float, end: float) -> Inflection:
         """The inflection of a part of its words: `begin` and `end` are fractions of their time."""
         if not self.contour or end <= begin:

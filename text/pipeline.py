@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from text.apart import apart
 from text.errors import Mishaps
@@ -74,6 +74,7 @@ class TextPipeline:
         pauses: Pauses | None = None,
         misread: Callable[[], None] = lambda: None,
         pronouncing: Pronouncing = "misaki",
+        emphasis: float = 1.0,
     ) -> None:
         """Args:
         normalization: switches of the normalisation rules; by default those that are on by default.
@@ -82,6 +83,7 @@ class TextPipeline:
         misread: callback for each sentence that is spoken by simpler rules because the others failed; runs in the
             calling thread.
         pronouncing: the way that is tried first; without lexicons, foreign words are read in the text's language.
+        emphasis: degree of the rules of expression (`text.units.expression`); 0: no text is inflected by itself.
         """
         self._g2p = g2p
         self._pronouncing = pronouncing
@@ -89,6 +91,7 @@ class TextPipeline:
         self._lexicon = lexicon
         self._pauses = pauses or Pauses()
         self._misread = misread
+        self._emphasis = emphasis
         self.unpronounceable: Counter[str] = Counter()
         """Characters of words that got no sound, punctuation excluded, with their counts."""
         self.dropped: Counter[str] = Counter()
@@ -96,25 +99,34 @@ class TextPipeline:
 
     def without(self, rules: Iterable[str]) -> TextPipeline:
         """This pipeline with some normalisation rules off; both count together."""
-        return self._otherwise(self._normalization.without(rules), self._pronouncing)
+        return self._otherwise(normalization=self._normalization.without(rules))
 
     def by(self, pronouncing: Pronouncing) -> TextPipeline:
         """This pipeline with another way that is tried first; both count together."""
-        return self._otherwise(self._normalization, pronouncing)
+        return self._otherwise(pronouncing=pronouncing)
+
+    def emphasising(self, degree: float | None) -> TextPipeline:
+        """This pipeline with rules of expression to another degree, unless it is None; both count together."""
+        return self if degree is None else self._otherwise(emphasis=degree)
 
     def saying(self, entries: Sequence[Entry]) -> TextPipeline:
         """This pipeline with pronunciations that precede the user's; both count together."""
         if not entries:
             return self
-        return self._otherwise(self._normalization, self._pronouncing, lambda: self._lexicon().with_entries(entries))
+        return self._otherwise(lexicon=lambda: self._lexicon().with_entries(entries))
 
-    def _otherwise(
-        self, normalization: Normalization, pronouncing: Pronouncing, lexicon: Callable[[], Lexicon] | None = None
-    ) -> TextPipeline:
-        if (normalization, pronouncing, lexicon) == (self._normalization, self._pronouncing, None):
+    def _otherwise(self, **changed: Any) -> TextPipeline:
+        own: dict[str, Any] = {
+            "normalization": self._normalization,
+            "lexicon": self._lexicon,
+            "pauses": self._pauses,
+            "misread": self._misread,
+            "pronouncing": self._pronouncing,
+            "emphasis": self._emphasis,
+        }
+        if own | changed == own:
             return self
-        lexicon = lexicon or self._lexicon
-        other = TextPipeline(self._g2p, normalization, lexicon, self._pauses, self._misread, pronouncing)
+        other = TextPipeline(self._g2p, **(own | changed))
         other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
         return other
 
@@ -143,7 +155,8 @@ class TextPipeline:
     def _spoken(
         self, marked: Marked, language: str, notation: Notation, speed: float, then: Continuation | None
     ) -> Iterator[Sentence]:
-        reading = Reading(marked, language, notation, speed, then, self._lexicon(), Mishaps(self._misread))
+        mishaps = Mishaps(self._misread)
+        reading = Reading(marked, language, notation, speed, then, self._lexicon(), mishaps, self._emphasis)
         can_speak = False
         for sentence in self._read(reading, self._normalization):
             can_speak = True
@@ -297,6 +310,7 @@ def configured_pipeline(
         text.layout_pauses,
         misread,
         text.g2p,
+        text.emphasis,
     )
 
 

@@ -71,6 +71,14 @@ class TextSettings:
         (),
         pairs=True,
     )
+    emphasis: float = setting(
+        Group.TEXT,
+        "How strongly a text without markup is inflected by its own signs (bold words, words in capitals, questions): "
+        "0 not at all, 2 twice as much.",
+        1.0,
+        low=0.0,
+        high=2.0,
+    )
     normalize_without: tuple[str, ...] = setting(
         Group.TEXT,
         f"Rules of normalisation to leave out, with commas between, of: {', '.join(RULES)}.",

@@ -50,6 +50,8 @@ class SpeechRequest:
     """Cut marks (`text/markup/delimiters.py`); None: the settings'."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to this text, by the names of their settings."""
+    emphasis: float | None = None
+    """Degree of the rules of expression; None: the settings'."""
     pronunciations: tuple[Entry, ...] = ()
     """Pronunciations of this request, which precede the user's lexicon."""
     phonemes: bool = False

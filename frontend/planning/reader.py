@@ -126,6 +126,7 @@ class Reader:
             message = f"`turns`: the pauses in the texts last {pauses:g} seconds together; {limit:g} are allowed."
             raise ApiError(400, message, param="turns", code="invalid_markup")
         pipeline = self._pipeline.without(request.rules_off).saying(request.pronunciations)
+        pipeline = pipeline.emphasising(request.emphasis)
         return pipeline.performed(parts, request.performer, Notation.of(engine), request.speed, then)
 
     def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:

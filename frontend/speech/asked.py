@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -284,18 +285,16 @@ def speech_request(
     if fields.visemes and not visemes:
         note_no_effect(request, ["visemes"])
     manner, without_effect = followed_manner(fields.instructions, "instructions", engine)
-    elements = without_effect_in(text) if markup_of(fields) is MarkupKind.SSML else []
+    elements = without_effect_in(text, engine) if markup_of(fields) is MarkupKind.SSML else []
     note_no_effect(request, [*without_effect, *elements])
     own = Inflection(
         pitch=fields.pitch or 0.0,
-        range=1.0 if fields.expression is None else fields.expression,
+        range=math.prod(each for each in (fields.expression, fields.pitch_range) if each is not None),
         volume=fields.volume or 0.0,
     )
     speed = clamped_rate(speed * manner.speed)
     if not engine.inflects:
-        note_no_effect(
-            request, [name for name in ("pitch", "expression", "volume") if getattr(fields, name) is not None]
-        )
+        note_no_effect(request, [name for name in _INFLECTING if getattr(fields, name) is not None])
     if wrong := wrong_delimiters(fields.delimiters or ""):
         raise ApiError(400, f"`delimiters`: {wrong}.", param="delimiters", code="invalid_value")
     if phonemes:
@@ -313,6 +312,7 @@ def speech_request(
         one_language=one_language,
         delimiters=fields.delimiters,
         rules_off=rules_off(fields.normalization_options, tuple(RULES)),
+        emphasis=fields.emphasis,
         pronunciations=pronunciations_of(fields),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
@@ -326,10 +326,11 @@ def speech_request(
     return asked if fields.score is None else _of_score(request, asked, fields, fields.score, engine)
 
 
-_IN_SCORES = (
-    *("voice", "speed", "lang", "lang_code", "markup", "pitch", "expression", "volume", "voice_aliases", "delimiters"),
-    *("pronunciations", "instructions"),
-)
+_INFLECTING = ("pitch", "pitch_range", "emphasis", "expression", "volume")
+"""Fields that change how an engine says a text."""
+
+_IN_SCORES = [*_INFLECTING, "voice", "speed", "lang", "lang_code", "markup", "voice_aliases", "delimiters"]
+_IN_SCORES += ["pronunciations", "instructions"]
 """Fields whose effects a score has already."""
 
 

@@ -13,7 +13,7 @@ from frontend.speech.scores import SpeechScore
 from frontend.speech.sessions import OnBusy
 from frontend.speech.voices import MODELS, is_other_model
 from shm.engine_info import Speed
-from shm.inflection import MOST_DECIBELS, MOST_SEMITONES, QUIETEST_DECIBELS
+from shm.inflection import MOST_DECIBELS, MOST_SEMITONES, QUIETEST_DECIBELS, WIDEST
 from text.markup.delimiters import MOST_CHARACTERS
 from text.markup.marked import MarkupKind
 
@@ -251,6 +251,21 @@ class SpeechBody(msgspec.Struct):
     volume: Annotated[
         Annotated[float, Meta(ge=QUIETEST_DECIBELS, le=MOST_DECIBELS)] | None,
         Meta(description="Change of the level in dB; 0 where it is left out. Loud parts are bent, and don't clip."),
+    ] = None
+    pitch_range: Annotated[
+        Annotated[float, Meta(ge=0.0, le=WIDEST)] | None,
+        Meta(
+            description="How far the pitch moves from the mean, as a factor on what the voice does, as SSML's `range`; "
+            "1 where it is left out. `expression` is a factor on it."
+        ),
+    ] = None
+    emphasis: Annotated[
+        Annotated[float, Meta(ge=0.0, le=2.0)] | None,
+        no_effect_if(
+            _has_phonemes,
+            "How strongly the text's own signs inflect it (bold words, words in capitals, questions): 0 not at all, 2 "
+            "twice as much; `--emphasis` where it is left out. Markup has its own.",
+        ),
     ] = None
     expression: Annotated[
         Annotated[float, Meta(ge=0.0, le=2.0)] | None,

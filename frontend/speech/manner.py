@@ -25,11 +25,7 @@ class MannerOfSpeaking(NamedTuple):
 
     def times(self, degree: float) -> MannerOfSpeaking:
         """The same to another degree: 0 is nothing, 1 the manner itself."""
-        own = self.inflection
-        return MannerOfSpeaking(
-            self.speed**degree,
-            Inflection(pitch=own.pitch * degree, range=own.range**degree, volume=own.volume * degree),
-        )
+        return MannerOfSpeaking(self.speed**degree, self.inflection.times(degree))
 
 
 PLAIN_MANNER = MannerOfSpeaking()

@@ -19,6 +19,7 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
+from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, Inflection
 from text.espeak.ipa import UnknownSymbols, ipa_of_xsampa
 from text.markup.builder import MarkedBuilder, TagWriter
@@ -71,6 +72,11 @@ _UNNAMED = frozenset((*ELEMENTS, "paragraph", "sentence", "bookmark", "metadata"
 _SKIPPED = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _NAME = re.compile(r"<([A-Za-z][\w:.-]{0,57})")
 
+_PROSODY = re.compile(r"<prosody\b([^<>]{0,400})")
+_UNFOLLOWED = re.compile(r"""\b(contour|duration|pitch(?=\s?=\s?["']\s?\d{1,4}(?:\.\d{0,6})?\s?[Hh][Zz]))\s?=""")
+"""Attributes that an engine without scores can't follow; a pitch in Hz is the mean."""
+_INFLECTING = re.compile(r"\b(pitch|range|contour|volume|duration)\s?=")
+
 _PARAGRAPHS = frozenset(("p", "paragraph"))
 _SENTENCES = frozenset(("s", "sentence"))
 _SILENT = frozenset(("metadata", "desc"))
@@ -92,14 +98,20 @@ def is_document(text: str) -> bool:
     return text.lstrip()[:9].lower().startswith(("<speak", "<?xml", "<!--", "<!doctype"))
 
 
-def without_effect_in(document: str) -> list[str]:
-    """Names of the document's elements of which only the text is read, each once, in order.
+def without_effect_in(document: str, engine: EngineInfo | None = None) -> list[str]:
+    """Names of the document's elements of which only the text is read, each once, in order; then those of attributes
+    that the engine can't follow.
 
     >>> without_effect_in('<speak><audio src="a">b</audio><amazon:effect name="whispered"><!--<x>--></speak>')
     ['ssml.audio', 'ssml.amazon:effect']
     """
-    named = dict.fromkeys(_NAME.findall(_SKIPPED.sub("", document)))
-    return [f"ssml.{name}" for name in named if name not in _UNNAMED]
+    read = _SKIPPED.sub("", document)
+    named = [name for name in dict.fromkeys(_NAME.findall(read)) if name not in _UNNAMED]
+    if engine and not engine.scores:
+        unfollowed = _UNFOLLOWED if engine.inflects else _INFLECTING
+        found = dict.fromkeys(name for tag in _PROSODY.findall(read) for name in unfollowed.findall(tag))
+        named += [f"prosody.{name}" for name in found]
+    return [f"ssml.{name}" for name in named]
 
 
 def parse_ssml(text: str, meanings: Meanings) -> Marked:

@@ -13,10 +13,9 @@ from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
 from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, SegmentEnd
-from text.units import prosody
+from text.units.expression import ReadSentence, expressed
 from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from text.units.segmentation import pronounceable, units_of
-from text.units.stresses import stressed
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit, Word
 
 _SOUND = re.compile(r"[^\W_]")
@@ -33,6 +32,8 @@ class Reading:
     then: Continuation | None
     lexicon: Lexicon
     mishaps: Mishaps
+    emphasis: float = 1.0
+    """Degree of the rules of expression; 0: none inflects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +161,7 @@ def _each_paced(
 ) -> Iterator[Sentence]:
     pacing, inflections = Pacing(reading.marked), Inflections(reading.marked)
     for sourced in sentences:
-        words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
-        sourced.words = stressed(words, sourced.written, reading.language)
-        if reading.language.startswith("en"):
-            sourced.words = prosody.risen(sourced.words)
+        sourced.words = inflections.given_to(bookmarks.given_to(sourced), sourced.origins)
         ways = (
             partial(_laid_out, sourced, pacing, reading, pauses, dropped),
             partial(units_of, sourced.words, reading.notation, dropped, written=sourced.written, end=sourced.end),
@@ -178,8 +176,10 @@ def _laid_out(
     place = LayoutElement.TEXT
     if sourced.end in (Cut.SENTENCE, Cut.PARAGRAPH) and not sourced.last:
         place = place_of(reading.marked.text, sourced.origins[0][0], sourced.origins[-1][1])
-        if place is not LayoutElement.TEXT:
-            sourced = replace(sourced, words=with_full_stop(sourced.words, reading.notation))
+    words = expressed(ReadSentence(sourced.words, sourced.written), reading.language, reading.emphasis)
+    if place is not LayoutElement.TEXT:
+        words = with_full_stop(words, reading.notation)
+    sourced = replace(sourced, words=words)
     found = paced_units(sourced, pacing, reading.notation, dropped, language=reading.language)
     found = with_inner_pauses(found, pauses, reading.speed)
     return found if sourced.last else with_pause(found, pauses.after(place, sourced.end), reading.speed)

@@ -1,9 +1,4 @@
-"""Pauses and sentence endings that a text's layout calls for: after headings, list items and paragraphs.
-
-English questions that can be answered by yes or no rise from their last stress on, and so do statements that ask;
-questions with a question word, and choices, fall (Quirk et al., A Comprehensive Grammar of the English Language, 11.5
-to 11.23). Tags ("isn't it?") do either, and are left to the model.
-"""
+"""Pauses and sentence endings that a text's layout calls for: after headings, list items and paragraphs."""
 
 from __future__ import annotations
 
@@ -13,15 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from shm.inflection import PLAIN, Inflection
 from text.locales.tables import table
 from text.sentences.sentences import LIST_MARKER
 from text.units.segmentation import pronounceable
 from text.words.segment import Cut, Notation, Sentence, Word
-
-RISE = Inflection(rise=10.0)
-"""Inflection of the last word of such a question. The model speaks its last syllable 2 to 4 semitones below the mean of
-the sentence."""
 
 _QUESTION_END = re.compile(r"\?[!?]*[\"'”’)\]»*_]*$")
 _CLAUSE = re.compile(r"[,;:—–…)\"”]+$|\.{3}$")
@@ -50,23 +40,6 @@ def rises(words: Sequence[str]) -> bool:
         # "Did you know that, when it freezes, it grows?" asks with its first clause.
         return last + 1 < len(kinds) and "auxiliary" in kinds[:last]
     return True
-
-
-_WEAK = 3
-"""Number of last words among which the last stress is looked for."""
-
-
-def risen(words: list[Word]) -> list[Word]:
-    """The words of an English sentence; if they are a question that rises, the last one that is stressed does so, with
-    those after it."""
-    if not words or not any("?" in word.text for word in words[-2:]) or not rises([word.text for word in words]):
-        return words
-    last = max((at for at, word in enumerate(words) if any(map(str.isalpha, word.phonemes))), default=-1)
-    if last < 0:
-        return words
-    stressed = max((at for at, word in enumerate(words) if at > last - _WEAK and "ˈ" in word.phonemes), default=last)
-    rising = [replace(word, inflection=RISE.within(word.inflection or PLAIN)) for word in words[stressed : last + 1]]
-    return [*words[:stressed], *rising, *words[last + 1 :]]
 
 
 def _clauses(words: Sequence[str]) -> list[list[str]]:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from shm.inflection import PLAIN
 from text.locales.tables import table, word_list
 from text.markup.inflections import STRESSES
-from text.words.segment import Word
 
 STRESS = STRESSES["+0.5"]
 """Twice as much, listeners rate as less natural (`python -m benchmarks.inflections marks`)."""
@@ -26,27 +23,10 @@ _CAPITALS = re.compile(r"\W*([A-Z]+(?:['’][A-Z]+)?)\W*")
 _SHOUTED = word_list(table("en", "word_classes")["shouted"])
 
 
-def stressed(words: list[Word], written: Sequence[str], language: str) -> list[Word]:
-    """The words of a sentence, some of them stressed.
-
-    Args:
-        written: the user's spelling of each word; "" if the word before has it already.
-    """
-    found = set(_marked(written)) if any("*" in each for each in written) else set()
-    if language.startswith("en") and any(map(str.isupper, written)):
-        found.update(_shouted(written))
-    if not found:
-        return words
-    return [
-        replace(word, inflection=STRESS.within(word.inflection or PLAIN)) if at in found else word
-        for at, word in enumerate(words)
-    ]
-
-
-def _marked(written: Sequence[str]) -> Iterator[int]:
+def marked(written: Sequence[str]) -> Iterator[int]:
     """Places of the words between two marks of Markdown, the last of which closes what the first one opens."""
     begun: tuple[int, str] | None = None
-    for at, each in enumerate(written):
+    for at, each in enumerate(written if any("*" in each for each in written) else ()):
         if begun is None and (mark := _OPENS.match(each)):
             begun = at, mark[1]
         if begun and (mark := _CLOSES.search(each)) and mark[1] == begun[1]:
@@ -58,8 +38,10 @@ def _marked(written: Sequence[str]) -> Iterator[int]:
             begun = None
 
 
-def _shouted(written: Sequence[str]) -> list[int]:
+def shouted(written: Sequence[str]) -> list[int]:
     """Words in capitals that are no acronyms, in a sentence that has others."""
+    if not any(map(str.isupper, written)):
+        return []
     sounding = [at for at, each in enumerate(written) if re.search(r"[^\W\d_]", each)]
     found = [at for at in sounding if (bare := _CAPITALS.fullmatch(written[at])) and bare[1].lower() in _SHOUTED]
     small = sum(any(map(str.islower, written[at])) for at in sounding)

@@ -60,6 +60,16 @@ async def asked(path: str, body: dict[str, Any], inflects: bool = True) -> tuple
         (OPENAI, {"instructions": "Like a pirate."}, 1.0, Inflection(), "instructions"),
         (OPENAI, {"instructions": ["louder"], "pitch": 1}, 1.0, Inflection(pitch=1.0, volume=3.0), None),
         (OPENAI, {"volume": -6, "expression": 0.5}, 1.0, Inflection(volume=-6.0, range=0.5), None),
+        (OPENAI, {"pitch_range": 3, "expression": 0.5}, 1.0, Inflection(range=1.5), None),
+        (OPENAI, {"pitch_range": 3, "expression": 2}, 1.0, Inflection(range=3.0), None),
+        (OPENAI, {"pitch_range": 0}, 1.0, Inflection(range=0.0), None),
+        (
+            OPENAI,
+            {"input": '<speak><prosody contour="(0%,+2st)">A.</prosody></speak>', "markup": "ssml"},
+            1.0,
+            Inflection(),
+            "ssml.prosody.contour",
+        ),
         (ELEVENLABS, {"voice_settings": {"stability": 0.5, "style": 0}}, 1.0, Inflection(), None),
         (ELEVENLABS, {"voice_settings": {"stability": 0.1, "style": 0.4}}, 1.0, Inflection(range=1.4), None),
         (ELEVENLABS, {"voice_settings": {"stability": 7}}, 1.0, Inflection(range=0.75), None),
@@ -88,6 +98,7 @@ async def test_fields_reach_the_request(
     ("path", "body", "warning"),
     [
         (OPENAI, {"input": "A.", "instructions": "faster, deeper", "volume": 1}, "instructions, volume"),
+        (OPENAI, {"input": "A.", "pitch_range": 2, "emphasis": 0}, "pitch_range, emphasis"),
         (ELEVENLABS, {"text": "A.", "voice_settings": {"stability": 0.3}}, "voice_settings.stability"),
         (CARTESIA, {"transcript": "A.", "generation_config": {"volume": 1.5}}, "generation_config.volume"),
     ],
@@ -95,7 +106,7 @@ async def test_fields_reach_the_request(
 async def test_an_engine_that_doesnt_inflect_says_so(path: str, body: dict[str, Any], warning: str) -> None:
     request, named = await asked(path, body, inflects=False)
     assert named == f"no effect: {warning}"
-    assert request.speed == (1.2 if path == OPENAI else 1.0)
+    assert request.speed == (1.2 if "instructions" in body else 1.0)
 
 
 def test_a_manner_by_degrees() -> None:

@@ -3,9 +3,13 @@ learns why it doesn't (`docs/markup.md` has the same list)."""
 
 from __future__ import annotations
 
+import re
+
+import msgspec
 import pytest
 
 from shm.inflection import Inflection
+from tests.frontend.http_fakes import ENGINE
 from tests.text.letters import KOKORO
 from text.g2p import G2P
 from text.markup.inflections import EMPHASES
@@ -16,6 +20,7 @@ from text.markup.parse import parse_markup
 from text.markup.ssml import without_effect_in
 from text.pipeline import TextPipeline
 
+INFLECTING = msgspec.structs.replace(ENGINE, inflects=True)
 PIPELINE = TextPipeline(G2P())
 
 SOUNDS: list[tuple[str, str, list[Annotation]]] = [
@@ -124,6 +129,24 @@ def test_it_sounds_as_it_says(document: str, said: str, annotations: list[Annota
 def test_an_element_without_effect_is_read_and_named(document: str, named: str) -> None:
     assert parse_markup(MarkupKind.SSML, f"<speak>{document}</speak>", "en-us", KOKORO).text == "x"
     assert without_effect_in(f"<speak><!-- <b> --><![CDATA[<i>]]>{document}</speak>")[0] == f"ssml.{named}"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "unfollowed"),
+    [
+        ('contour="(0%,+2st)" rate="80%"', "contour"),
+        ("duration = '2s' volume='loud'", "duration"),
+        ('range="high" pitch="180Hz"', "pitch"),
+        ('pitch="+20Hz" range="high" volume="+6dB"', ""),
+    ],
+)
+def test_what_espeak_cant_follow_is_named(attributes: str, unfollowed: str) -> None:
+    document = f"<speak><prosody {attributes}>x</prosody> duration=2</speak>"
+    shown = [f"ssml.prosody.{unfollowed}"] if unfollowed else []
+    assert without_effect_in(document, INFLECTING) == shown
+    assert without_effect_in(document, msgspec.structs.replace(INFLECTING, scores=True)) == []
+    every = without_effect_in(document, ENGINE)
+    assert set(every) == {f"ssml.prosody.{name}" for name in re.findall(r"(\w+) ?=", attributes) if name != "rate"}
 
 
 @pytest.mark.parametrize(
