@@ -9,7 +9,7 @@ import importlib.metadata
 import sys
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
@@ -164,6 +164,15 @@ class G2P:
             known = self._language(language)
             return isinstance(known, English) and known.depends_on_sentence(word)
 
+    def parts_of_speech(self, sentence: str, language: str) -> Sequence[str]:
+        """Part of speech of each of `sentence.split()`, as `text.lexicon.PARTS` names it; empty for others and outside
+        English. Errors as of `words`."""
+        from text.english.english import English
+
+        with self._lock:
+            known = self._language(language)
+            return known.parts_of_speech(sentence) if isinstance(known, English) else [""] * len(sentence.split())
+
     def _language(self, code: str) -> _Language:
         if code not in LANGUAGE_FILES:
             raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(LANGUAGE_FILES)}")
@@ -205,6 +214,10 @@ class MixedG2P:
     def depends_on_sentence(self, word: str, language: str) -> bool:
         """As of `G2P`."""
         return self._g2p.depends_on_sentence(word, language)
+
+    def parts_of_speech(self, sentence: str, language: str) -> Sequence[str]:
+        """As of `G2P`."""
+        return self._g2p.parts_of_speech(sentence, language)
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """Pronounced words, one for each of `sentence.split()`, in order; errors as of `G2P.words`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from text.lexicon import Lexicon, LexiconMatch
+from text.lexicon import PARTS, Lexicon, LexiconMatch
 from text.markup.marked import Marked, Pronunciation
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS
@@ -20,10 +20,14 @@ Say = Callable[[str], Sequence[Word]]
 class Given:
     """Given pronunciations of one text in one language. Callers must ask for the text's words in order."""
 
-    def __init__(self, marked: Marked, lexicon: Lexicon, language: str) -> None:
+    def __init__(
+        self, marked: Marked, lexicon: Lexicon, language: str, parts: Callable[[str, str], Sequence[str]] | None = None
+    ) -> None:
+        """`parts`: the part of speech of each word of a sentence of a language, for entries that are for one."""
         self._text = marked.text
         self._lexicon = lexicon
         self._language = language
+        self._parts = parts if lexicon.by_part else None
         self._pronunciations = [each for each in marked.annotations if isinstance(each, Pronunciation)]
         self._starts = [each.start for each in self._pronunciations]
         self._said: Pronunciation | None = None
@@ -42,7 +46,7 @@ class Given:
         Args:
             start, end: the word's span of the text, in characters.
         """
-        if self._over(start, end) or self._lexicon.find(word, self._language) is not None:
+        if self._over(start, end) or any(self._found(word, part) for part in (PARTS if self._parts else ("",))):
             return [(0, len(word))]
         return [(found.start, found.end) for found in self._inside(word)]
 
@@ -60,8 +64,10 @@ class Given:
         Args:
             origins: the span of the text that each token stands for.
         """
+        spoken_as = self._parts(" ".join(tokens), self._language) if self._parts else [""] * len(tokens)
         found = [
-            None if self._over(*origin) else self._found(token) for token, origin in zip(tokens, origins, strict=True)
+            None if self._over(*origin) else self._found(token, part)
+            for token, origin, part in zip(tokens, origins, spoken_as, strict=True)
         ]
         if self._language in EAST_ASIAN:
             return tuple(
@@ -130,8 +136,8 @@ class Given:
             for token, each in zip(tokens, found, strict=True)
         )
 
-    def _found(self, token: str) -> LexiconMatch | None:
-        return self._lexicon.find(token, self._language)
+    def _found(self, token: str, part: str = "") -> LexiconMatch | None:
+        return self._lexicon.find(token, self._language, part or None)
 
     def _over(self, start: int, end: int) -> list[Pronunciation]:
         first = max(0, bisect_right(self._starts, start) - 1)

@@ -1,6 +1,7 @@
 """Look-up of words whose pronunciation the user has given, in a file that is read again after each change.
 
-Both become lines of `text.lexicon`: a word, a tab, /IPA/ or other words, a tab, a language.
+A line has a word, /IPA/ or other words, a language and a part of speech (may be left out), with tabs between.
+Lines of the CMU dictionary and documents of PLS become such lines.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ _SOUNDS = dict(zip(_ARPABET.split(), _KOKORO.split(), strict=True))
 _STRESSES = {"1": "ˈ", "2": "ˌ"}
 _CMU = re.compile(r"(?P<word>[^\s(]+)(?:\(\d\))? {1,3}(?P<sounds>[A-Z]{1,2}[012]?(?: [A-Z]{1,2}[012]?)*)(?: #.*)?")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+PARTS = ("noun", "verb", "adjective", "adverb")
+"""Parts of speech that an English entry may be for."""
+
+_ROLES = {"nn": "noun", "n": "noun", "vb": "verb", "v": "verb", "jj": "adjective", "adj": "adjective", "rb": "adverb"}
+"""Names of parts of speech in the `role` of a lexeme of PLS, other than these."""
 
 
 class NoLexicon(ValueError):
@@ -71,7 +79,9 @@ def from_pls(content: bytes) -> Iterator[str]:
         said = next((each for each in lexeme if _name(each) in ("phoneme", "alias")), None)
         if said is not None:
             spoken = f"/{_text(said)}/" if _name(said) == "phoneme" else _text(said)
-            yield from (f"{word}\t{spoken}\t{language}".rstrip("\t") for word in words)
+            roles = (role.rpartition(":")[2].lower() for role in lexeme.get("role", "").split())
+            part = next((_ROLES.get(role, role) for role in roles if _ROLES.get(role, role) in PARTS), "")
+            yield from (f"{word}\t{spoken}\t{language}\t{part}".rstrip("\t") for word in words)
 
 
 def _name(element: ElementTree.Element) -> str:
@@ -108,7 +118,9 @@ class Lexicon:
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
+        self._entries = {(entry.language, entry.word, entry.part): entry for entry in entries}
+        self.by_part = frozenset(word for _, word, part in self._entries if part)
+        """Words of which an entry is for one part of speech alone."""
         self._phonemes: dict[tuple[str, str], str | None] = {}
         self._longest: int | None = None
         """Length of the longest word, in characters; None until `inside` needs it."""
@@ -116,20 +128,24 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entries.values())
+
     def with_entries(self, entries: Iterable[Entry]) -> Lexicon:
         """This lexicon with other entries, which replace its own."""
-        return Lexicon((*self._entries.values(), *entries))
+        return Lexicon((*self.entries, *entries))
 
-    def find(self, token: str, language: str) -> LexiconMatch | None:
-        """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
-        ".NET").
+    def find(self, token: str, language: str, part: str | None = None) -> LexiconMatch | None:
+        """Entry for a token as this part of speech, else as any. Signs at the token's edges are ignored, except those
+        that the entry has itself ("C++", ".NET").
 
         The result is None if no entry matches, or if the language's voices can't say its IPA.
         """
         if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
             return None
         for start, end in _cores(token):
-            if said := self._said_entry(token[start:end], language):
+            if said := self._said_entry(token[start:end], language, part):
                 return LexiconMatch(start, end, *said)
         return None
 
@@ -138,7 +154,7 @@ class Lexicon:
         entry at each place.
         """
         if self._longest is None:
-            self._longest = max((len(word) for _, word in self._entries), default=0)
+            self._longest = max((len(word) for _, word, _ in self._entries), default=0)
         found: list[LexiconMatch] = []
         place = 0
         while place < len(token):
@@ -150,9 +166,9 @@ class Lexicon:
             place += 1
         return found
 
-    def _said_entry(self, word: str, language: str) -> tuple[str | None, str | None] | None:
+    def _said_entry(self, word: str, language: str, part: str | None = None) -> tuple[str | None, str | None] | None:
         """Phonemes or respelling of a word; None if no entry matches or the language's voices can't say its IPA."""
-        entry = self._entry(word, language)
+        entry = self._entry(word, language, part)
         if entry is None:
             return None
         if entry.ipa is None:
@@ -160,11 +176,12 @@ class Lexicon:
         phonemes = self._said(entry.ipa, language)
         return None if phonemes is None else (phonemes, None)
 
-    def _entry(self, word: str, language: str) -> Entry | None:
+    def _entry(self, word: str, language: str, part: str | None) -> Entry | None:
         for written in dict.fromkeys((word, word.lower())):
             for code in (language, language.partition("-")[0], None):
-                if (entry := self._entries.get((code, written))) is not None:
-                    return entry
+                for of in dict.fromkeys((part, None)):
+                    if (entry := self._entries.get((code, written, of))) is not None:
+                        return entry
         return None
 
     def _said(self, ipa: str, language: str) -> str | None:
@@ -201,20 +218,27 @@ class NotKept(ValueError):
     """Error for a pronunciation that no lexicon takes; its message is the reason."""
 
 
-def keep(path: Path, word: str, said: str, language: str) -> None:
+def entry_of(word: str, said: str, language: str, part: str | None = None) -> Entry:
+    """An entry as a line has it; arguments and errors as of `keep`."""
+    line = f"{word}\t{said}\t{language}\t{part or ''}"
+    entries, problems = read_entries(line.encode())
+    if len(entries) != 1 or "\n" in line:
+        raise NotKept(problems[0].reason if problems else "it is no line of a lexicon")
+    return entries[0]
+
+
+def keep(path: Path, word: str, said: str, language: str, part: str | None = None) -> None:
     """Add a pronunciation to a file.
 
     Args:
         said: IPA between slashes, or other words.
+        part: one of `PARTS`, if it is said so as this part of speech alone.
 
     Raises:
         NotKept: the word is no single word, or its sounds are unknown.
         OSError: the file can't be written.
     """
-    line = f"{word}\t{said}\t{language}\n"
-    entries, problems = read_entries(line.encode())
-    if len(entries) != 1 or line.count("\n") != 1:
-        raise NotKept(problems[0].reason if problems else "it is no line of a lexicon")
+    line = f"{line_of(entry_of(word, said, language, part))}\n"
     content = path.read_text("utf-8", "surrogateescape")
     joint = "" if not content or content.endswith("\n") else "\n"
     write_users_file(path, content + joint + line)
@@ -278,6 +302,8 @@ class Entry:
     respelling: str | None
     language: str | None
     """Language code, or its part before the hyphen if the entry is for all regions; None if it is for all languages."""
+    part: str | None = None
+    """One of `PARTS`; None if it is for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +312,12 @@ class Problem:
 
     line: int
     reason: str
+
+
+def line_of(entry: Entry) -> str:
+    """The line that gives an entry."""
+    said = entry.respelling if entry.ipa is None else f"/{entry.ipa}/"
+    return f"{entry.word}\t{said}\t{entry.language or ''}\t{entry.part or ''}".rstrip("\t")
 
 
 class _Bad(ValueError):
@@ -322,8 +354,8 @@ def _entry(line: bytes) -> Entry | None:
     if not text.strip() or text.lstrip().startswith(("#", ";;;")):
         return None
     word, *columns = map(sanitize, from_cmu(text).split("\t"))
-    if not 1 <= len(columns) <= 2:
-        raise _Bad("put a tab between the word and how it is said, and another before a language if it names one")
+    if not 1 <= len(columns) <= 3:
+        raise _Bad("put a tab between the word and how it is said, and others before a language and a part of speech")
     if " " in word or not speakable(word):
         raise _Bad(f"{word[:40]!r} is no single word")
     said = columns[0]
@@ -331,14 +363,17 @@ def _entry(line: bytes) -> Entry | None:
         raise _Bad(f"nothing is said for {word[:40]!r}")
     if max(len(word), len(said)) > MAX_CHARACTERS:
         raise _Bad(f"it is longer than {MAX_CHARACTERS} characters")
-    language = _language(columns[1]) if len(columns) == 2 and columns[1] else None
+    language = _language(columns[1]) if len(columns) > 1 and columns[1] else None
+    part = columns[2].lower() if len(columns) > 2 and columns[2] else None
+    if part not in (None, *PARTS):
+        raise _Bad(f"{part!r} is no part of speech of {', '.join(PARTS)}")
     if (match := _IPA.fullmatch(said)) is None:
-        return Entry(word, None, said, language)
+        return Entry(word, None, said, language, part)
     try:
         from_ipa(match["ipa"], language_code(language) if language else DEFAULT)
     except UnknownSymbols as error:
         raise _Bad(str(error).removesuffix(".")) from error
-    return Entry(word, match["ipa"], None, language)
+    return Entry(word, match["ipa"], None, language, part)
 
 
 def _language(tag: str) -> str:

@@ -194,7 +194,11 @@ class TextPipeline:
     def settled(self, words: Sequence[str], language: str) -> int:
         """Number of a sentence's first words that are pronounced alike whatever their sentence becomes, apart from the
         two words after each."""
-        depend = (self._g2p.depends_on_sentence(word.rstrip(","), language) for word in words)
+        by_part = self._lexicon().by_part
+        bare = (word.rstrip(",") for word in words)
+        depend = (
+            bool({word, word.lower()} & by_part) or self._g2p.depends_on_sentence(word, language) for word in bare
+        )
         return next((place for place, depends in enumerate(depend) if depends), len(words))
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
@@ -219,7 +223,8 @@ class TextPipeline:
         return said.split() != clean.split()
 
     def _pronounced(self, reading: Reading, normalization: Normalization) -> Iterator[PronouncedPassage]:
-        given, mishaps = Given(reading.marked, reading.lexicon, reading.language), reading.mishaps
+        given = Given(reading.marked, reading.lexicon, reading.language, lambda *of: self._g2p.parts_of_speech(*of))
+        mishaps = reading.mishaps
         limit = _PASSAGE * reading.notation.max_tokens
         for passage in read_passages(reading.marked.text, reading.language, normalization, given, limit, mishaps.note):
             ways = (partial(_one_each, way, passage) for way in self._ways(passage, given, reading))

@@ -7,7 +7,7 @@ import asyncio
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from aiohttp import web
@@ -23,6 +23,7 @@ from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.serving.services import SERVICES
 from frontend.speech.asked import check_length, checked_text, delivery_of, speech_request, text_of
 from frontend.speech.body import SpeechBody
+from frontend.speech.lexicons import entries_of_key, lexicon_of_key, write_entries
 from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score
 from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
@@ -30,7 +31,7 @@ from text.apart import apart
 from text.candidates import ways_to_say
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P
-from text.lexicon import NotKept, keep
+from text.lexicon import NotKept, entry_of, keep
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -137,21 +138,22 @@ async def phonemize(request: web.Request) -> web.Response:
     named = fields.language if fields.lang is None else fields.lang
     language = language_of_text(named, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering(text):
-        found = await asyncio.to_thread(_phonemized, request.app[PHONEMIZER], fields, text, language, engine)
+        found = await asyncio.to_thread(_phonemized, request, fields, text, language, engine)
         if read_query(request.query, PhonemizeQuery).why:
             found.why = await asyncio.to_thread(lambda: list(reasons(sanitize(text), language, Normalization())))
     return json_response(found)
 
 
 def _phonemized(
-    phonemizer: Phonemizer, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
+    request: web.Request, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
 ) -> Phonemized:
     notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
     cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
     with current.get().working():
         marked = apart.result(text, parse_markup, fields.markup, text, language, notation, cast)
         words: list[Word] = []
-        pipeline = phonemizer.pipeline.by(fields.g2p) if fields.g2p else phonemizer.pipeline
+        pipeline = request.app[PHONEMIZER].pipeline.saying(entries_of_key(request))
+        pipeline = pipeline.by(fields.g2p) if fields.g2p else pipeline
         for performer, part in marked.parts():
             words += pipeline.words(part, performer.language if performer else language, notation)
     spoken = [(word, _known(word, notation)) for word in words]
@@ -309,6 +311,14 @@ class PronunciationBody(msgspec.Struct):
             examples=["/ˈɛnʤɪn ˈɛks/"],
         ),
     ] = None
+    part: Annotated[
+        Literal["noun", "verb", "adjective", "adverb"] | None,
+        no_effect_if(lambda _, body: body.keep is None, "The part of speech for which alone it is kept, in English."),
+    ] = None
+    mine: Annotated[
+        bool,
+        no_effect_if(lambda _, body: body.keep is None, "Keep it for the request's API key, not in `--lexicon`."),
+    ] = False
 
 
 class OfferedWay(msgspec.Struct):
@@ -353,20 +363,24 @@ async def pronunciation(request: web.Request) -> web.Response:
         raise ApiError(400, "`word`: it is no single word.", param="word", code="invalid_value")
     language = language_of_text(fields.lang, None, services.speaker, services.settings)
     with services.in_flight.answering(word):
-        phonemizer = request.app[PHONEMIZER]
-        return json_response(await asyncio.to_thread(_ways, phonemizer, word, language, fields.keep))
+        return json_response(await asyncio.to_thread(_ways, request, fields, word, language))
 
 
-def _ways(phonemizer: Phonemizer, word: str, language: str, said: str | None) -> WaysOfWord:
-    if said is not None:
-        if phonemizer.lexicon is None:
+def _ways(request: web.Request, fields: PronunciationBody, word: str, language: str) -> WaysOfWord:
+    phonemizer = request.app[PHONEMIZER]
+    if fields.keep is not None:
+        lexicon = lexicon_of_key(request) if fields.mine else phonemizer.lexicon
+        if lexicon is None:
             raise ApiError(409, "`keep`: the server has no --lexicon.", param="keep", code="no_lexicon")
         try:
-            keep(phonemizer.lexicon, word, said, language)
+            if fields.mine:
+                write_entries(lexicon, (*entries_of_key(request), entry_of(word, fields.keep, language, fields.part)))
+            else:
+                keep(lexicon, word, fields.keep, language, fields.part)
         except NotKept as error:
             raise ApiError(400, f"`keep`: {error}.", param="keep", code="invalid_value") from error
         except OSError as error:
-            message = f"`keep`: {phonemizer.lexicon} can't be written: {error.strerror}."
+            message = f"`keep`: {lexicon} can't be written: {error.strerror}."
             raise ApiError(409, message, param="keep", code="no_lexicon") from error
     ways = ways_to_say(word, language, phonemizer.g2p)
-    return WaysOfWord(word, language, [OfferedWay(*way) for way in ways], said is not None)
+    return WaysOfWord(word, language, [OfferedWay(*way) for way in ways], fields.keep is not None)

@@ -19,6 +19,7 @@ from frontend.speech.accept import accepted
 from frontend.speech.answer import Delivery
 from frontend.speech.body import DialogueBody, SpeechBody, TurnBody, VoiceAlias, VoiceReference, rules_off
 from frontend.speech.framing import Captions, Events, Framing, WholeWithTimes
+from frontend.speech.lexicons import pronunciations_of
 from frontend.speech.lines import NumberedLines
 from frontend.speech.manner import followed_manner
 from frontend.speech.scores import SpeechScore, scored_sentences, text_of_score
@@ -26,7 +27,6 @@ from frontend.speech.voices import checked_speed, refusing, usual_format, usual_
 from shm import request_id
 from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, Inflection
-from text.lexicon import Entry, read_entries
 from text.markup.delimiters import wrong_delimiters
 from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
@@ -247,19 +247,6 @@ def is_fresh(request: web.Request) -> bool:
     return "no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower()
 
 
-def pronunciations_of(fields: SpeechBody) -> tuple[Entry, ...]:
-    """Entries of the request's own lexicon.
-
-    Raises:
-        ApiError: 400, a word or its sounds are none.
-    """
-    lines = (f"{word}\t{said}" for word, said in (fields.pronunciations or {}).items())
-    entries, problems = read_entries("\n".join(" ".join(line.split("\n")) for line in lines).encode())
-    if problems:
-        raise ApiError(400, f"`pronunciations`: {problems[0].reason}.", param="pronunciations", code="invalid_value")
-    return tuple(entries)
-
-
 def speech_request(
     request: web.Request,
     fields: SpeechBody,
@@ -313,7 +300,7 @@ def speech_request(
         delimiters=fields.delimiters,
         rules_off=rules_off(fields.normalization_options, tuple(RULES)),
         emphasis=fields.emphasis,
-        pronunciations=pronunciations_of(fields),
+        pronunciations=pronunciations_of(request, fields),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
         visemes=visemes,

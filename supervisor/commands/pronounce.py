@@ -10,6 +10,7 @@ import click
 from supervisor.commands.client_command import SpeakingCommand, client_options, given_settings
 from text.candidates import WayToSay, ways_to_say
 from text.g2p import G2P
+from text.lexicon import PARTS
 from text.lexicon import keep as keep_word
 from text.words.language import UnknownLanguage, language_code
 from text.words.punctuation import speakable
@@ -21,9 +22,12 @@ from text.words.sanitize import sanitize
 @click.option("--lang", default="en-us", show_default=True, help="The word's language.")
 @click.option("--voice", help="The voice that says them.")
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Keep the Nth way in the lexicon.")
+@click.option("--part", type=click.Choice(PARTS), help="Keep it for this part of speech alone, in English.")
 @client_options
 @click.pass_context
-def pronounce(context: click.Context, /, word: str, lang: str, voice: str | None, keep: int | None, **_: Any) -> None:
+def pronounce(
+    context: click.Context, /, word: str, lang: str, voice: str | None, keep: int | None, part: str | None, **_: Any
+) -> None:
     """Show the ways to say WORD. On a terminal they are heard by their number, and one can be kept in --lexicon.
 
     A word with capitals is kept for that spelling alone, one in small letters for any.
@@ -48,7 +52,7 @@ def pronounce(context: click.Context, /, word: str, lang: str, voice: str | None
     lexicon = given_settings(context).text.lexicon
     if lexicon is None:
         raise click.UsageError("name the file that keeps it: --lexicon FILE, which the server reads too")
-    keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language)
+    keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language, part)
     click.echo(f"{lexicon}: {word} is {ways[keep - 1].phonemes}")
 
 
@@ -64,5 +68,5 @@ def _chosen(context: click.Context, word: str, ways: list[WayToSay], language: s
             return int(digits)
         spoken = f"[{word}](/{ways[int(digits) - 1].phonemes}/)"
         values = context.params | {"words": (spoken,), "voice": voice, "lang": language}
-        context.invoke(say, **{name: value for name, value in values.items() if name not in ("word", "keep")})
+        context.invoke(say, **{name: value for name, value in values.items() if name not in ("word", "keep", "part")})
     return None

@@ -42,7 +42,7 @@ def test_a_line_is_a_word_how_it_is_said_and_perhaps_a_language() -> None:
     ("line", "reason"),
     [
         ("nginx engine x", "put a tab"),
-        ("a\tb\ten\td", "put a tab"),
+        ("a\tb\ten\tnoun\td", "put a tab"),
         ("New York\t/njuː/", "'New York' is no single word"),
         ("***\tx", "no single word"),
         ("x\t", "nothing is said for 'x'"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.text.test_prosody import KOKORO
 from text.espeak.ipa import from_ipa
-from text.lexicon import Lexicon, read_entries
+from text.g2p import G2P
+from text.lexicon import Lexicon, line_of, read_entries
+from text.pipeline import TextPipeline
 
 PLS = """<?xml version="1.0" encoding="UTF-8"?>
 <lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa" xml:lang="en-US">
@@ -56,3 +59,16 @@ def test_a_pls_grapheme_of_several_words_is_a_problem_of_its_own() -> None:
     document = PLS.replace("<grapheme>Nguyen<", "<grapheme>New York<")
     entries, (problem,) = read_entries(document.encode())
     assert len(entries) == 2 and (problem.line, "single word" in problem.reason) == (1, True)
+
+
+def test_an_entry_for_a_part_of_speech_is_found_by_the_sentence() -> None:
+    entries, problems = read_entries("polish\t/ˈpoʊlɪʃ/\ten\tadjective\nzork\tzed\t\tnoun\nbad\tb\t\tgerund\n".encode())
+    assert [(problem.line, "gerund" in problem.reason) for problem in problems] == [(3, True)]
+    assert [line_of(entry) for entry in entries] == ["polish\t/ˈpoʊlɪʃ/\ten\tadjective", "zork\tzed\t\tnoun"]
+    pipeline = TextPipeline(G2P(), lexicon=lambda: Lexicon(entries))
+    found = [word.phonemes for word in pipeline.words("They polish the Polish polish table.", "en-us", KOKORO)]
+    assert (found[1], found[-2]) == ("pˈɑlɪʃ", "pˈOlɪʃ")
+    found = [word.phonemes for word in pipeline.words("I zork the zork.", "en-us", KOKORO)]
+    assert (found[1] != found[3], found[3]) == (True, "zˈɛd.")
+    assert pipeline.settled(["I", "see", "zork", "now"], "en-us") == 2
+    assert pipeline.settled(["I", "see", "fork", "now"], "en-us") == 4

@@ -106,6 +106,7 @@ class WithNames(Mapping[str, Said]):
 
 _log = logging.getLogger(__name__)
 
+_PARTS = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 _NOUN_OR_VERB = frozenset(("NOUN", "VERB", "ADJ"))
 
 
@@ -136,6 +137,15 @@ class English:
         """True if the word may be pronounced in several ways, between which any word of its sentence may decide."""
         lower = word.lower()
         return lower in RULES or any(each in self._heteronyms for each in (lower, lower.removesuffix("s")))
+
+    def parts_of_speech(self, sentence: str) -> list[str]:
+        """Part of speech of each of `sentence.split()`, as `text.lexicon.PARTS` names it; empty for others."""
+        texts = sentence.split()
+        short = [text if len(text) <= MAX_LEXICAL else "" for text in texts]
+        found, parts = list(tokens(short)), [""] * len(texts)
+        for token, tag in zip(found, self._tagger.tags(short, found) if found else (), strict=True):
+            parts[token.word] = parts[token.word] or _PARTS.get(tag[:2], "")
+        return parts
 
     def _short_words(self, texts: list[str]) -> list[Word]:
         try:
