@@ -4,66 +4,62 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from text.normalization.classes.numbers import Written
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """Number as it is written, ungrouped: 1250.75, .5."""
-
-    number: str
-    minus: bool = False
-    grouped: bool = False
-
-    @property
-    def is_one(self) -> bool:
-        return self.number == "1"
+_NONE = Written("0")
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """Number or two numbers with a unit; units by their symbols in the language's table."""
 
-    first: Quantity
+    first: Written
+    """Without digits for a unit alone."""
     unit: str
-    last: Quantity | None = None
-    by: bool = False
-    """The two numbers are sides (5 x 7 cm), not a range."""
+    last: Written | None = None
+    joint: str = "to"
+    """Name of the word between the two numbers: to, by (5 x 7 cm), over, or, each; "" for a pause: 28/35 mpg."""
     power: str = ""
     per: str = ""
     per_power: str = ""
     singular: bool = False
     magnitude: str = ""
     """Word after the number: 24 billion km."""
-    joint: str = "to"
-    """Word between the two numbers; "" for a pause: 28/35 mpg."""
     per_count: str = ""
     """Number before the unit after the slash: 250 mg/5 mL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """Latitude, longitude or a direction of the compass; minutes and seconds are "" if they aren't written."""
+    """Latitude, longitude or an angle."""
 
-    degrees: str
-    minutes: str
-    seconds: str
+    parts: tuple[Written, ...]
+    """Degrees, minutes and seconds, as far as they are written."""
     way: str
+    """Direction of the compass: N, S, E or W; "" for an angle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Height:
+    """Feet and inches, or meters and centimeters."""
+
+    feet: str
+    inches: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Numbers with an x between them: 1920x1080; and the unit of each."""
+    """Numbers with an x between them (1920x1080), and the unit of each; "" if it has none."""
 
-    numbers: tuple[str, ...]
-    unit: str = ""
+    numbers: tuple[Written, ...]
+    units: tuple[str, ...] = ()
     singular: bool = False
-    once: bool = False
-    """The unit is said after the last number only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Multiple:
-    first: Quantity
-    last: Quantity | None = None
+    first: Written
+    last: Written | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +68,9 @@ class Money:
     """Sign or code of the language's table."""
     country: str = ""
     """Country before a dollar sign: HK in HK$5."""
-    first: Quantity = Quantity("0")
+    first: Written = _NONE
     magnitude: str = ""
-    last: Quantity | None = None
+    last: Written | None = None
     first_magnitude: str = ""
     per: str = ""
     plus: bool = False

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.fields import Money, Quantity
-from text.normalization.classes.numbers import signed, written, written_number
+from text.normalization.classes.fields import Money
+from text.normalization.classes.numbers import Written, signed, written, written_number
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.35
@@ -46,7 +46,7 @@ class Amounts:
             small = len(number.partition(".")[0]) < 4 and len(number.partition(".")[2]) < 2 and number[0] != "."
             if cent and small and not line[after].gap and not minus and line[after].text != "C":
                 per, after = self._period(line, after + 1)
-                yield Classed(place, after, Money(cent, first=Quantity(number), per=per), _COST)
+                yield Classed(place, after, Money(cent, first=Written.of(number), per=per), _COST)
 
     def _sign(self, line: Tokens, place: int) -> tuple[str, str, int]:
         """Country, currency and the place after them; without a currency ("", "", place)."""
@@ -107,7 +107,7 @@ class Amounts:
         singular = (
             singular or line[after].fold.removesuffix("s") in self._singular or self._describes(line, place, after)
         )
-        value, other = Quantity(number, minus), Quantity(last) if last else None
+        value, other = Written.of(number, minus), Written.of(last) if last else None
         money = Money(sign, country, value, magnitude, other, first, per, plus, singular, tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
 
@@ -123,7 +123,7 @@ class Amounts:
         if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
             return
         per, after = self._period(line, after + 1)
-        value, other = Quantity(number, minus), Quantity(last) if last else None
+        value, other = Written.of(number, minus), Written.of(last) if last else None
         money = Money(sign, "", value, magnitude, other, first if last else "", per)
         yield Classed(place, after, money, _COST)
 

@@ -25,9 +25,12 @@ LONGEST = 15
 
 
 class Written(NamedTuple):
+    """Number as it is written, ungrouped."""
+
     whole: str
-    fraction: str
-    after: int
+    """Empty for a number that begins with its point: .5."""
+    fraction: str = ""
+    after: int = 0
     """Place after it."""
     sign: str = ""
     grouped: bool = False
@@ -37,6 +40,21 @@ class Written(NamedTuple):
     @property
     def plain(self) -> bool:
         return not (self.sign or self.grouped or self.fraction) and not (len(self.whole) > 1 and self.whole[0] == "0")
+
+    @classmethod
+    def of(cls, number: str, minus: bool = False, grouped: bool = False, after: int = 0) -> Written:
+        """Number of digits and a point."""
+        whole, _, fraction = number.partition(".")
+        return cls(whole, fraction, after, "−" * minus, grouped)
+
+    @property
+    def number(self) -> str:
+        """Digits and point: 1250.75, .5."""
+        return self.whole + f".{self.fraction}" * bool(self.fraction)
+
+    @property
+    def minus(self) -> bool:
+        return self.sign == "−"
 
     @property
     def is_one(self) -> bool:
@@ -103,6 +121,15 @@ def _groups(line: Tokens, place: int, mark: str, signs: frozenset[str], comma: b
     indian = mark == "," and not comma and len(groups) > 1 and len(first) < 3
     thousands = all(len(group) == 3 for group in groups)
     return groups if thousands or (indian and all(len(group) == 2 for group in groups[:-1])) else []
+
+
+def english_number(line: Tokens, place: int) -> Written | None:
+    """English number that begins at a place, with a minus sign."""
+    minus, start = signed(line, place)
+    number, after = written_number(line, start)
+    if not number or (minus and not line[place].gap and line[place - 1].kind == "m"):
+        return None
+    return Written.of(number, minus, line[start].text != number, after)
 
 
 def written_number(line: Tokens, place: int) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Fields and parsers of numbers that belong to a word before them: verses, labels, sections, scores; and heights."""
+"""Fields and parsers of numbers that belong to a word before them: verses, labels, sections, scores."""
 
 from __future__ import annotations
 
@@ -38,12 +38,6 @@ class Labelled:
 class Score:
     first: str
     last: str
-
-
-@dataclass(frozen=True, slots=True)
-class Height:
-    feet: str
-    inches: str
 
 
 class Verses:
@@ -263,35 +257,3 @@ class Scores:
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
         if colon or (dash and not line.folds.isdisjoint(self._cues)):
             yield Classed(place, place + 3, Score(line[place].text, line[place + 2].text), _COST)
-
-
-class Heights:
-    """Parser of feet and inches: 5'11", 5 ft 11 in, 6ft2."""
-
-    words = frozenset[str]()
-
-    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        sign = line[place + 1]
-        inner = place + 2 + (line.has(place + 2, "-", glued=True) and sign.text in ("'", "’", "′"))
-        feet, inches = line.number(place, 1, 999, 3), line.number(inner, 0, 11, 2)
-        if feet is None or inches is None:
-            return
-        after = inner + 1
-        half = line.has(after, "½", glued=True) and line.has(after + 1, ('"', "”", "″"), glued=True)
-        if half and not sign.gap:
-            yield Classed(place, after + 2, Height(line[place].text, f"{inches}.5"), _COST - 0.1)
-            return
-        if sign.text in ("'", "’", "′") and not sign.gap:
-            closed = line.has(after, ('"', "”", "″"), glued=True)
-            if closed or (
-                3 < feet < 8
-                and inner == place + 2
-                and not line[inner].gap
-                and not line.has(after, sign.text, glued=True)
-            ):
-                yield Classed(place, after + closed, Height(line[place].text, line[inner].text), _COST - 0.1 * closed)
-        elif sign.fold == "ft":
-            if line.has(after, ("in", "ins")):
-                yield Classed(place, after + 1, Height(line[place].text, line[place + 2].text), _COST)
-            elif not line[place + 2].gap:
-                yield Classed(place, after, Height(line[place].text, line[place + 2].text), _COST)

@@ -11,11 +11,13 @@ from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.codes import Codes
 from text.normalization.classes.cover import Classes, Parser
 from text.normalization.classes.dates import Calendar, Dates
+from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
+from text.normalization.classes.numbers import english_number
 from text.normalization.classes.numerals import NumberForms, Versions
-from text.normalization.classes.references import Heights, LabelledNumbers, Scores, Verses, sections
+from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
@@ -37,7 +39,9 @@ _DATED = Calendar(
     _CUES,
 )
 _DIGITS = "0123456789°"
-_MEASURES = Measures(table("en", "units"))
+_UNITS = table("en", "units")
+_SIZED = {name: word_list(listed) for name, listed in _UNITS["cues"].items()} | {"things": word_list(_UNITS["things"])}
+_MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
@@ -71,15 +75,13 @@ CLASSES = Classes(
         ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
-        ("units", Parser(_NUMBERS, Heights().parse)),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
         ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
         ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
         ("money", Amounts(table("en", "currencies")).parser),
-        ("units", Parser(_NUMBERS, _MEASURES.coordinates)),
-        ("units", Parser(Measures.words, _MEASURES.parse)),
-        ("units", Parser(_NUMBERS, _MEASURES.by_signs)),
+        ("units", Parser(_NUMBERS, Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"]).parse)),
+        ("units", _MEASURES.parser),
         ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
         ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
         ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import repeat
 
 from text.locales.english import day_name, month_name
 from text.locales.tables import table
@@ -17,20 +18,21 @@ from text.normalization.classes.fields import (
     DateSpan,
     Decades,
     Elapsed,
+    Height,
     Measure,
     MilitaryTime,
     Money,
     MonthSpan,
     Multiple,
-    Quantity,
     Ratio,
     Sides,
     TimeSpan,
     Weekday,
     Year,
 )
+from text.normalization.classes.numbers import Written
 from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span, Version
-from text.normalization.classes.references import Height, Labelled, Score, Sections, Verse
+from text.normalization.classes.references import Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
 from text.normalization.english.units import SPOKEN_PER, UNITS, powered, spelled
@@ -128,15 +130,7 @@ def said(fields: object, british: bool) -> str:
         case Coordinate():
             return _coordinate(fields, british)
         case Sides():
-            boards = fields.unit == "s"  # 2x4s, 2x6s
-            unit = f" {UNITS[fields.unit][not fields.singular]}" if fields.unit else ""
-            sides = (
-                year(int(n), british) if len(n) == 4 and n.isdecimal() else number(n, british) for n in fields.numbers
-            )
-            unit = ("es" if fields.numbers[-1] == "6" else "s") if boards else spelled(unit, british)
-            return (
-                " by ".join(sides) + unit if fields.once or boards else " by ".join(f"{side}{unit}" for side in sides)
-            )
+            return _sides(fields, british)
         case Ordinal():
             last = f" to {ordinal(fields.last, british)}" if fields.last else ""
             return ordinal(fields.first, british) + last
@@ -167,7 +161,7 @@ def said(fields: object, british: bool) -> str:
             return words + f" {fields.magnitude}" * bool(fields.magnitude) + " plus" * fields.plus
         case Multiple():
             upper = f" to {_quantity(fields.last, british)}" if fields.last else ""
-            return f"{_quantity(fields.first, british)}{upper} {'time' if fields.first.is_one else 'times'}"
+            return f"{_quantity(fields.first, british)}{upper} time{'s' * (fields.first.number != '1')}"
     raise TypeError(fields)
 
 
@@ -217,21 +211,35 @@ def _vanity(number: Vanity) -> str:
     return " ".join([*["one"] * number.one, *["oh"] * (len(code) > 3), hundred, *words])
 
 
-def _quantity(quantity: Quantity, british: bool) -> str:
+def _quantity(quantity: Written, british: bool) -> str:
     words = number(quantity.number, british)
     return f"minus {words}" if quantity.minus else words
 
 
+def _sides(sides: Sides, british: bool) -> str:
+    boards = sides.units == ("", "s")  # 2x4s, 2x6s
+    words = []
+    for side, unit in zip(sides.numbers, sides.units or repeat(""), strict=False):
+        n = side.number
+        dated = len(n) == 4 and n.isdecimal() and not side.grouped
+        said = year(int(n), british) if dated else _quantity(side, british)
+        if unit and boards:
+            said += "es" if n == "6" else "s"
+        elif unit:
+            said += f" {spelled(UNITS[unit][not sides.singular], british)}"
+        words.append(said)
+    return " by ".join(words)
+
+
 def _measure(measure: Measure, british: bool) -> str:
     names = UNITS[measure.unit]
-    singular = measure.singular or (measure.first.is_one and measure.last is None)
+    singular = measure.singular or (measure.first.number == "1" and measure.last is None)
     hundreds = measure.unit.lower() == "rpm" and not measure.first.grouped and _HUNDREDS.fullmatch(measure.first.number)
     words = in_pairs(measure.first.number, british) if hundreds else _quantity(measure.first, british)
     if measure.magnitude:
         words += f" {measure.magnitude}"
     if measure.last:
-        joint = " by" if measure.by else f" {measure.joint}" if measure.joint else ","
-        words += f"{joint} {_quantity(measure.last, british)}"
+        words += f"{f' {measure.joint}' if measure.joint else ','} {_quantity(measure.last, british)}"
     words += f" {powered(names[not singular], measure.power, british)}"
     if measure.per_count:
         several = measure.per_count != "1"
@@ -293,10 +301,9 @@ _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def _coordinate(coordinate: Coordinate, british: bool) -> str:
     words = []
-    for value, name in ((coordinate.degrees, "degree"), (coordinate.minutes, "minute"), (coordinate.seconds, "second")):
-        if value:
-            bare = value.lstrip("0") or "0"
-            words.append(f"{number(bare, british)} {name}{'' if bare == '1' else 's'}")
+    for value, name in zip(coordinate.parts, ("degree", "minute", "second"), strict=False):
+        bare = value._replace(whole=value.whole.lstrip("0") or "0").number
+        words.append(f"{number(bare, british)} {name}{'' if bare == '1' else 's'}")
     return " ".join([*words, _WAYS[coordinate.way]])
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import glued, vulgar, written
 from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.words import Locale, joined, noun_after, spoken
+from text.normalization.western.words import Locale, joined, noun_after, powered, spoken
 
 
 class FractionParser:
-    def __init__(self, locale: Locale, units: MeasureParser) -> None:
+    def __init__(self, locale: Locale, units: Measures) -> None:
         self._locale, self._units = locale, units
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -47,7 +47,9 @@ class FractionParser:
         )
         if not proper or (whole and len(whole) > 2):
             return
-        forms, end = self._units.unit(line, after)
+        unit, end = self._units.unit(line, after)
+        power, end = self._units.power(line, end) if unit else ("", end)
+        forms = powered(locale, unit, power) if unit else None
         if forms and not noun.istitle():
             noun, after = forms[0], end
         said = self._part(above, below, noun, whole is not None)
@@ -176,6 +178,24 @@ class FigureParser:
             falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
             over = locale.signs.get("over", locale.over) if falls else locale.over
             yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
+
+    def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Grouped numbers, decimals, and numbers that agree with their noun."""
+        locale = self._locale
+        number = written(line, place, locale.decimal)
+        if number is None or not line.ends(number.after):
+            return
+        noun = noun_after(line, number.after)
+        if noun.casefold() == "mil":
+            noun = noun_after(line, number.after + 1)
+        said = spoken(locale, number, noun)
+        bare = spoken(locale, number)
+        if said.endswith("'") and noun:
+            yield Classed(place, number.after + 1, InWords("Cardinal", said + noun), 0.6)
+        elif not number.plain or said != bare or len(number.whole) > 15:
+            labelled = said != bare and line[place - 1].fold in locale.cue.get("labels", ())
+            if not (number.plain and labelled):
+                yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
     def _cued(self, line: Tokens, place: int, name: str) -> bool:
         return line.cued(place, self._locale.cue.get(name, frozenset()))

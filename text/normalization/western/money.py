@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import Written, written
 from text.normalization.classes.tokens import DASHES, Tokens
-from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.words import Forms, Locale, joined, plural, spoken
+from text.normalization.western.words import Forms, Locale, joined, per_words, plural, spoken
 
 _OF_MAGNITUDES = ("illón", "illion", "ilione", "illiard", "iliardo", "ilhão")
 """Ends of magnitudes that are nouns: millones de euros."""
 
 
 class MoneyParser:
-    def __init__(self, locale: Locale, units: MeasureParser) -> None:
+    def __init__(self, locale: Locale, units: Measures) -> None:
         self._locale, self._units = locale, units
         self._money = {
             tuple(token.fold for token in Tokens(name).tokens): forms for name, forms in locale.currencies.items()
@@ -70,7 +70,9 @@ class MoneyParser:
         if number is None or (before and line[start].text == "+"):
             return
         numbers = [number]
-        last, joint = self._units.range_end(line, number)
+        name = self._units.joint(line, number.after, number)
+        last = written(line, number.after + 1, locale.decimal) if name else None
+        joint = locale.joint_words(name or "")
         if (last and not before and self._sign(line, self._magnitude(line, last.after)[1])[0]) or (last and before):
             numbers.append(last)
         if before and len(numbers) == 1 and line[number.after].fold in DASHES and line[number.after].fold:
@@ -94,7 +96,8 @@ class MoneyParser:
         if before and "$" in sign and line[after].text.isupper() and (named := self._sign(line, after))[0]:
             forms, after = named[0], named[1]
         said = minus + self._amount(numbers, joint, big, forms)
-        per, after = self._units.per(line, after)
+        unit, power, count, after = self._units.per(line, after)
+        per = per_words(locale, unit, power, count)
         if line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True):
             after += 2  # Indian "₹999/-"
         yield Classed(place, after, InWords("Money", said + per), 0.3)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.fields import (
     Clock,
+    Coordinate,
     Date,
     DateSpan,
     Decades,
     Elapsed,
+    Height,
+    Measure,
     MonthSpan,
+    Multiple,
+    Sides,
     TimeSpan,
     Weekday,
     Year,
@@ -21,9 +26,9 @@ from text.normalization.classes.numbers import Written
 from text.normalization.classes.numerals import Version
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
-from text.normalization.western.words import Locale, joined, plural, spoken
+from text.normalization.western.words import Locale, joined, per_words, plural, powered, spoken
 
-_UNITS = {"hour": ("h",), "minute": ("min",), "second": ("s",)}
+_UNITS = {"hour": "h", "minute": "min", "second": "s"}
 
 
 def said(locale: Locale, fields: object) -> str:
@@ -58,9 +63,45 @@ def said(locale: Locale, fields: object) -> str:
             number = locale.number(fields.stage_number) if fields.stage_number else ""
             words = (fields.name, point.join(map(locale.number, fields.parts)), fields.stage, number)
             return " ".join(filter(None, words)) + f" {locale.signs['+']}" * fields.plus
+        case Measure():
+            return _measure(locale, fields)
+        case Sides():
+            units = fields.units or repeat("")
+            sides = [_counted(locale, number, unit) for number, unit in zip(fields.numbers, units, strict=False)]
+            return f" {locale.by[not (fields.units or len(sides) > 2)]} ".join(sides)
+        case Multiple():
+            first = f"{spoken(locale, fields.first)} {locale.to} " if fields.last else ""
+            times = fields.last or fields.first
+            form = locale.times[plural(locale, times)]
+            return f"{first}{spoken(locale, times, form)} {form}"
+        case Height():
+            meters = _counted(locale, Written(fields.feet), "m")
+            return f"{meters} {locale.number(fields.inches)}"
+        case Coordinate():
+            bare = (number._replace(whole=number.whole.lstrip("0") or "0") for number in fields.parts)
+            parts = [_counted(locale, number, unit) for number, unit in zip(bare, ("°", "min", "s"), strict=False)]
+            return " ".join(filter(None, (*parts, locale.directions.get(fields.way))))
         case Elapsed():
             return _elapsed(locale, fields)
     raise TypeError(fields)
+
+
+def _counted(locale: Locale, number: Written, unit: str, power: str = "", several: bool = False) -> str:
+    """Number with its unit, or alone."""
+    form = powered(locale, unit, power)[several or plural(locale, number)] if unit else ""
+    said = spoken(locale, number, "" if unit in ("%", "‰") else form)
+    return joined(said, form) if form else said
+
+
+def _measure(locale: Locale, measure: Measure) -> str:
+    if not measure.first.number:
+        return powered(locale, measure.unit, measure.power)[1]
+    first = ""
+    if measure.last:
+        first = spoken(locale, measure.first) + (f" {locale.joint_words(measure.joint)} " if measure.joint else ", ")
+    last = measure.last or measure.first
+    said = first + _counted(locale, last, measure.unit, measure.power, measure.last is not None)
+    return said + per_words(locale, measure.per, measure.per_power, measure.per_count)
 
 
 def _between(locale: Locale) -> str:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.dates import Calendar, Dates
+from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
-from text.normalization.classes.numbers import SIGNS
+from text.normalization.classes.measures import Measures
+from text.normalization.classes.numbers import SIGNS, written
 from text.normalization.classes.numerals import Versions
 from text.normalization.classes.roman import NUMERAL, RomanNumerals
 from text.normalization.classes.telephones import Telephones
@@ -25,11 +27,14 @@ from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
-from text.normalization.western.quantities import MeasureParser
-from text.normalization.western.words import Locale, locale_of
+from text.normalization.western.words import Locale, locale_of, powered
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
 """Words between a title or street and its name."""
+_APART = frozenset("sSvVlLaAtTbBjJfFcCdDH")
+"""Units of one letter that are none if they are glued to a number: 5s, 3A."""
+_TOGETHER = frozenset("ABCDEFadey")
+"""Letters that are no units after a space."""
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -148,7 +153,17 @@ _AND = re.compile(r" ?& ?")
 class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        quantities, figures = MeasureParser(locale), FigureParser(locale)
+        joints = frozenset(("or", "each")) & locale.signs.keys()
+        sized = {"only_apart": _APART, "only_together": _TOGETHER, "joints": joints, "of": frozenset((locale.of,))}
+        quantities = Measures(
+            locale.all_units,
+            locale.pers,
+            locale.cue | sized,
+            lambda line, place: written(line, place, locale.decimal),
+            plain=True,
+            noun=lambda word: locale.feminine(word) is not None,
+        )
+        figures = FigureParser(locale)
         calendar = Calendar(
             locale.month_numbers,
             locale.day_numbers,
@@ -170,7 +185,8 @@ class Western:
                 ("times", Times({}, locale.cue, halves=bool(locale.parts_of_day)).parser),
                 ("durations", Parser(frozenset(), Durations(locale.duration_units, locale.cue).parse)),
                 ("money", Parser(amounts.starts | SIGNS, amounts.parse)),
-                ("units", Parser(quantities.starts | SIGNS, quantities.measures)),
+                ("units", Parser(SIGNS, Dimensions(quantities, frozenset(locale.directions)).parse)),
+                ("units", quantities.parser),
                 ("fractions", Parser(VULGAR, FractionParser(locale, quantities).parse)),
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
                 (
@@ -181,7 +197,7 @@ class Western:
                 ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
                 ("ranges", Parser(frozenset(), figures.ranges)),
                 ("ranges", Parser(frozenset(), figures.ratios)),
-                ("numbers", Parser(SIGNS, quantities.counted)),
+                ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
                 ("abbreviations", Parser(short.starts, short.parse)),
             ),
@@ -221,12 +237,10 @@ class Western:
         name = match["unit"]
         said = self._locale.pers.get(name.casefold())
         if said is None:
-            unit = self._locale.all_units.get(tuple(token.text for token in Tokens(name).tokens))
-            if unit is None and name[-1] in "²³":
-                base = self._locale.all_units.get((name[:-1],))
-                power = (self._locale.square if name[-1] == "²" else self._locale.cube)[0]
-                unit = (f"{base[0]} {power}", "") if base else None
-            said = f"{self._locale.per} {unit[0]}" if unit else None
+            power = {"²": "2", "³": "3"}.get(name[-1], "")
+            known = name in self._locale.all_units
+            unit = powered(self._locale, *((name, "") if known else (name[:-1], power)))[0]
+            said = f"{self._locale.per} {unit}" if known or power else None
         return f" {said}" if said else None
 
     def _exponent(self, match: re.Match[str]) -> str | None:

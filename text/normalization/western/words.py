@@ -134,8 +134,6 @@ class Locale:
     parts_of_day: tuple[str, ...] = ()
     """Morning, noon, afternoon, night: after 8 a.m., 12 p.m., 3 p.m., 9 p.m.; empty if a.m. isn't written."""
     directions: Mapping[str, str] = field(default_factory=dict)
-    degrees: tuple[Forms, ...] = ()
-    """Degrees, minutes and seconds of an angle."""
     years_by_hundreds: str = ""
     """Word for hundred in years before 2000."""
     cues: Mapping[str, str] = field(default_factory=dict)
@@ -152,20 +150,19 @@ class Locale:
         return {name.casefold(): number for number, name in enumerate(self.weekdays)} | dict(self.short_days)
 
     @cached_property
-    def all_units(self) -> dict[tuple[str, ...], Forms]:
-        """Units as runs of tokens."""
+    def all_units(self) -> dict[str, Forms]:
+        """Units by symbol, with prefixes and signs."""
         made = {
             prefix + base: (before + one, before + many)
             for prefix, before in self.prefixes.items()
             for base, (one, many) in self.bases.items()
         }
-        listed = made | dict(self.bases) | dict(self.units)
-        found = {tuple(token.text for token in Tokens(name).tokens): forms for name, forms in listed.items()}
-        folded: dict[tuple[str, ...], Forms] = {}
-        for name, forms in found.items():
-            if sum(map(len, name)) > 1:
-                folded.setdefault(tuple(map(str.casefold, name)), forms)
-        return folded | found
+        found = made | dict(self.bases) | dict(self.units) | {"%": (self.percent, self.percent)}
+        found["‰"] = (self.signs.get("‰", self.percent),) * 2
+        for sign in "°º˚":
+            found |= {sign: found["°"]} | {f"{sign}{c}": found.get(f"°{c}", found["°"]) for c in "CF"}
+        found |= dict.fromkeys("'’′", found["min"])
+        return found | (dict.fromkeys('"″', found["inch"]) if "inch" in found else {})
 
     @cached_property
     def cue(self) -> dict[str, frozenset[str]]:
@@ -215,6 +212,10 @@ class Locale:
     def cardinal(self, number: int) -> str:
         return cardinal(number, self.numbers) if self.numbers else str(number)
 
+    def joint_words(self, name: str) -> str:
+        """Word between two numbers, by its name in the fields of a measure."""
+        return {"to": self.to, "by": self.by[0]}.get(name) or self.signs.get(name, "")
+
     def digits(self, written: str) -> str:
         return " ".join(self.cardinal(int(digit)) for digit in written if digit.isdecimal())
 
@@ -256,6 +257,26 @@ def spoken(locale: Locale, number: Written, noun: str = "") -> str:
         return said
     sign = locale.signs["−"] if number.sign == "−" else locale.signs.get("plus", locale.signs["+"])
     return f"{sign} {said}"
+
+
+def powered(locale: Locale, unit: str, power: str) -> Forms:
+    """Names of a unit, with its power."""
+    forms = locale.all_units.get(unit, (unit, unit))
+    if not power:
+        return forms
+    words = locale.square if power == "2" else locale.cube
+    made = [f"{one} {two}" if locale.numbers else f"{two} {one}" for one, two in zip(forms, words, strict=True)]
+    return made[0], made[1]
+
+
+def per_words(locale: Locale, per: str, power: str, count: str) -> str:
+    """Words for a slash and a unit or word after it, with a space before them; "" if there is none."""
+    if count:
+        number = locale.number(*count.split("."))
+        return f" {locale.pers.get('#', locale.per)} {number} {locale.all_units[per][1]}"
+    units = filter(None, per.split("/"))
+    said = (locale.pers.get(unit.casefold()) or f"{locale.per} {powered(locale, unit, power)[0]}" for unit in units)
+    return "".join(f" {words}" for words in said)
 
 
 def joined(said: str, noun: str) -> str:

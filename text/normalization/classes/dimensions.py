@@ -1,0 +1,136 @@
+"""Parsers of several numbers in units: heights (5'11"), sides (1920x1080, 22" x 14"), angles (51°30′26″N)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from text.normalization.classes.cover import Classed
+from text.normalization.classes.fields import Coordinate, Height, Measure, Sides
+from text.normalization.classes.measures import TIMES, Measures
+from text.normalization.classes.numbers import Written
+from text.normalization.classes.tokens import Tokens
+
+_COST = 0.3
+_MOST_SIDES = 4
+_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻^")
+_FEET = frozenset("'’′")
+_INCHES = frozenset('″"”')
+_ANGLE = (frozenset("°º˚"), _FEET, _INCHES)
+"""Signs after degrees, minutes and seconds."""
+
+
+class Dimensions:
+    """Parser for one language's measures.
+
+    Args:
+        ways: letters of the compass.
+        after_feet: words after feet by their sign.
+    """
+
+    def __init__(self, measures: Measures, ways: frozenset[str], after_feet: frozenset[str] = frozenset()) -> None:
+        self._measures, self._ways, self._after_feet = measures, ways, after_feet
+
+    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        first = self._measures.number(line, place)
+        if first is None:
+            return
+        yield from self._angle(line, place)
+        yield from self._height(line, place)
+        yield from self._sides(line, place, first)
+        if not self._measures.plain:
+            yield from self._by_signs(line, place)
+
+    def _height(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Feet and inches, or meters and centimeters: 5'11", 5 ft 11 in, 6ft2, 1m75."""
+        feet, sign = line[place].text, line[place + 1]
+        inner = place + 2 + (line.has(place + 2, "-", glued=True) and sign.text in _FEET)
+        more, after = line[inner], inner + 1
+        height = Height(feet, more.text)
+        if self._measures.plain:
+            metric = line.number(place, 0, 9, 1) is not None and line.has(place + 1, ("m",), glued=True)
+            if metric and more.kind == "d" and len(more.text) == 2:
+                yield Classed(place, after, height, _COST)
+            return
+        if line.number(place, 1, 999, 3) is None or line.number(inner, 0, 11, 2) is None:
+            return
+        if line.has(after, "½", glued=True) and line.has(after + 1, _INCHES, glued=True) and not sign.gap:
+            yield Classed(place, after + 2, Height(feet, f"{more.text}.5"), _COST - 0.1)
+        elif sign.text in _FEET and not sign.gap:
+            closed = line.has(after, _INCHES, glued=True)
+            alone = 3 < int(feet) < 8 and inner == place + 2 and not more.gap
+            if closed or (alone and not line.has(after, sign.text, glued=True)):
+                yield Classed(place, after + closed, height, _COST - 0.1 * closed)
+        elif sign.fold == "ft" and (line.has(after, ("in", "ins")) or not more.gap):
+            yield Classed(place, after + line.has(after, ("in", "ins")), height, _COST)
+
+    def _angle(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Degrees with a way of the compass, or with minutes: 51°30′26″N, 40° N, 30°15′."""
+        parts: list[Written] = []
+        after = place
+        for signs in _ANGLE:
+            number = self._measures.number(line, after) if line[after].kind == "d" else None
+            if number is None or not line.has(number.after, signs):
+                break
+            parts.append(number)
+            after = number.after + 1
+        way, plain = line[after], self._measures.plain
+        named = way.text.upper() in self._ways and (way.text.isupper() or line.small)
+        if named and parts and not (way.gap and plain and len(parts) == 1):
+            yield Classed(place, after + 1, Coordinate(tuple(parts), way.text.upper()), 0.3)
+        elif plain and len(parts) > 1:
+            yield Classed(place, after, Coordinate(tuple(parts), ""), 0.2)
+
+    def _sides(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
+        """Numbers with x between them, each perhaps with a unit."""
+        numbers, units, after = [first], list[str](), first.after
+        while True:
+            unit, end = self._measures.unit(line, after) if line[after].fold not in TIMES else ("", after)
+            units.append(unit)
+            after = end
+            joined = line[after].fold in TIMES and line[after].gap == line[after + 1].gap
+            following = self._measures.number(line, after + 1) if joined and line[after + 1].kind == "d" else None
+            if following is None or len(numbers) == _MOST_SIDES:
+                break
+            numbers.append(following)
+            after = following.after
+        if len(numbers) < 2 or joined:
+            return
+        sign, raised = line[first.after], line[numbers[-1].after].text in _RAISED
+        spaced = sign.gap and sign.text == "×"
+        bare = sign.text in "xX" if self._measures.plain else not (spaced or first.sign or raised)
+        short = all(len(n.whole) < 6 and not n.grouped for n in numbers) or self._measures.plain
+        if any(units[:-1]) or (units[-1] and len(numbers) > 2):
+            yield Classed(place, after, Sides(tuple(numbers), tuple(units)), _COST)
+        elif bare and short and len(numbers) < 4:
+            yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
+
+    def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Inches and feet by their signs: 27", 22" x 14" x 9", 6' tall."""
+        measures, numbers, after, unit = self._measures, list[Written](), place, ""
+        while True:
+            number = measures.number(line, after)
+            if number is None:
+                return
+            after = number.after
+            foot = line.has(after, _FEET, glued=True)
+            if not (foot or after in line.inches_at) or (unit and unit != ("ft" if foot else "in")):
+                return
+            unit = "ft" if foot else "in"
+            numbers.append(number)
+            after += 1
+            if line[after].fold not in TIMES or len(numbers) == _MOST_SIDES or line[after + 1].kind != "d":
+                break
+            after += 1
+        following = line[after]
+        if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
+            return
+        sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′" or line[place + 1].text == ","
+        if not sure and following.fold not in self._after_feet:
+            return
+        article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"
+        singular = article or measures.is_noun(line, after) or measures.describes(line, after)
+        singular = singular or (following.kind == "d" and line[after + 1].kind == "w" and not line[after + 1].gap)
+        if len(numbers) > 1:
+            yield Classed(place, after, Sides(tuple(numbers), (unit,) * len(numbers), singular), _COST)
+        else:
+            yield Classed(place, after, Measure(numbers[0], unit, singular=singular), 0.4)
