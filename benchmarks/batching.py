@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.session import open_session
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

@@ -32,7 +32,7 @@ from benchmarks.measuring.report import Cell, Report, Table, Verdict, write
 from benchmarks.measuring.texts import SENTENCE
 from kokoro_live import own_command
 from text.g2p import G2P
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.tuning.messages import Round
 
 PUBLISHED = "published, whole"

@@ -22,7 +22,7 @@ from benchmarks.measuring.options import Options
 from benchmarks.measuring.report import Table
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from benchmarks.streams import CHARACTERS, OF_SPEED, QUICK_CHARACTERS, Level, aggregate_speed, arrivals, crowd, level
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.settings import WorkerSettings
 
 TARGET = 0.7

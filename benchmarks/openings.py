@@ -46,7 +46,7 @@ from frontend.streams.joins import Joiner
 from shm.audio import SAMPLE_RATE, Pcm
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.sentences.opening import opening_of
+from text.sentences.growth import opening_of
 from text.words.segment import Cut, Notation, Segment
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine

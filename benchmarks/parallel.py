@@ -21,7 +21,7 @@ from benchmarks.measuring.playback import play
 from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from benchmarks.measuring.texts import PHRASE, article
-from worker.machine.machine import cores
+from worker.machine import cores
 
 SERIALLY, SIDE_BY_SIDE = "serially", "side by side"
 

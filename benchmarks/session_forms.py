@@ -23,7 +23,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.providers.trial import SAMPLE_SENTENCES
 from worker.session import NUMPY_TYPES
 from worker.voices.voice_bank import VoiceBank

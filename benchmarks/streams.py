@@ -19,7 +19,7 @@ from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from benchmarks.measuring.subjects import Subject, kokoro_live, kokoro_onnx_server
 from benchmarks.measuring.texts import article
 from client.blocking import BlockingClient
-from worker.machine.machine import cores
+from worker.machine import cores
 
 LISTENERS = (1, 2, 4, 8, 16)
 QUICK_LISTENERS = (1, 3)

@@ -28,7 +28,7 @@ from benchmarks.measuring.report import Cell, Report, Table, Verdict, write
 from benchmarks.measuring.subjects import CannotStart, Subject, kokoro_live
 from benchmarks.measuring.texts import SENTENCE, article
 from benchmarks.streams import crowd
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.settings import WorkerSettings
 
 PARTS = ("speed", "memory")

@@ -21,7 +21,7 @@ from frontend.contract.request import SpeechRequest, Urgency
 from frontend.http.app import make_app, prepare_bodies
 from frontend.http.clients import KnownClients
 from frontend.http.texts import Phonemizer
-from frontend.jobs.desk import JobDesk
+from frontend.jobs import JobDesk
 from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.processes import helper_memory_readings, memory_readings
@@ -38,8 +38,7 @@ from frontend.scheduling.scheduler import Scheduler
 from frontend.serving.acceptor import Acceptor, room_for
 from frontend.serving.connections import Connections
 from frontend.serving.services import Services
-from frontend.settings.front import FrontSettings
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import FrontSettings, JobSettings
 from frontend.speech.voices import asked_speech, usual_format
 from frontend.streams.cache import DiskCache, SegmentCache
 from shm.awake_loop import SupervisedProcess, run_and_exit

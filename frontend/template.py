@@ -1,7 +1,7 @@
 """The process from which fronts are forked: it has imported and loaded what each of them needs, and serves nobody.
 
 A fork takes a hundredth of a start's time, and shares the memory of what was loaded. It is safe, because this process
-has one thread, which waits. Fronts become the supervisor's children (`supervisor/processes/forking.py`).
+has one thread, which waits. Fronts become the supervisor's children (`supervisor/processes/spawning.py`).
 """
 
 from __future__ import annotations

@@ -22,9 +22,8 @@ from setproctitle import setproctitle
 from frontend.settings.front import FrontSettings
 from shm.awake_loop import SupervisedProcess, run_and_exit
 from shm.control import ControlSocket
-from shm.listeners import BACKLOG, Listeners, TlsClients, own_address
+from shm.listeners import BACKLOG, Listeners, TlsClients, allowed_files, own_address
 from shm.messages import ControlMessage, SharedMemory, Started
-from shm.open_files import allowed_files
 
 HELD = 1 << 14
 """Bytes that may wait here, of each direction before and after its encryption: as many as a record of TLS has."""

@@ -16,9 +16,8 @@ from typing import NoReturn
 from setproctitle import setproctitle
 
 from player.fetching import Fetcher
-from player.mpris.session import MediaKeys, NoMediaKeys
-from player.output.choice import open_output
-from player.output.output import Opener
+from player.media_keys import MediaKeys, NoMediaKeys
+from player.output.output import Opener, open_output
 from player.playback import ItemPlayback
 from player.settings import PlayerSettings
 from shm.awake_loop import SupervisedProcess, run_and_exit

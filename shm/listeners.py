@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import mmap
+import resource
 import socket
 from dataclasses import dataclass, fields
 from typing import Any
@@ -80,3 +82,26 @@ def _packed(address: str) -> bytes:
 def _written(packed: bytes) -> str:
     found = ipaddress.IPv6Address(packed)
     return str(found.ipv4_mapped or found)
+
+
+log = logging.getLogger(__name__)
+
+
+def allowed_files(needed: int) -> int | None:
+    """The number of files that this process may have open; None if there is no limit. Raises the soft limit to
+    `needed`, or as far as the hard one allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = _raised(soft, hard, needed)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _raised(soft: int, hard: int, needed: int) -> int:
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return soft
+    target = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    except (OSError, ValueError) as error:  # macOS has a lower limit of its own behind an unlimited one
+        log.warning("the limit on open files stays at %d: %s", soft, error)
+        return soft
+    return target

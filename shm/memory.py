@@ -8,8 +8,11 @@ never a SIGBUS later. The kernel itself would kill a process rather than refuse,
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import secrets
+import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,3 +133,30 @@ def _nameless() -> int:
     fd = _posixshmem.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode=0o600)
     _posixshmem.shm_unlink(name)
     return fd
+
+
+_HEAD = struct.Struct("<QII")
+HEAD_BYTES = _HEAD.size
+
+
+def newest(memory: mmap.mmap | bytearray, at: int, copy_bytes: int) -> tuple[int, bytes]:
+    """The newer of two copies that are right: its generation and payload; 0 and nothing if none is.
+
+    Args:
+        at: the first copy's first byte.
+        copy_bytes: bytes of one copy.
+    """
+    found = (0, b"")
+    for start in (at, at + copy_bytes):
+        generation, length, crc = _HEAD.unpack_from(memory, start)
+        if generation > found[0] and 0 < length <= copy_bytes - HEAD_BYTES:
+            payload = bytes(memory[start + HEAD_BYTES : start + HEAD_BYTES + length])
+            if zlib.crc32(payload, generation & 0xFFFFFFFF) == crc:
+                found = generation, payload
+    return found
+
+
+def copy_of(generation: int, payload: bytes, copy_bytes: int) -> tuple[int, bytes]:
+    """Place of a record of that generation, in bytes from the first copy's first byte on, and its bytes."""
+    head = _HEAD.pack(generation, len(payload), zlib.crc32(payload, generation & 0xFFFFFFFF))
+    return (generation % 2) * copy_bytes, head + payload

@@ -234,7 +234,7 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
     """Child -> supervisor: the process can't start, and starting it again would not help."""
 
     kind: str
-    """Name of a status in `supervisor.processes.exit_codes`."""
+    """Name of a status in `supervisor.processes.standing`."""
     reason: str
     """One line that tells the user how to fix it."""
 

@@ -6,7 +6,7 @@ has the connection writes:
   slot n:  | entry, copy 0 | entry, copy 1 | cuts        | received    | written     | notes       |
            | 2 KiB         | 2 KiB         | 8 bytes each| up to 1 MiB | up to 1 MiB | 2 x 512 KiB |
 
-An entry is a `ConnectionEntry` in MessagePack (`shm/two_copies.py`): a front that is killed at any instruction leaves
+An entry is a `ConnectionEntry` in MessagePack (`shm/memory.py`): a front that is killed at any instruction leaves
 the entry before. What an entry refers to is written before it:
 
 - `received`: the bytes of the request in hand, as they came. On a socket, which takes input while it answers, the
@@ -31,8 +31,7 @@ from typing import NamedTuple
 import msgspec
 
 from shm.decoding import msgpack_decoder
-from shm.memory import sparse
-from shm.two_copies import HEAD_BYTES, copy_of, newest
+from shm.memory import HEAD_BYTES, copy_of, newest, sparse
 
 SLOTS = 1024
 """Connections that have a record at a time."""

@@ -26,8 +26,8 @@ import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.decoding import msgpack_decoder
+from shm.memory import HEAD_BYTES, copy_of, newest
 from shm.timing import Mark, pack_marks, unpack_marks
-from shm.two_copies import HEAD_BYTES, copy_of, newest
 
 PAGE = 1 << 14
 ROWS = 1 << 13

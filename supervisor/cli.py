@@ -36,11 +36,12 @@ _COMMANDS = {
 """Commands by name, with their line of `--help`. The object has the command's name, with underscores."""
 
 _FILES = {
-    "install-service": "service",
-    "uninstall-service": "service",
-    "install-speechd": "speechd",
-    "uninstall-speechd": "speechd",
-    "reload": "status",
+    "install-service": "install",
+    "uninstall-service": "install",
+    "install-speechd": "install",
+    "uninstall-speechd": "install",
+    "dequantize": "models",
+    "reload": "installation",
     "update": "installation",
     "uninstall": "installation",
 }

@@ -17,7 +17,7 @@ from benchmarks.training.statistics_samples import Speaker, few_tasks
 from benchmarks.training.statistics_training import fit
 from tests.made_once import made_once
 from tests.small_kokoro import Norms, small_kokoro
-from worker.models.checksums import sha256_of
+from worker.models.sources import sha256_of
 from worker.split.prepared import Prepared, Unprepared, prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite
 from worker.split.segments.statistics import SUFFIX

@@ -23,8 +23,7 @@ ANSWERED = {
     "frontend/monitoring/processes.py": "no energy is told",
     "frontend/planning/strain.py": "no strain is told",
     "supervisor/processes/spawning.py": "a kill from outside can't be told from the system's",
-    "worker/machine/placement.py": "processors stay in the order of their numbers",
-    "worker/machine/machine.py": "sysctl and `platform` name the processor; the slower, right sums",
+    "worker/machine.py": "order of numbers; sysctl and `platform` name the processor; slower, right sums",
 }
 """The answer to a missing folder of Linux's, by the file that looks there."""
 

@@ -239,7 +239,7 @@ BREAKS = (
     ),
     Mutation(
         "changed-files-are-hashed-again",
-        "worker/models/checksums.py",
+        "worker/models/sources.py",
         "if entry and (entry.size, entry.modified_ns, entry.inode) == (stat.st_size, stat.st_mtime_ns, stat.st_ino):",
         "if entry and entry.size == stat.st_size:",
         ("tests/worker/models",),

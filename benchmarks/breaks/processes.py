@@ -377,7 +377,7 @@ BREAKS = (
     ),
     Mutation(
         "only-orphans-are-reaped",
-        "supervisor/processes/forking.py",
+        "supervisor/processes/spawning.py",
         "                if ended.si_pid in known:\n",
         "                if False:\n",
         ("tests/supervisor/processes/test_forking.py",),

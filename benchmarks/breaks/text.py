@@ -221,7 +221,7 @@ BREAKS = (
     ),
     Mutation(
         "openings-hold-words-back",
-        "text/sentences/opening.py",
+        "text/sentences/growth.py",
         "settled = len(words) - HELD",
         "settled = len(words)",
         ("tests/text/test_openings.py", "tests/frontend/contexts/test_ways.py"),

@@ -170,7 +170,7 @@ BREAKS = (
     ),
     Mutation(
         "emptied-keys-are-revoked",
-        "frontend/settings/keys.py",
+        "frontend/settings/access.py",
         "self._version, self._filed = version, []",
         "self._version = version",
         ("tests/frontend/http/access/test_api_keys.py",),
@@ -205,7 +205,7 @@ BREAKS = (
     ),
     Mutation(
         "workers-rest",
-        "frontend/scheduling/standing.py",
+        "frontend/scheduling/shared.py",
         "    def _rest(self) -> None:\n        self._tell_needed(False)\n",
         "    def _rest(self) -> None:\n",
         ("tests/frontend/scheduling/test_idle_unload.py",),

@@ -29,8 +29,8 @@ import supervisor.commands.models
 from benchmarks.faults.shim import ACTIVE, CONTROL, Shim
 from books.jobs.making import JobDelayed, JobMaking
 from books.making.passages import PassageSpeaker
-from frontend.jobs.desk import JobDesk
-from frontend.settings.jobs import JobSettings
+from frontend.jobs import JobDesk
+from frontend.settings.front import JobSettings
 from frontend.streams.cache import CachedSegment, DiskCache, SegmentCache
 from shm.book_jobs import JobOptions, JobOrder, JobState
 from shm.job_folder import JobFolder

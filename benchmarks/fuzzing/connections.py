@@ -18,11 +18,10 @@ from aiohttp import web
 from benchmarks.fuzzing.files import scratch
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
-from frontend.jobs.desk import JobDesk
+from frontend.jobs import JobDesk
 from frontend.serving.connections import Connections
 from frontend.serving.services import Services
-from frontend.settings.front import FrontSettings
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import FrontSettings, JobSettings
 from tests.frontend.contexts_desk import ContextDesk, speak_all
 
 PATIENCE = 20.0

@@ -25,7 +25,7 @@ from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from benchmarks.fuzzing import seeds
 from benchmarks.fuzzing.target import unicode_text
 from books.making.casting import parts, read_cast
-from books.making.chapter import SpeechJournal
+from books.making.maker import SpeechJournal
 from books.making.passages import PassageSpeech
 from books.reading.open import read_book
 from client.answers import audio_in, read_captioned, read_event, read_wav
@@ -35,11 +35,11 @@ from shm.audio import SAMPLE_RATE, Pcm
 from shm.book_jobs import JobJournal, JobOptions, JobOrder
 from shm.job_folder import JOURNAL, ORDER, JobFolder
 from shm.metric_files import _UNREADABLE, _merged
+from supervisor.settings import profile as tuning
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.speechd.config import read_config
-from supervisor.tuning import profile as tuning
 from text.english.dictionary_file import DictionaryFile
-from worker.models import checksums, sources
+from worker.models import sources
 from worker.models.assembly import origin_of
 from worker.providers import verdict
 from worker.session import nodes_by_provider
@@ -203,7 +203,7 @@ def checksum_file(data: bytes) -> None:
     model = scratch() / "model"
     if not model.exists():
         model.write_bytes(b"model")
-    assert checksums.cached_sha256_of(model, _written(data, "checksums.json")) == checksums.sha256_of(model)
+    assert sources.cached_sha256_of(model, _written(data, "checksums.json")) == sources.sha256_of(model)
 
 
 def manifest(data: bytes) -> None:

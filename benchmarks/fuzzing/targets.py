@@ -13,7 +13,7 @@ from benchmarks.fuzzing.target import Target
 from books.book import BookError
 from shm.frames import BrokenChannel
 from shm.ring import TornBlock
-from supervisor.tuning.profile import Unusable
+from supervisor.settings.profile import Unusable
 from text.english.dictionary_file import UnknownLayout
 from text.errors import TextError
 from text.markup.marked import MarkupKind

@@ -19,7 +19,7 @@ from text.pipeline import TextPipeline
 from text.words.language import language_of
 from text.words.segment import Notation, Segment
 from worker.engine import Engine, Utterance
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.select import choose
 from worker.session import NUMPY_TYPES, open_session
 from worker.settings import WorkerSettings

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shm.engine_info import EngineInfo
 from worker.engine import Block, Engine, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings

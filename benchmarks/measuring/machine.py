@@ -7,7 +7,7 @@ import platform
 
 import psutil
 
-from worker.machine.machine import cores, processor
+from worker.machine import cores, processor
 
 _PACKAGES = ("kokoro-live", "kokoro-onnx", "onnxruntime", "numpy", "aiohttp")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shm.audio import Pcm
 from worker.engine import EngineError, RunControl
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings

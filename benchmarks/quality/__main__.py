@@ -39,7 +39,7 @@ from kokoro_live.installation import this_installation
 from worker.engine import EngineError, EngineUnavailable
 from worker.graph.dynamic_int8 import QuantizationError, is_dynamic_int8, write_float
 from worker.graph.loading import load_graph
-from worker.models.checksums import cached_sha256_of
+from worker.models.sources import cached_sha256_of
 
 
 def main() -> int:

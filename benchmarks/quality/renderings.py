@@ -20,7 +20,7 @@ from benchmarks.quality.ways import Way
 from shm import kept
 from shm.audio import SAMPLE_RATE, Pcm
 from text.words.segment import Cut
-from worker.models.checksums import cached_sha256_of
+from worker.models.sources import cached_sha256_of
 from worker.split.rewrites.choice import DEFAULT
 from worker.split.segments.statistics import SHIPPED
 

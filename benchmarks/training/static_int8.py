@@ -34,7 +34,7 @@ from shm.messages import Voice
 from worker.graph.dynamic_int8 import DynamicProduct, along, constant_of, product_of
 from worker.graph.graph import Graph
 from worker.graph.loading import load_graph
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare

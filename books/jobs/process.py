@@ -17,7 +17,7 @@ from setproctitle import setproctitle
 
 from books.jobs.making import JobDelayed, JobMaking
 from books.making.server import ServerSpeaker
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import JobSettings
 from shm.awake_loop import SupervisedProcess, run_and_exit
 from shm.book_jobs import Hours, Job, JobState
 from shm.control import ControlSocket

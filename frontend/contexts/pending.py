@@ -19,8 +19,7 @@ from frontend.serving.services import Services
 from shm.in_flight import TextInFlight
 from text.errors import TextError
 from text.markup.marked import MarkupKind
-from text.sentences.growth import Growth, WholeSentences
-from text.sentences.opening import SettledWords, opening_of
+from text.sentences.growth import Growth, SettledWords, WholeSentences, opening_of
 
 PAUSE = 0.3
 """Seconds without text after which a text that ends like a sentence counts as one, if its listener has little left."""

@@ -15,8 +15,8 @@ from msgspec import Meta
 from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contract.errors import ApiError
 from frontend.dialects.dialect import Post, service, speak
-from frontend.serving.access.gate import offered_key
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
+from frontend.serving.gate import offered_key
 from frontend.serving.json_body import json_response
 from frontend.serving.route import Access, Answer, Routes, json_answer
 from frontend.serving.services import SERVICES, engine_asked

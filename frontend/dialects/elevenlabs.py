@@ -25,8 +25,8 @@ from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
 from frontend.dialects.elevenlabs_lists import ROUTES, models
 from frontend.dialects.elevenlabs_times import Alignments, ElevenLabsTurn, TimedLines
 from frontend.dialects.socket import Session, Talk
-from frontend.serving.access.gate import KEY_DUE
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
+from frontend.serving.gate import KEY_DUE
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import Access

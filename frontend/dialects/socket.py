@@ -15,8 +15,7 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.journal import SOCKET, SocketJournal, SocketPlace
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
-from frontend.dialects.message_socket import REASON_BYTES, MessageSocket
-from frontend.dialects.open_contexts import OpenContexts
+from frontend.dialects.open_contexts import REASON_BYTES, MessageSocket, OpenContexts
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections import InterruptibleWait, record_of
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure

@@ -24,14 +24,14 @@ from frontend.http.jobs.handler import JOBS
 from frontend.http.play import FRONT_ENDS, PLAYER
 from frontend.http.server import STATUS
 from frontend.http.texts import PHONEMIZER, Phonemizer
-from frontend.jobs.desk import JobDesk
+from frontend.jobs import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.playing.desk import PlayDesk
-from frontend.serving.access.gate import Gate
 from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
+from frontend.serving.gate import Gate
 from frontend.serving.json_body import prepare
 from frontend.serving.no_effect import warn
 from frontend.serving.record import CONTINUES

@@ -21,7 +21,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from frontend.contract.errors import ApiError, Unavailable
-from frontend.serving.access.gate import API_KEY
+from frontend.serving.gate import API_KEY
 from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.route import JSON, WITH_BODY, Access, Routes, json_answer
 from shm.atomic import write_whole

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from frontend.http.jobs.handler import JOBS
-from frontend.http.openapi.document import build, render
+from frontend.http.openapi import build, render
 from frontend.monitoring.report import Status
 from frontend.monitoring.status_handler import StatusHandler
 from frontend.serving.errors import retry_after

@@ -28,9 +28,8 @@ from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score
 from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
-from text.candidates import ways_to_say
 from text.espeak.ipa import ALPHABET
-from text.g2p import G2P
+from text.g2p import G2P, ways_to_say
 from text.lexicon import NotKept, entry_of, keep
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup

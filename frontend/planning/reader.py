@@ -17,8 +17,8 @@ from text.apart import apart
 from text.markup.marked import Marked, Pause
 from text.markup.meanings import MAX_PAUSE_SECONDS, MarkupError
 from text.markup.parse import parse_markup
-from text.phoneme_script import phoneme_sentences
 from text.pipeline import PerformedText, TextPipeline, performed_parts
+from text.units.segmentation import phoneme_sentences
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 

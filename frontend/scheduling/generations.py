@@ -10,7 +10,7 @@ from frontend.monitoring.metrics import Event
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.watch import Watch
-from frontend.streams.link import Link, Loss
+from frontend.streams.links import Link, Loss
 from frontend.streams.segments import SealedBlock, SegmentState, StreamSegment
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint

@@ -10,7 +10,7 @@ from functools import partial
 import psutil
 
 from frontend.scheduling.shared import Shared
-from frontend.streams.link import Link, Loss
+from frontend.streams.links import Link, Loss
 from frontend.streams.segments import StreamSegment
 
 # Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from a busy one.

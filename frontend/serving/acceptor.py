@@ -31,7 +31,7 @@ from frontend.serving.record import DEATHS, Record
 from shm.frames import BrokenChannel
 from shm.handover import Accepted, Handover, Port, Report, Said
 from shm.in_flight import DeathCause
-from shm.open_files import allowed_files
+from shm.listeners import allowed_files
 from shm.records import ConnectionEntry, Records, Slot
 
 _TCP_INFO = 11

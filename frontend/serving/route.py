@@ -41,7 +41,7 @@ class Access(Enum):
     it doesn't count against a client's rate."""
     SOCKET = "socket"
     """Clients with a key, which a socket may send in its first message: a web page can't set its upgrade's headers. The
-    handler checks that message (`frontend.serving.access.gate.KEY_DUE`)."""
+    handler checks that message (`frontend.serving.gate.KEY_DUE`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from frontend.audio.formats import OutputFormat, format_named, output_of
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
-from frontend.serving.access.gate import API_KEY
+from frontend.serving.gate import API_KEY
 from frontend.serving.no_effect import note_limited, note_no_effect
 from frontend.settings.front import FrontSettings
 from frontend.speech.accept import accepted
@@ -32,7 +32,7 @@ from text.markup.marked import MarkupKind
 from text.markup.meanings import clamped_rate
 from text.markup.ssml import is_document, without_effect_in
 from text.normalization.settings import RULES
-from text.phoneme_script import unknown_phonemes
+from text.units.segmentation import unknown_phonemes
 from text.words.performer import Cast, DialogueTurn, Performer
 from text.words.segment import Notation
 

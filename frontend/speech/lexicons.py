@@ -14,7 +14,7 @@ from pathlib import Path
 from aiohttp import web
 
 from frontend.contract.errors import ApiError
-from frontend.serving.access.gate import API_KEY
+from frontend.serving.gate import API_KEY
 from frontend.speech.body import SpeechBody
 from shm.atomic import write_whole
 from shm.folders import state_folder

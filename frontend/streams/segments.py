@@ -9,7 +9,7 @@ from enum import Enum, auto
 from itertools import takewhile
 
 from frontend.streams.cache import CachedSegment
-from frontend.streams.link import Link, Loss
+from frontend.streams.links import Link, Loss
 from frontend.streams.rings import Lease
 from shm.audio import FASTEST, SLOWEST, Pcm
 from shm.inflection import InflectedSpan

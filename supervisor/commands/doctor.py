@@ -57,8 +57,8 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
     from supervisor.commands.checks.finding import Circumstances, Severity, outcome
+    from supervisor.settings.profile import tuned_settings
     from supervisor.startup.requirements import Opening
-    from supervisor.tuning.profile import tuned_settings
 
     try:
         applied = tuned_settings(context)
@@ -86,7 +86,7 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
 
 def checks() -> dict[str, Check]:
     """Checks by title, in the order in which they are made."""
-    from supervisor.commands.checks import installation, machine, speech
+    from supervisor.commands.checks import installation, machine
     from supervisor.startup.requirements import PORT, REQUIREMENTS
 
     required = {each.title: machine.requirement(each) for each in REQUIREMENTS}
@@ -96,13 +96,13 @@ def checks() -> dict[str, Check]:
         "packages": installation.packages,
         "phonemizer": installation.phonemizer,
         "espeak-ng": installation.espeak,
-        "phonemes": speech.phonemes,
+        "phonemes": installation.phonemes,
         "spaCy": installation.spacy,
-        "providers": speech.providers,
-        "model files": speech.model_files,
-        "voices": speech.voices,
-        "tuning": speech.tuning,
-        "engine": speech.engine,
+        "providers": installation.providers,
+        "model files": installation.model_files,
+        "voices": installation.voices,
+        "tuning": installation.tuning,
+        "engine": installation.engine,
         **(required | {PORT.title: machine.port}),
         "folders": machine.folders,
         "other servers": machine.other_servers,

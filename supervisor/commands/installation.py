@@ -1,4 +1,4 @@
-"""`kokoro-live update` and `uninstall`: how this installation is updated, and what it has left in the user's files."""
+"""`kokoro-live update`, `reload`, `uninstall`: a newer version, other settings, what is left in the user's files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 import platformdirs
+import psutil
 
 from kokoro_live.installation import NAME, changed_since, this_installation
 from shm.folders import state_folder
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
-from supervisor.commands.status import signal_server
 from supervisor.connect.changes import SpeechModule
 from supervisor.connect.clients import connected
 from supervisor.connect.files import FileEdit, backup_of
@@ -192,3 +193,35 @@ def _remove_all(found: list[Leaving]) -> None:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"
+
+
+@click.command(cls=AskingCommand)
+@address_options
+@click.pass_context
+def reload(context: click.Context, /, **_settings: Any) -> None:
+    """Have the running server read its settings again, and try a worker that keeps dying at once.
+
+    Open streams finish. Only a server of this user's, on this machine, can be told. Exits with 3 if there is none.
+    """
+    url = server_url(context)
+    if pid := signal_server(url, signal.SIGHUP):
+        click.echo(f"The server on {url} (pid {pid}) reads its settings again.")
+        return
+    click.echo(f"Error: no server of yours listens on port {urlsplit(url).port} here.", err=True)
+    sys.exit(3)  # as `status` does
+
+
+def signal_server(url: str, number: int, wanted: Callable[[psutil.Process], bool] = lambda server: True) -> int | None:
+    """Send a signal to this user's server on this machine that listens on the URL's port, if it is `wanted`.
+
+    Returns:
+        Its process id; None if there is no such server.
+    """
+    from supervisor.commands.checks.machine import listens, supervisors
+
+    for process in supervisors():
+        with contextlib.suppress(psutil.Error):
+            if listens(process, urlsplit(url).port) and wanted(process):
+                process.send_signal(number)
+                return int(process.pid)
+    return None

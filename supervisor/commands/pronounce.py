@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from supervisor.commands.client_command import SpeakingCommand, client_options, given_settings
-from text.candidates import WayToSay, ways_to_say
-from text.g2p import G2P
+from text.g2p import G2P, WayToSay, ways_to_say
 from text.lexicon import PARTS
 from text.lexicon import keep as keep_word
 from text.words.language import UnknownLanguage, language_code

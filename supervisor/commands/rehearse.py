@@ -25,7 +25,7 @@ import numpy as np
 
 from client.answers import KEY_VARIABLE, CannotSpeak, NoAnswer, read_wav
 from client.blocking import BlockingClient
-from frontend.settings.keys import read_keys
+from frontend.settings.access import read_keys
 from shm.audio import SAMPLE_RATE
 from shm.handover import PROTOCOL
 from shm.lifeline import be_killed_with_parent
@@ -34,8 +34,8 @@ from supervisor.processes.children import KILL_GRACE
 from supervisor.settings.composition import Settings
 from supervisor.settings.options import default_config_file
 from supervisor.settings.supervisor import SupervisorSettings
-from supervisor.startup.log_file import VARIABLE as SERVICE_LOG
 from supervisor.startup.requirements import Opening
+from supervisor.startup.service_manager import LOG_VARIABLE as SERVICE_LOG
 
 TEXT = "Before this version takes the place of the other one, it says a sentence into nothing."
 
@@ -93,7 +93,7 @@ def rehearse(protocol: int, url: str, arguments: tuple[str, ...]) -> None:
 
 def _settings(arguments: Sequence[str]) -> Settings:
     from supervisor.settings.composition import parse_settings
-    from supervisor.tuning.profile import tuned_settings
+    from supervisor.settings.profile import tuned_settings
 
     return tuned_settings(parse_settings(arguments)).settings
 

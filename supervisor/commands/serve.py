@@ -22,21 +22,26 @@ from shm.listeners import Listeners
 from shm.messages import ChildReady
 from shm.situation import Situation, TuningState
 from supervisor.processes.errands import Errand
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
 from supervisor.processes.loop import Loop
 from supervisor.processes.metrics import CountsFolder, SupervisorMetrics, metrics_folder
 from supervisor.processes.spawning import ProcessSpawner
-from supervisor.processes.standing import Standing
+from supervisor.processes.standing import ExitCode, Standing
 from supervisor.processes.succession import Inheritance, Update, inherited
 from supervisor.settings.composition import KINDS, Settings, parse_settings
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
-from supervisor.startup.listener import BadActivation, activated_listener
-from supervisor.startup.log_file import VARIABLE, keep_small
-from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused, assert_wanted, written
-from supervisor.startup.service_manager import Notifications, ServiceManager
-from supervisor.tuning.profile import Applied, status_of, tuned_settings
+from supervisor.settings.profile import Applied, status_of, tuned_settings
+from supervisor.startup.requirements import (
+    REQUIREMENTS,
+    BadActivation,
+    Opening,
+    Refused,
+    activated_listener,
+    assert_wanted,
+    written,
+)
+from supervisor.startup.service_manager import LOG_VARIABLE, Notifications, ServiceManager, keep_small
 from worker.select import asked_rows
 
 FETCH_TIMEOUT = 86_400.0
@@ -116,7 +121,7 @@ def _serve(
     metrics = started.counts.path if started.counts else None
     spawner = ProcessSpawner(settings, listeners, metrics)
     loop = Loop(spawner, listeners, started.inheritance)
-    if service_log := os.environ.get(VARIABLE):
+    if service_log := os.environ.get(LOG_VARIABLE):
         keep_small(Path(service_log), loop.timers)
     manager = ServiceManager(
         notifications, lambda: spawner.settings.front.drain_timeout, is_update=started.inheritance is not None

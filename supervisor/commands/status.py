@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 from rich.console import Console, Group, RenderableType
@@ -20,7 +17,7 @@ from rich.text import Text
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 
 if TYPE_CHECKING:
-    import psutil
+    pass
 
 
 Display = Callable[[str, Mapping[str, Any]], RenderableType]
@@ -255,37 +252,3 @@ def _follow(url: str, answer: dict[str, Any], interval: float, display: Display)
                     live.update(lost(url, str(error)), refresh=True)
     except KeyboardInterrupt:
         return
-
-
-@click.command(cls=AskingCommand)
-@address_options
-@click.pass_context
-def reload(context: click.Context, /, **_settings: Any) -> None:
-    """Have the running server read its settings again, and try a worker that keeps dying at once.
-
-    Open streams finish. Only a server of this user's, on this machine, can be told. Exits with 3 if there is none.
-    """
-    url = server_url(context)
-    if pid := signal_server(url, signal.SIGHUP):
-        click.echo(f"The server on {url} (pid {pid}) reads its settings again.")
-        return
-    click.echo(f"Error: no server of yours listens on port {urlsplit(url).port} here.", err=True)
-    sys.exit(StatusCode.NOT_RUNNING)
-
-
-def signal_server(url: str, number: int, wanted: Callable[[psutil.Process], bool] = lambda server: True) -> int | None:
-    """Send a signal to this user's server on this machine that listens on the URL's port, if it is `wanted`.
-
-    Returns:
-        Its process id; None if there is no such server.
-    """
-    import psutil
-
-    from supervisor.commands.checks.machine import listens, supervisors
-
-    for process in supervisors():
-        with contextlib.suppress(psutil.Error):
-            if listens(process, urlsplit(url).port) and wanted(process):
-                process.send_signal(number)
-                return int(process.pid)
-    return None

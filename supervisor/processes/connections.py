@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 from shm.frames import BrokenChannel
 from shm.handover import Accepted, Handover, Port, Report, Said
-from shm.listeners import Listeners
-from shm.open_files import allowed_files
+from shm.listeners import Listeners, allowed_files
 from supervisor.processes.timers import Timers
 
 AT_ONCE = 8

@@ -39,11 +39,11 @@ from shm.situation import Situation, TuningState
 from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, Spawner
 from supervisor.processes.clients import BookMakers, Players
 from supervisor.processes.errands import Errand, Errands
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.heartbeats import Heartbeats
 from supervisor.processes.role import Role, RoleState
 from supervisor.processes.standing import (
+    ExitCode,
     Phase,
     Spare,
     Standing,

@@ -20,10 +20,9 @@ from shm.lifeline import ORPHANED, be_killed_with_parent
 from shm.listeners import Listeners
 from supervisor.processes.children import KILL_GRACE, Incarnation
 from supervisor.processes.connections import ClientConnections
-from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.forking import reap_orphans, take_orphans
 from supervisor.processes.lifecycle import Lifecycle
-from supervisor.processes.spawning import ChildProcess, ProcessSpawner
+from supervisor.processes.spawning import ChildProcess, ProcessSpawner, reap_orphans, take_orphans
+from supervisor.processes.standing import ExitCode
 from supervisor.processes.succession import HANDLED, Inheritance, Predecessors, Update
 from supervisor.processes.timers import Timers
 

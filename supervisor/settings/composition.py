@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from frontend.settings.front import FrontSettings
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import FrontSettings, JobSettings
 from player.settings import PlayerSettings
 from shm.setting import Group, setting
 from supervisor.settings.options import SettingsCommand, settings_of, settings_options

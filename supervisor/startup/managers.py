@@ -15,8 +15,8 @@ from xml.parsers.expat import ExpatError
 import click
 
 from supervisor.processes.children import KILL_GRACE
-from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.manager import DEFAULT_NAME, Definition, Installed, Manager, Step
+from supervisor.startup.service_manager import LOG_VARIABLE
 from supervisor.startup.systemd import Systemd
 
 LABEL_PREFIX = "local."
@@ -43,7 +43,7 @@ class Launchd:
         agent = {
             "Label": _label(definition.name),
             "ProgramArguments": list(definition.command),
-            "EnvironmentVariables": {"PATH": PROGRAMS, VARIABLE: log, **definition.environment},
+            "EnvironmentVariables": {"PATH": PROGRAMS, LOG_VARIABLE: log, **definition.environment},
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": THROTTLE,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shm.listeners import BACKLOG
 from supervisor.processes.children import KILL_GRACE
-from supervisor.processes.exit_codes import SETTLED
+from supervisor.processes.standing import SETTLED
 from supervisor.startup.manager import DEFAULT_NAME, Definition, Installed, Step
 
 START_SECONDS = 300

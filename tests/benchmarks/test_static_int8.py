@@ -12,7 +12,7 @@ from benchmarks.training.static_int8 import Convolution, Range, make_static, ran
 from tests.worker.split.test_packed import CHANNELS, INTO, KERNEL, TIME, convolution
 from worker.graph.dynamic_int8 import product_of
 from worker.graph.graph import Graph
-from worker.machine.machine import products_saturate_here
+from worker.machine import products_saturate_here
 
 ZERO = 70
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
-from frontend.settings.pages import OWN_EXTENSION
+from frontend.settings.access import OWN_EXTENSION
 from tests.page.firefox import FirefoxPage, firefox, needs_firefox
 from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.sound_card import needs_pulseaudio, sound_card

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from shm.audio import SAMPLE_RATE, Pcm
-from supervisor.commands.speechd import install_speechd
+from supervisor.commands.install import install_speechd
 from tests.ports import lasting_port
 from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.sound_card import SoundCard, audible, needs_pulseaudio, sound_card

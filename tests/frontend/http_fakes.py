@@ -18,7 +18,7 @@ from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
 from frontend.http.app import make_app
-from frontend.jobs.desk import JobDesk
+from frontend.jobs import JobDesk
 from frontend.monitoring.metrics import Metrics
 from frontend.playing.desk import PlayDesk
 from frontend.serving.services import Services

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dbus_fast.errors import DBusError
 
-from player.mpris.session import BUS_NAME, MediaKeys, MissingLibrary, NoMediaKeys
+from player.media_keys import BUS_NAME, MediaKeys, MissingLibrary, NoMediaKeys
 from shm.playing import Change, PlayerAnswer, PlayerState, Playing, Steer, Verb
 
 needs_bus = pytest.mark.skipif(

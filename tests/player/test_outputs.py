@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from player.deck import FADE, Deck
-from player.output.choice import open_output
-from player.output.output import NoOutput
+from player.output.output import NoOutput, open_output
 from player.output.program_output import ProgramOutput
 from player.playback import ItemPlayback
 from player.reel import Reel

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from books.making.chapter import SpeechJournal
+from books.making.maker import SpeechJournal
 from books.making.outputs import decode_chapter
 from books.making.passages import PassageSpeech
 from frontend.monitoring.drift import DriftMonitor
@@ -30,12 +30,12 @@ from shm import kept
 from shm.book_jobs import JobState
 from shm.decoding import json_decoder
 from shm.job_folder import JobFolder
+from supervisor.settings import profile
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.settings.options import removed_settings
-from supervisor.tuning import profile
 from tests.state import written
 from text.lexicon import LexiconFile
-from worker.models import assembly, checksums
+from worker.models import assembly, sources
 from worker.providers import verdict
 from worker.split import prepared
 
@@ -105,7 +105,7 @@ def test_caches_and_figures_are_kept(folder: Path) -> None:
     assert kept.FIELD not in DriftMonitor(folder / "real_time_factors.json")._baselines
     assert History(folder / "selfchecks.jsonl").checks == [written.CHECK]
     assert assembly.origin_of(folder / "model.onnx") == "a package"
-    assert checksums._load(folder / "checksums.json")
+    assert sources._load(folder / "checksums.json")
     (stages,) = (folder / "split").glob("*-*")
     manifest = prepared._sound(stages)
     assert manifest and manifest.unsplittable
@@ -140,7 +140,7 @@ def test_a_later_half_made_book_is_made_again(later: Path) -> None:
 REMADE: Mapping[str, Callable[[Path], object]] = {
     "speeds": lambda at: DriftMonitor(at / "real_time_factors.json")._baselines,
     "self-checks": lambda at: History(at / "selfchecks.jsonl").checks,
-    "checksums": lambda at: checksums._load(at / "checksums.json"),
+    "checksums": lambda at: sources._load(at / "checksums.json"),
     "origin": lambda at: assembly.origin_of(at / "model.onnx"),
     "segment": lambda at: DiskCache(at / "audio", 1 << 20).get(b"key"),
     "verdict": lambda at: verdict.load(at, written.KEY),

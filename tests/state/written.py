@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from books.book import BlockKind, BookWord, SpokenBlock, SpokenChapter, TextBlock
-from books.making.chapter import SpeechJournal
+from books.making.maker import SpeechJournal
 from books.making.outputs import encoded_chapter
 from books.making.passages import PassageSpeech
 from frontend.monitoring.drift import WINDOW, DriftMonitor
@@ -26,9 +26,9 @@ from shm.audio import Pcm
 from shm.book_jobs import JobJournal, JobOptions, JobOrder, JobState
 from shm.job_folder import JobFolder
 from shm.kept import KINDS
-from supervisor.tuning import profile
+from supervisor.settings import profile
 from tests.engine_infos import kokoro
-from worker.models import assembly, checksums
+from worker.models import assembly, sources
 from worker.providers import verdict
 from worker.split import prepared
 
@@ -75,7 +75,7 @@ def _caches(folder: Path) -> None:
     model = folder / "model.onnx"
     model.write_text(MODEL)
     assembly._record_origin(model, "a package")
-    checksums.cached_sha256_of(model, folder / "checksums.json")
+    sources.cached_sha256_of(model, folder / "checksums.json")
     verdict.store(folder, KEY, SAID)
     profile.write(folder / "tuning.json", TUNED)
     with suppress(prepared.Unprepared):

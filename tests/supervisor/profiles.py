@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from supervisor.settings.composition import Settings, parse_settings
-from supervisor.tuning.profile import Case, TuningProfile, Way, profile_file, write
+from supervisor.settings.profile import Case, TuningProfile, Way, profile_file, write
 
 
 def make_profile(arguments: Sequence[str], way: Way | None, age: float = 0.0) -> TuningProfile:

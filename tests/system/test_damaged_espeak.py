@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.espeak_copies import DATA, copied, damage
 from tests.system.oracle import miniature_arguments
 from tests.system.server import DEADLINE, server

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.server import DEADLINE

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.system.server import DEADLINE, ROOT, all_gone
 
 

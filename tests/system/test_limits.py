@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests import platforms
 from tests.system.conftest import CommonServer
 from tests.system.listening import LONG

@@ -17,7 +17,7 @@ async def press_play_pause() -> str:
     """Press the key as a desktop does; the title that Now Playing shows."""
     from dbus_fast.aio import MessageBus
 
-    from player.mpris.session import BUS_NAME
+    from player.media_keys import BUS_NAME
 
     client = await MessageBus().connect()
     player = client.get_proxy_object(BUS_NAME, PATH, await client.introspect(BUS_NAME, PATH)).get_interface(PLAYER)

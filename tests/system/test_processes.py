@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.chaos.residue import looked_at_until, shared_memory
 from tests.followed_output import END
 from tests.platforms import linux_only

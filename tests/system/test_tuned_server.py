@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from supervisor.cli import kokoro_live
-from supervisor.tuning import comparison
-from supervisor.tuning.profile import TuningProfile, Way
+from supervisor.commands import tune as comparison
+from supervisor.settings.profile import TuningProfile, Way
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.profiles import make_profile

@@ -7,7 +7,7 @@ import os
 import psutil
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.system.conftest import WORKER_NICE
 from tests.system.server import DEADLINE, server
 from tests.system.shared import SharedServer

@@ -14,7 +14,7 @@ from benchmarks.measuring.evaluation.sentences import answers, evaluation_texts
 from tests.share import share
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.sentences.opening import opening_of
+from text.sentences.growth import opening_of
 from text.words.segment import Notation, Unit
 
 CHANGED = (

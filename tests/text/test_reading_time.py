@@ -19,10 +19,10 @@ from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
 from text.normalization.draft import Draft
 from text.normalization.normalize import rules_of
-from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline
 from text.sentences.growth import Growth
 from text.sentences.sentences import lines_of_sentences
+from text.units.segmentation import phoneme_sentences
 from text.words.sanitize import sanitize
 
 LANGUAGES = ("en-us", "de", "fr-fr", "es", "hi", "ja", "cmn")

@@ -21,7 +21,7 @@ from tests.miniature import (
 )
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.models import checksums
+from worker.models import sources
 from worker.settings import WorkerSettings
 
 HELLO = "həlˈO wˈɜɹld"
@@ -30,7 +30,7 @@ HEART = (("af_heart", 1.0),)
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

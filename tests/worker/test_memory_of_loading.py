@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from worker.machine.placement import return_free_memory
+from worker.machine import return_free_memory
 
 
 def test_a_worker_that_speaks_from_kept_stages_needs_no_onnx() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.miniature import expected, make_miniature, make_voice_folder, make_voices, tokens_of
 from worker.engine import EngineUnavailable, Utterance
-from worker.models import checksums
+from worker.models import sources
 from worker.models.sources import KNOWN
 from worker.select import choose
 from worker.settings import WorkerSettings as AllSettings
@@ -23,7 +23,7 @@ WorkerSettings = partial(AllSettings, packaged_model=False)
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_published_voices_with_other_contents(models, caplog):
     name = make_voices(models / "voices-v1.0.bin").name
     info = choose(WorkerSettings(engine="kokoro", model_dir=models)).info
     assert info.voices == KOKORO_VOICES
-    assert all(part in caplog.text for part in (checksums.sha256_of(models / name), KNOWN[name].sha256))
+    assert all(part in caplog.text for part in (sources.sha256_of(models / name), KNOWN[name].sha256))
     assert "Going on with the voices in" in caplog.text
 
 
@@ -156,7 +156,7 @@ def test_a_published_model_with_other_contents(models, caplog):
     """Both hashes are named, whether it stops the start or only brings the fallback."""
     name = "kokoro-v1.0.onnx"
     make_miniature(models / name)
-    found = checksums.sha256_of(models / name)
+    found = sources.sha256_of(models / name)
     with pytest.raises(EngineUnavailable) as refusal:
         choose(WorkerSettings(engine="kokoro", model_dir=models))
     assert choose(WorkerSettings(model_dir=models)).info.name == "espeak-ng"
@@ -180,7 +180,7 @@ def test_a_second_start_reads_the_files_less(models, monkeypatch):
     def refuse(path):
         raise AssertionError(f"{path} was hashed again")
 
-    monkeypatch.setattr(checksums, "sha256_of", refuse)
+    monkeypatch.setattr(sources, "sha256_of", refuse)
     assert choose(settings).info.model_sha256 == first
 
 

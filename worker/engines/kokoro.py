@@ -19,9 +19,9 @@ from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from shm.timing import Mark
 from worker.engine import BadOption, Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
-from worker.machine.machine import cores
-from worker.models.checksums import cached_sha256_of
+from worker.machine import cores
 from worker.models.choice import kokoro_files
+from worker.models.sources import cached_sha256_of
 from worker.pcm import to_pcm
 from worker.providers.choice import Choice, ProviderDecision, decide_providers, first
 from worker.providers.verdict import Verdict

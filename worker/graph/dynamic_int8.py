@@ -25,9 +25,8 @@ from onnx import helper
 from worker.graph.graph import CannotSplit, Graph, Nodes
 from worker.graph.loading import load_graph
 from worker.models.assembly import FetchError, PartFile
-from worker.models.checksums import cached_sha256_of
 from worker.models.choice import MODEL_NAMES
-from worker.models.sources import part_of
+from worker.models.sources import cached_sha256_of, part_of
 
 
 class UnknownPattern(Exception):

@@ -45,7 +45,7 @@ from shm.messages import (
 from shm.ring import Arena
 from worker.engine import Block, Cancelled, Engine, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.loop.workbench import Workbench
-from worker.machine.placement import MachineShare, place_process, read_back, return_free_memory
+from worker.machine import MachineShare, place_process, read_back, return_free_memory
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 

@@ -17,8 +17,15 @@ import msgspec
 
 from shm import kept
 from shm.atomic import sync_folder, write_whole
-from worker.models.checksums import cached_sha256_of, remember_sha256_of
-from worker.models.sources import KnownFile, Packaged, bad_packages, find_packaged, part_of
+from worker.models.sources import (
+    KnownFile,
+    Packaged,
+    bad_packages,
+    cached_sha256_of,
+    find_packaged,
+    part_of,
+    remember_sha256_of,
+)
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,16 @@ import msgspec
 
 from worker.engine import EngineUnavailable
 from worker.models.assembly import FetchError, assembled, origin_of
-from worker.models.checksums import cached_sha256_of
-from worker.models.sources import BadPackages, FilePresence, KnownFile, check, find_packaged, known_files, state_of
+from worker.models.sources import (
+    BadPackages,
+    FilePresence,
+    KnownFile,
+    cached_sha256_of,
+    check,
+    find_packaged,
+    known_files,
+    state_of,
+)
 from worker.settings import WorkerSettings
 from worker.voices.kokoro_voices import EMBEDDED
 

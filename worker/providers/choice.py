@@ -15,8 +15,8 @@ from pathlib import Path
 import onnxruntime
 
 from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
-from worker.machine.machine import cores
-from worker.models.checksums import cached_sha256_of
+from worker.machine import cores
+from worker.models.sources import cached_sha256_of
 from worker.providers.table import PROVIDERS, Provider, cached_in, given_to, is_asked, options_of, provider_of
 from worker.providers.verdict import Key, Verdict, load
 from worker.session import session_on

@@ -24,7 +24,7 @@ from setproctitle import setproctitle
 from shm.audio import Pcm
 from shm.lifeline import DONE, FAILED, NOTHING_NEW, die_with_supervisor, leave_ending_to_supervisor
 from worker.engine import EngineError, EngineUnavailable, Utterance
-from worker.machine.placement import place_process
+from worker.machine import place_process
 from worker.models.choice import kokoro_files
 from worker.pcm import snr
 from worker.providers.choice import keyed_candidates

@@ -19,7 +19,7 @@ from shm import kept
 from shm.atomic import write_shared
 from shm.decoding import msgpack_decoder
 from shm.messages import clipped
-from worker.machine.machine import machine_name
+from worker.machine import machine_name
 from worker.settings import WorkerSettings
 from worker.targets import Assignment, StageTarget
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shm.audio import Pcm
 from shm.score import pack
 from worker.engine import Block, Paused, RunControl, Utterance
-from worker.machine.machine import cores
+from worker.machine import cores
 from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.gain import Gain

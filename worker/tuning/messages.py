@@ -1,4 +1,4 @@
-"""Messages between `supervisor.tuning` and the process that measures an engine: one line of JSON each."""
+"""Messages between `kokoro-live tune` and the process that measures an engine: one line of JSON each."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from shm.lifeline import die_with_supervisor
 from shm.messages import Voice
 from worker.engine import Engine, EngineError, EngineUnavailable, Utterance
 from worker.engines.kokoro import measure_provider
-from worker.machine.placement import place_process
+from worker.machine import place_process
 from worker.models.choice import kokoro_files
 from worker.providers.choice import decide_providers
 from worker.providers.trial import SAMPLE_SENTENCES, trial

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.upload import JobForm, Receiver
-from frontend.jobs.desk import JobDesk
+from frontend.jobs import JobDesk
 from frontend.serving.route import JSON, Access, Answer, Routes, json_answer
 from frontend.serving.services import SERVICES
 from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText

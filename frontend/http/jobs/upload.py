@@ -15,7 +15,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import Meta
 
 from frontend.contract.errors import ApiError
-from frontend.jobs.desk import JobDesk, unavailable
+from frontend.jobs import JobDesk, unavailable
 from frontend.serving.json_body import of_validation
 from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from supervisor.settings.composition import Settings
+from supervisor.settings.profile import Applied
 from supervisor.startup.requirements import Opening
-from supervisor.tuning.profile import Applied
 
 
 class Severity(StrEnum):

@@ -188,8 +188,7 @@ def sound_card(circumstances: Circumstances) -> Finding:
     """Opens the output and closes it, without a sound."""
     import numpy as np
 
-    from player.output.choice import open_output
-    from player.output.output import NoOutput
+    from player.output.output import NoOutput, open_output
     from player.output.program_output import ProgramOutput
 
     try:
@@ -212,7 +211,7 @@ def sound_card(circumstances: Circumstances) -> Finding:
 
 def media_keys(_: Circumstances) -> Finding:
     """Takes the player's name on the session bus, and leaves it."""
-    from player.mpris.session import MissingLibrary, NoMediaKeys
+    from player.media_keys import MissingLibrary, NoMediaKeys
 
     try:
         return ok(f"media keys control /v1/play, as {asyncio.run(_name_on_bus())}")
@@ -226,7 +225,7 @@ def media_keys(_: Circumstances) -> Finding:
 
 
 async def _name_on_bus() -> str:
-    from player.mpris.session import MediaKeys
+    from player.media_keys import MediaKeys
 
     found = MediaKeys(_Nothing())
     name = await found.open()

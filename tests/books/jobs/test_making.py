@@ -14,10 +14,10 @@ import pytest
 
 from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
 from books.jobs.process import JobQueue, StuckThread
-from books.making.chapter import SpeechJournal
+from books.making.maker import SpeechJournal
 from books.making.passages import Passage, PassageRefused, PassageSpeech, Postponed
 from books.making.server import ServerSpeaker
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import JobSettings
 from shm.book_jobs import Hours, Job, JobJournal, JobOptions, JobOrder, JobState, JobText
 from shm.job_folder import JobFolder
 from tests.books.making.made_speaker import made_speech

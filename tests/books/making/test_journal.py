@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from books.book import BookWord
-from books.making.chapter import SpeechJournal
+from books.making.maker import SpeechJournal
 from books.making.passages import PassageSpeech
 from tests.open_files import path_of
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import aiohttp
 
-from frontend.jobs.desk import JobDesk
-from frontend.settings.front import FrontSettings
-from frontend.settings.jobs import JobSettings
+from frontend.jobs import JobDesk
+from frontend.settings.front import FrontSettings, JobSettings
 from shm.messages import ControlMessage
 from tests.frontend.http_fakes import FakeSpeaker, serving
 

@@ -8,7 +8,7 @@ import json
 import pytest
 from aiohttp import web
 
-from frontend.serving.access.gate import Gate
+from frontend.serving.gate import Gate
 from tests.frontend.handing_over import turn
 from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech

@@ -12,7 +12,7 @@ import pytest
 from frontend.serving import acceptor
 from frontend.serving import connections as connections_module
 from frontend.serving.connections import SURPLUS
-from shm import open_files
+from shm import listeners
 from tests.frontend.http.guarded import ALIVE, HEALTH, LONG, answer, asks_health, ended, guarded, turn, until
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
@@ -175,6 +175,6 @@ async def test_http_1_0_is_answered_and_closed() -> None:
 def test_few_descriptors_leave_room_for_a_few_clients(limit: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A front has 28 descriptors open before its first client."""
     monkeypatch.setattr(acceptor.psutil, "Process", lambda: SimpleNamespace(num_fds=lambda: 28))
-    monkeypatch.setattr(open_files.resource, "getrlimit", lambda _: (limit, limit))
-    monkeypatch.setattr(open_files.resource, "setrlimit", lambda *_: None)
+    monkeypatch.setattr(listeners.resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(listeners.resource, "setrlimit", lambda *_: None)
     assert acceptor.room_for(1000) == room

@@ -143,7 +143,7 @@ async def test_uploads_on_their_way_count_as_jobs(tmp_path: Path) -> None:
 async def test_a_disk_that_hangs_costs_one_thread_however_often_it_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontend.jobs.desk._PATIENCE", 0.0)
+    monkeypatch.setattr("frontend.jobs._PATIENCE", 0.0)
     async with desk(tmp_path / "jobs") as at:
         go, looks = threading.Event(), []
 
@@ -165,7 +165,7 @@ async def test_jobs_of_an_earlier_server_are_announced_however_slow_the_disk_is(
 ) -> None:
     async with desk(tmp_path / "jobs") as at:
         await at.upload()
-    monkeypatch.setattr("frontend.jobs.desk._PATIENCE", 0.0)
+    monkeypatch.setattr("frontend.jobs._PATIENCE", 0.0)
     async with desk(tmp_path / "jobs") as later:
         await later.desk.start()
         assert later.told == [BooksNews("http://a", "k", True)]
@@ -270,7 +270,7 @@ async def test_a_damaged_job_is_shown_among_the_others_and_can_be_deleted(tmp_pa
 async def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """64 MB, without which other programs of this machine would fail."""
     free = 0
-    monkeypatch.setattr("frontend.jobs.desk.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr("frontend.jobs.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     async with desk(tmp_path / "jobs") as at:
         free = 64 * 2**20
         status, answer = await at.upload()

@@ -13,7 +13,7 @@ import pytest
 from frontend.audio.formats import FORMATS
 from frontend.contract.errors import Broken
 from frontend.dialects import openai
-from frontend.http.openapi.document import build
+from frontend.http.openapi import build
 from frontend.speech.lines import SpeechCut, SpeechDelta, SpeechDone, SpeechLine, SpeechStart
 from frontend.speech.sse import Usage
 from shm.audio import SAMPLE_RATE

@@ -16,7 +16,7 @@ from aiohttp import web
 from frontend.dialects.dialect import FILES
 from frontend.http.app import make_app
 from frontend.http.app import routes as declared
-from frontend.http.openapi.document import build
+from frontend.http.openapi import build
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.route import Access
 from frontend.serving.services import Services

@@ -27,8 +27,8 @@ from tests.engine_infos import espeak, kokoro
 from tests.frontend.http_fakes import FakeSpeaker
 from text.g2p import G2P
 from text.lexicon import Lexicon, read_entries
-from text.phoneme_script import phoneme_sentences
 from text.pipeline import TextPipeline
+from text.units.segmentation import phoneme_sentences
 from text.words.punctuation import is_phone
 from text.words.segment import Cut, Notation
 

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from frontend.contract.errors import Broken
 from frontend.dialects import kokoro_fastapi
-from frontend.http.openapi.document import build
+from frontend.http.openapi import build
 from frontend.settings.front import FrontSettings
 from frontend.speech.framing import CaptionedLine
 from shm.audio import Pcm

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from frontend.http import documents, web_pages
+from frontend.http import documents
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving
 
@@ -75,8 +75,8 @@ def only_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Elsewhere], None]:
     """Take 127.0.0.1 for the only public address."""
 
     def take(other: Elsewhere) -> None:
-        monkeypatch.setattr(web_pages, "PORTS", (other.port,))
-        monkeypatch.setattr(web_pages, "is_public", lambda address: address == "127.0.0.1")
+        monkeypatch.setattr(documents, "PORTS", (other.port,))
+        monkeypatch.setattr(documents, "is_public", lambda address: address == "127.0.0.1")
 
     return take
 
@@ -107,7 +107,7 @@ async def test_this_machine_is_not_asked_by_any_name(host: str, monkeypatch: pyt
     if "example" in host:
         monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", resolve)
     async with elsewhere() as other:
-        monkeypatch.setattr(web_pages, "PORTS", (other.port,))
+        monkeypatch.setattr(documents, "PORTS", (other.port,))
         status, found = await read(f"http://{host}:{other.port}/page")
         assert (status, other.asked) == (400, 0), found
 
@@ -122,7 +122,7 @@ async def test_what_is_too_long_or_too_slow_or_no_text_is_refused_in_words(
         for path in ("endless", "picture", "none"):
             status, found = await read(f"http://127.0.0.1:{other.port}/{path}")
             says[path] = (status, found["error"]["message"])  # type: ignore[index]
-        monkeypatch.setattr(web_pages, "SECONDS", 0.2)
+        monkeypatch.setattr(documents, "PAGE_SECONDS", 0.2)
         status, found = await read(f"http://127.0.0.1:{other.port}/silent")
     assert says == {
         "endless": (413, "The page is longer than 1 MB."),
@@ -151,9 +151,9 @@ async def test_no_page_is_fetched_unless_a_setting_allows_it(only_here: Callable
     ],
 )
 def test_addresses_of_networks_that_are_not_everybodys(address: str) -> None:
-    assert not web_pages.is_public(address)
+    assert not documents.is_public(address)
 
 
 @pytest.mark.parametrize("address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111"])
 def test_public_addresses(address: str) -> None:
-    assert web_pages.is_public(address)
+    assert documents.is_public(address)

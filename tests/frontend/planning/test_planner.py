@@ -28,8 +28,7 @@ from tests.frontend.plans import (
     words_of,
 )
 from tests.growth import grows_with_the_length
-from text.phoneme_script import phoneme_sentences
-from text.units.segmentation import units_of
+from text.units.segmentation import phoneme_sentences, units_of
 from text.words.segment import Cut, Notation, PhonemeSource, Segment, Sentence, SpokenWord, Unit, Word
 
 ESPEAK = Notation("text", frozenset(), 1000)

@@ -9,7 +9,7 @@ import pytest
 
 from frontend.contract.errors import Broken
 from frontend.scheduling.shared import Quarantine
-from frontend.streams.link import Loss
+from frontend.streams.links import Loss
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from frontend.scheduling.watch import FACTOR, STARVED, Watch, Watchdog
-from frontend.streams.link import Loss
+from frontend.streams.links import Loss
 from frontend.streams.segments import StreamSegment
 from tests.shm.imitated_machine import Machine
 from text.words.performer import Performer

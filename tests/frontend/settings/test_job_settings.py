@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from books.reading.open import MOST_BYTES
-from frontend.settings.jobs import LONGEST_FILE, JobSettings
+from frontend.settings.front import LONGEST_FILE, JobSettings
 
 
 def test_the_longest_upload_is_the_longest_file_that_is_read() -> None:

@@ -24,7 +24,7 @@ def environment(tmp_path_factory, monkeypatch):
         monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
         monkeypatch.setattr(machine, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
         card = types.SimpleNamespace(name="a card", close=lambda: None)  # nor is its sound card
-        monkeypatch.setattr("player.output.choice.open_output", lambda fill, buffer_ms: card)
+        monkeypatch.setattr("player.output.output.open_output", lambda fill, buffer_ms: card)
         yield
 
 

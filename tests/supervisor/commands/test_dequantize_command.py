@@ -9,14 +9,14 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model
-from worker.models import checksums
+from worker.models import sources
 from worker.models.assembly import PartFile
 from worker.models.sources import part_of
 
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from kokoro_live.installation import this_installation
-from player.output.choice import open_output
-from player.output.output import NoOutput
-from supervisor.commands.checks import machine, speech
+from player.output.output import NoOutput, open_output
+from supervisor.commands.checks import installation, machine
 from supervisor.commands.checks.finding import Severity
 from supervisor.commands.doctor import checks
 from tests.file_server import file_server
@@ -90,15 +89,15 @@ def test_a_setting_that_makes_no_sense_is_a_usage_error():
 
 def test_a_file_that_isnt_what_its_name_says(model):
     (model / "kokoro-v1.0.onnx").write_bytes(b"<html>")
-    finding = speech.model_files(circumstances(model_dir=model))
+    finding = installation.model_files(circumstances(model_dir=model))
     assert (finding.verdict, finding.cure) == (Severity.WRONG, "kokoro-live models fetch kokoro-v1.0.onnx")
     assert "kokoro-v1.0.onnx corrupt" in finding.found
-    finding = speech.engine(circumstances(model_dir=model, packaged_model=False))
+    finding = installation.engine(circumstances(model_dir=model, packaged_model=False))
     assert finding.verdict is Severity.OK and "(model.onnx, " in finding.found, "the next file speaks"
     (model / "model.onnx").unlink()
-    assert speech.engine(circumstances(model_dir=model, packaged_model=False)).verdict is Severity.WARNING
+    assert installation.engine(circumstances(model_dir=model, packaged_model=False)).verdict is Severity.WARNING
     alone = circumstances(model_dir=model, engine="kokoro", packaged_model=False)
-    assert speech.engine(alone).verdict is Severity.WRONG
+    assert installation.engine(alone).verdict is Severity.WRONG
 
 
 def packages(tmp_path, site):
@@ -108,7 +107,7 @@ def packages(tmp_path, site):
 
 
 def test_a_model_in_packages_is_as_good_as_one_in_the_folder(tmp_path, site):
-    finding = speech.model_files(packages(tmp_path, site)[0])
+    finding = installation.model_files(packages(tmp_path, site)[0])
     assert finding.verdict is Severity.OK
     assert "but tests-part-1 to tests-part-3 0.1.0 have kokoro-v1.0.int8.onnx" in finding.found
 
@@ -116,46 +115,46 @@ def test_a_model_in_packages_is_as_good_as_one_in_the_folder(tmp_path, site):
 def test_packages_that_are_damaged(tmp_path, site):
     wanted, parts = packages(tmp_path, site)
     parts[0].unlink()
-    finding = speech.model_files(wanted)
+    finding = installation.model_files(wanted)
     assert finding.verdict is Severity.WRONG and "part.bin is missing" in finding.found
     assert finding.cure.startswith(this_installation().install("tests-part-1", "tests-part-2", again=True))
 
 
 def test_a_download_that_was_interrupted(tmp_path):
     (tmp_path / "voices-v1.0.bin.part").write_bytes(b"PK")
-    finding = speech.model_files(circumstances(model_dir=tmp_path))
+    finding = installation.model_files(circumstances(model_dir=tmp_path))
     assert (finding.verdict, finding.cure) == (Severity.WARNING, "kokoro-live models fetch voices-v1.0.bin")
     assert "voices-v1.0.bin partial" in finding.found
 
 
 def test_files_that_nobody_needs(tmp_path):
     wanted = circumstances(model_dir=tmp_path, engine="espeak")
-    assert speech.model_files(wanted).verdict is Severity.OK
-    assert speech.voices(wanted).verdict is Severity.OK
+    assert installation.model_files(wanted).verdict is Severity.OK
+    assert installation.voices(wanted).verdict is Severity.OK
 
 
 def test_a_manifest_that_cant_be_read(tmp_path):
-    finding = speech.model_files(circumstances(manifest=tmp_path / "none.json"))
+    finding = installation.model_files(circumstances(manifest=tmp_path / "none.json"))
     assert finding.verdict is Severity.WRONG
     assert "none.json" in finding.found
 
 
 def test_voices_that_are_damaged(model):
     (model / "voices.bin").write_bytes(b"PK and then nothing")
-    finding = speech.voices(circumstances(model_dir=model))
+    finding = installation.voices(circumstances(model_dir=model))
     assert (finding.verdict, finding.cure) == (Severity.WRONG, "kokoro-live models fetch voices-v1.0.bin")
 
 
 def test_a_model_that_loads_but_cant_speak(tmp_path):
     make_miniature(tmp_path / "model.onnx", nan_at=0)
     make_voices(tmp_path / "voices.bin")
-    finding = speech.engine(circumstances(model=tmp_path / "model.onnx", voices=tmp_path / "voices.bin"))
+    finding = installation.engine(circumstances(model=tmp_path / "model.onnx", voices=tmp_path / "voices.bin"))
     assert finding.verdict is Severity.WRONG
     assert "can't speak" in finding.found
 
 
 def test_the_next_provider_speaks_where_the_one_that_is_asked_for_cant(model):
-    found = speech.engine(circumstances(model_dir=model, provider="cuda"))
+    found = installation.engine(circumstances(model_dir=model, provider="cuda"))
     assert found.verdict is Severity.OK and "CPUExecutionProvider" in found.found
 
 
@@ -173,7 +172,7 @@ def test_no_cure_is_the_setting_that_has_just_failed(tmp_path, monkeypatch, engi
 
     monkeypatch.setattr("worker.engines.kokoro.load", missing)
     monkeypatch.setattr("worker.engines.espeak.load", missing)
-    finding = speech.engine(circumstances(model_dir=tmp_path, engine=engine))
+    finding = installation.engine(circumstances(model_dir=tmp_path, engine=engine))
     assert (finding.verdict, finding.cure) == (Severity.WRONG, cure)
 
 
@@ -261,14 +260,14 @@ def test_a_machine_without_a_sound_card(monkeypatch):
     def refuse(fill, buffer_ms):
         raise NoOutput("nothing is plugged in")
 
-    monkeypatch.setattr("player.output.choice.open_output", refuse)
+    monkeypatch.setattr("player.output.output.open_output", refuse)
     found = machine.sound_card(circumstances())
     assert (found.verdict, "nothing is plugged in" in found.found) == (Severity.WARNING, True)
     assert "miniaudio" in found.cure
 
 
 def test_a_machine_where_only_a_program_plays(monkeypatch, tmp_path):
-    monkeypatch.setattr("player.output.choice.open_output", open_output)
+    monkeypatch.setattr("player.output.output.open_output", open_output)
     for library in ("pulse", "miniaudio", "sounddevice"):
         monkeypatch.setitem(sys.modules, f"player.output.{library}_output", None)
     program = tmp_path / "ffplay"

@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 
 from supervisor.commands.checks.finding import Circumstances, Severity
-from supervisor.commands.checks.speech import providers
+from supervisor.commands.checks.installation import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
 from worker.providers.choice import keyed_candidates

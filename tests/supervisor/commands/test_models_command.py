@@ -23,7 +23,7 @@ from tests.split_model import make_split_model, make_split_voices
 from tests.worker.fetching import contents
 from tests.worker.packages import CONTENTS, install, packaged_file
 from tests.worker.packages import NAME as PACKAGED
-from worker.models import checksums
+from worker.models import sources
 from worker.models.assembly import assembled
 from worker.models.sources import KNOWN
 from worker.split import prepared
@@ -279,7 +279,7 @@ def test_the_command_is_light_to_import() -> None:
 
 def test_a_model_is_prepared_before_the_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """1. The command cuts the model. 2. The first start finds the stages and makes none."""
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     model, cache = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "cache"
     voices = make_split_voices(tmp_path / "voices.bin")
     done = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)

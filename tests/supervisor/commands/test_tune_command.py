@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from supervisor.cli import kokoro_live
 from supervisor.commands import tune as tune_module
 from supervisor.commands.checks.finding import Circumstances, Severity
-from supervisor.commands.checks.speech import tuning
+from supervisor.commands.checks.installation import tuning
+from supervisor.commands.tune import CannotMeasure
 from supervisor.settings.composition import parse_settings
-from supervisor.tuning.comparison import CannotMeasure
-from supervisor.tuning.profile import TuningProfile, Way, tuned_settings
+from supervisor.settings.profile import TuningProfile, Way, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from tests.worker.packages import NAME, install, packaged_file
 from worker.settings import WorkerSettings

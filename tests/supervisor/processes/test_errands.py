@@ -13,8 +13,8 @@ from shm.messages import ChildReady, Started
 from supervisor.commands.serve import errands
 from supervisor.processes import heartbeats
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.standing import ExitCode
 from supervisor.settings.composition import Settings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 

@@ -13,15 +13,15 @@ import pytest
 
 from shm.control import ControlSocket, control_pair
 from shm.messages import Fork, Forked, Started
-from supervisor.processes import forking
-from supervisor.processes.forking import forked
+from supervisor.processes import spawning
+from supervisor.processes.spawning import forked
 from tests import platforms
 
 DEADLINE = 60.0
 
 ORPHANS = """
 import os, signal, time
-from supervisor.processes.forking import reap_orphans, take_orphans
+from supervisor.processes.spawning import reap_orphans, take_orphans
 take_orphans()
 told, tell = os.pipe()
 if not os.fork():
@@ -57,7 +57,7 @@ def test_orphans_are_reaped_and_nobody_elses_children() -> None:
     subprocess.run([sys.executable, "-c", ORPHANS], check=True, timeout=DEADLINE)
 
 
-def asked(answer: Forked | None, *, ends: bool = False) -> forking.ForkedProcess | None:
+def asked(answer: Forked | None, *, ends: bool = False) -> spawning.ForkedProcess | None:
     """A front that is asked of a template which answers so; None: not at all. `ends`: it ends instead."""
     ours, theirs = control_pair()
     one, other = socket.socketpair()
@@ -89,7 +89,7 @@ def test_a_template_without_room_one_that_hangs_and_one_that_ends_give_no_front(
 ) -> None:
     assert asked(Forked(0)) is None
     assert asked(None, ends=True) is None
-    monkeypatch.setattr(forking, "LIMIT", 0.05)
+    monkeypatch.setattr(spawning, "FORK_SECONDS", 0.05)
     assert asked(None) is None
 
 

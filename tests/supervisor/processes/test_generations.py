@@ -9,8 +9,8 @@ import pytest
 
 from shm.engine_info import EngineInfo
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.standing import ExitCode
 from supervisor.processes.workers import SETTLED
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 

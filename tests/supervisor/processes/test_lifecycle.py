@@ -11,9 +11,9 @@ from shm.in_flight import TextsInFlight
 from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Started
 from supervisor.processes.children import DUMP_GRACE, KILL_GRACE
 from supervisor.processes.errands import Errand
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.roles import RETRIES
+from supervisor.processes.standing import ExitCode
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 

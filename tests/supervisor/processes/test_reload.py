@@ -15,9 +15,9 @@ from supervisor.processes.lifecycle import Changes
 from supervisor.processes.loop import Loop
 from supervisor.processes.spawning import ProcessSpawner
 from supervisor.settings.composition import Settings, parse_settings
-from supervisor.startup.listener import listen
+from supervisor.settings.profile import Way, status_of, tuned_settings
+from supervisor.startup.requirements import listen
 from supervisor.startup.service_manager import Notifications, ServiceManager
-from supervisor.tuning.profile import Way, status_of, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.fakes import ESPEAK
 from tests.supervisor.profiles import make_profile

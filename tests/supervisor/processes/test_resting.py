@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, Started, WorkersNeeded
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.standing import ExitCode
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
 

@@ -19,8 +19,8 @@ import pytest
 
 from shm.handover import Handover
 from shm.messages import Drain
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import SUCCEEDED, Changes
+from supervisor.processes.standing import ExitCode
 from supervisor.processes.succession import (
     REHEARSAL_LIMIT,
     VARIABLE,

@@ -10,8 +10,8 @@ import pytest
 
 from shm.messages import BooksNews, BootFailure, ChildProgress, PlayerWanted, Started
 from shm.situation import ProcessReport
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.standing import ExitCode
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 

@@ -23,11 +23,10 @@ from shm.messages import (
     Started,
 )
 from shm.situation import ProcessReport
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.roles import RETRIES
-from supervisor.processes.standing import Phase
+from supervisor.processes.standing import ExitCode, Phase
 from supervisor.processes.workers import FIRST_ALONE
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House

@@ -17,7 +17,7 @@ from supervisor.commands.doctor import doctor
 from supervisor.commands.serve import serve
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_of
-from supervisor.tuning.profile import tuned_settings
+from supervisor.settings.profile import tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 
 FIELDS = [field for kind in KINDS for field in settings_of(kind)]

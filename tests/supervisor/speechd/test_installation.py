@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from supervisor.commands.speechd import install_speechd, uninstall_speechd
+from supervisor.commands.install import install_speechd, uninstall_speechd
 from supervisor.speechd import installation
 from supervisor.speechd.config import ModuleConfig, read_config
 from supervisor.speechd.installation import SYSTEM_CONFIG, InstalledFiles

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from frontend.settings.front import FrontSettings
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from supervisor.settings.composition import Settings
 from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.requirements import assert_wanted

@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
-from supervisor.processes.exit_codes import SETTLED
-from supervisor.startup.log_file import VARIABLE
+from supervisor.processes.standing import SETTLED
 from supervisor.startup.manager import Definition
 from supervisor.startup.managers import Launchd
+from supervisor.startup.service_manager import LOG_VARIABLE
 from supervisor.startup.systemd import Systemd, command_line
 from tests import platforms
 from tests.supervisor.clean_environment import clean_environment
@@ -191,7 +191,7 @@ def test_an_agent_has_documented_keys_and_finds_homebrews_programs(tmp_path: Pat
     variables = read["EnvironmentVariables"]
     assert all(type(value) is str for value in (*variables.values(), *read["ProgramArguments"]))
     assert variables["PATH"].split(":")[:3] == ["/opt/homebrew/bin", "/usr/local/bin", "/usr/bin"]
-    assert variables[VARIABLE] == read["StandardErrorPath"] == read["StandardOutPath"]
+    assert variables[LOG_VARIABLE] == read["StandardErrorPath"] == read["StandardOutPath"]
 
 
 def test_what_is_installed_serves(home: Path) -> None:

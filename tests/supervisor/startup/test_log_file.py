@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from supervisor.startup.log_file import LARGEST, rotate
+from supervisor.startup.service_manager import LARGEST, rotate
 
 SERVER = """
 import logging, subprocess, sys, time
 from pathlib import Path
 from supervisor.processes.timers import Timers
-from supervisor.startup.log_file import keep_small
+from supervisor.startup.service_manager import keep_small
 logging.basicConfig(level="INFO")
 child = subprocess.Popen(["sh", "-c", "read go; echo from a child >&2"], stdin=subprocess.PIPE)
 keep_small(Path(sys.argv[1]), Timers(time.monotonic))

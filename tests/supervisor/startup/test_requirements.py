@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives import serialization
 from frontend.streams.cache import DiskCache
 from shm.folders import trouble
 from supervisor.commands import doctor, serve
-from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.metrics import metrics_folder
+from supervisor.processes.standing import ExitCode
+from supervisor.settings.profile import tuned_settings
 from supervisor.startup.requirements import REQUIREMENTS, Requirement
-from supervisor.tuning.profile import tuned_settings
 from tests.supervisor.clean_environment import clean_environment
-from worker.machine.placement import read_back
+from worker.machine import read_back
 
 
 @pytest.fixture(autouse=True)

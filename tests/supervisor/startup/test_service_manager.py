@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.standing import ExitCode
 from tests.supervisor.startup.listening_manager import Manager, listening_manager
 from tests.system.oracle import miniature_arguments, sentences
 from tests.system.server import DEADLINE, awaited, server

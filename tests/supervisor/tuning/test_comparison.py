@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from supervisor.tuning.comparison import ROUNDS, CannotMeasure, ComparisonResult, compare, measured_engine, ways
-from supervisor.tuning.profile import Way
+from supervisor.commands.tune import ROUNDS, CannotMeasure, ComparisonResult, compare, measured_engine, ways
+from supervisor.settings.profile import Way
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
@@ -175,7 +175,7 @@ signal.pause()
 """
     code = f"""
 import sys
-from supervisor.tuning.comparison import measured_engine
+from supervisor.commands.tune import measured_engine
 from worker.settings import WorkerSettings
 with measured_engine(WorkerSettings(), 600, (sys.executable, "-c", {sleeper!r})) as engine:
     engine.measure()

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from supervisor.settings import profile as profile_module
 from supervisor.settings.composition import Settings, parse_settings
-from supervisor.tuning import profile as profile_module
-from supervisor.tuning.profile import Applied, Case, Way, ago, profile_file, status_of, tuned_settings
+from supervisor.settings.profile import Applied, Case, Way, ago, profile_file, status_of, tuned_settings
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.profiles import make_profile
 
@@ -164,5 +164,5 @@ def test_ages_are_told_in_the_largest_unit_of_which_there_are_two(seconds: float
 def test_serving_never_imports_the_measurement() -> None:
     code = "import sys, supervisor.commands.serve; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert "supervisor.tuning.profile" in out.split()
-    assert not {"supervisor.tuning.comparison"} & set(out.split())
+    assert "supervisor.settings.profile" in out.split()
+    assert not {"supervisor.commands.tune"} & set(out.split())

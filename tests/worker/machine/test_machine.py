@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.machine.machine import cpu_flags, products_saturate
+from worker.machine import cpu_flags, products_saturate
 
 
 @pytest.mark.parametrize(

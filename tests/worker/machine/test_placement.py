@@ -11,7 +11,7 @@ import pytest
 
 from shm.messages import Load
 from worker.engine import EngineUnavailable
-from worker.machine.placement import QOS_CLASSES, MachineShare, divide, place_process, read_back, sharers, within
+from worker.machine import QOS_CLASSES, MachineShare, divide, place_process, read_back, sharers, within
 from worker.settings import WorkerSettings, processors
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
@@ -35,7 +35,7 @@ def test_what_is_no_set_of_processors_is_refused_with_the_settings(text: str) ->
 
 def in_a_process_of_its_own(code: str) -> str:
     """The output of a fresh process, so that the scheduling of the test's own stays as it was."""
-    prelude = "from worker.machine.placement import *; from worker.settings import WorkerSettings as S; "
+    prelude = "from worker.machine import *; from worker.settings import WorkerSettings as S; "
     asked = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=True)
     return asked.stdout.strip()
 
@@ -56,7 +56,7 @@ def test_processors_and_niceness_are_set_and_read_back_and_hold_for_threads() ->
 def test_the_engine_counts_the_cores_that_are_left_to_it() -> None:
     last = max(os.sched_getaffinity(0))
     said = in_a_process_of_its_own(
-        f"from worker.machine.machine import cores; place_process(S(worker_cpus='{last}')); print(cores())"
+        f"from worker.machine import cores; place_process(S(worker_cpus='{last}')); print(cores())"
     )
     assert said == "1"
 
@@ -64,7 +64,7 @@ def test_the_engine_counts_the_cores_that_are_left_to_it() -> None:
 @linux
 def test_a_thread_that_has_just_ended_is_no_error() -> None:
     said = in_a_process_of_its_own(
-        "import worker.machine.placement as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
+        "import worker.machine as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
         "place_process(S(worker_cpus=str(min(os.sched_getaffinity(0))), worker_nice=19)); print(read_back().nice)"
     )
     assert said == "19"
@@ -142,7 +142,7 @@ def test_all_threads_of_a_process_go_to_its_share_and_may_go_to_another(slot: in
         "pool = threading.Thread(target=threading.Event().wait, daemon=True)\n"
         "pool.start()\n"
         "from shm.messages import Load\n"
-        "from worker.machine.placement import MachineShare\n"
+        "from worker.machine import MachineShare\n"
         "from worker.settings import WorkerSettings\n"
         "place = MachineShare()\n"
         "place.take(WorkerSettings(provider='cpu'), Load(slot=1, slots=2))\n"

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from tests.worker.packages import CONTENTS, NAME, install, packaged_file
-from worker.models import assembly, checksums
+from worker.models import assembly, sources
 from worker.models.assembly import FetchError, PartFile, assembled, origin_of
 from worker.models.sources import BadPackages
 
@@ -55,7 +55,7 @@ def test_the_file_is_neither_assembled_nor_read_again(
         raise AssertionError("read again")
 
     monkeypatch.setattr(assembly, "find_packaged", refuse)
-    monkeypatch.setattr(checksums, "sha256_of", refuse)
+    monkeypatch.setattr(sources, "sha256_of", refuse)
     assert assembled(FILE, models) == first
 
 

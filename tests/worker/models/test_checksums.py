@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from worker.models import checksums
-from worker.models.checksums import cached_sha256_of
+from worker.models import sources
+from worker.models.sources import cached_sha256_of
 
 
 @pytest.fixture
@@ -15,11 +15,11 @@ def hashed(monkeypatch):
     """The files that were really read."""
     read = []
 
-    def counting(path, real=checksums.sha256_of):
+    def counting(path, real=sources.sha256_of):
         read.append(path)
         return real(path)
 
-    monkeypatch.setattr(checksums, "sha256_of", counting)
+    monkeypatch.setattr(sources, "sha256_of", counting)
     return read
 
 

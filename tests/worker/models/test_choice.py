@@ -14,7 +14,7 @@ import pytest
 from tests.miniature import make_miniature, make_voices
 from tests.worker.packages import CONTENTS, NAME, install, packaged_file
 from worker.engine import EngineUnavailable, Utterance
-from worker.models import checksums
+from worker.models import sources
 from worker.models.assembly import PartFile
 from worker.models.choice import chosen_model, chosen_voices, find_model, models_in
 from worker.select import choose
@@ -24,7 +24,7 @@ from worker.voices.kokoro_voices import EMBEDDED, KOKORO_VOICES
 
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from worker.engine import EngineUnavailable
-from worker.models.checksums import sha256_of, sha256_of_arrays
 from worker.models.sources import (
     DEFAULT,
     KNOWN,
@@ -22,6 +21,8 @@ from worker.models.sources import (
     check,
     known_files,
     part_of,
+    sha256_of,
+    sha256_of_arrays,
     state_of,
 )
 from worker.settings import default_model_dir

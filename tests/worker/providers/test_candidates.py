@@ -15,7 +15,7 @@ import pytest
 
 from tests.worker.providers import actors
 from worker.engine import EngineUnavailable, ProviderUnavailable
-from worker.models import checksums
+from worker.models import sources
 from worker.providers import choice, verdict
 from worker.providers import trial as trials
 from worker.providers.choice import ProviderDecision, decide_providers
@@ -70,7 +70,7 @@ def units_of(placed: Assignment) -> str:
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerSettings]:
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setattr(choice, "sys", SimpleNamespace(platform="darwin"))
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [COREML, CPU])
     monkeypatch.setattr(verdict, "machine_name", lambda cores: "a Mac; macOS 15")

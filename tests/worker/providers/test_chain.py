@@ -14,7 +14,7 @@ from tests.split_model import make_split_model, make_split_voices, stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of
 from worker.engine import BadOption, EngineUnavailable, ProviderUnavailable
 from worker.engines.kokoro import KokoroEngine
-from worker.models import checksums
+from worker.models import sources
 from worker.providers.choice import Candidate, Choice, candidates_of, chain, choose, keyed_candidates, window_frames
 from worker.providers.table import PROVIDERS
 from worker.providers.verdict import Verdict, store
@@ -179,7 +179,7 @@ class FakeAccelerator:
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """A model, and voices, of which an accelerator has the generator."""
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     made = make_split_model(tmp_path / "model.onnx"), make_split_voices(tmp_path / "voices.bin")
     stages_of(made[0], tmp_path / "cache")
     return made

@@ -14,7 +14,7 @@ import pytest
 from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.engines.kokoro import KokoroEngine
-from worker.models import checksums
+from worker.models import sources
 from worker.providers import trial
 from worker.providers.trial import ROUNDS, SENTENCES, measure
 from worker.providers.verdict import Measurements, judge
@@ -146,7 +146,7 @@ class Numberless:
 
 def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real stages, of which the generator's sessions go wrong."""
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setattr(trial, "SENTENCES", (SENTENCES[1][:24],))
     real = onnxruntime.InferenceSession
 

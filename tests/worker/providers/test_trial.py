@@ -21,7 +21,7 @@ from tests.worker.providers.actors import AZURE
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.engines.kokoro import KokoroEngine
-from worker.models import checksums
+from worker.models import sources
 from worker.providers import choice
 from worker.providers.choice import decide_providers, keyed_candidates
 from worker.providers.table import PROVIDERS
@@ -35,7 +35,7 @@ PLENTY = 100.0
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
-    monkeypatch.setattr(checksums, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(sources, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(PROVIDERS, "cuda", actors.named("cuda", AZURE))
     monkeypatch.setattr(choice, "sys", SimpleNamespace(platform="linux"))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, cut_before
-from worker.models import checksums
+from worker.models import sources
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -12,7 +12,7 @@ def folder(tmp_path_factory):
     """The module's folder: its checksums, and engines that share their stages."""
     made = tmp_path_factory.mktemp("split")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksums, "default_cache", lambda: made / "checksums.json")
+        patch.setattr(sources, "default_cache", lambda: made / "checksums.json")
         yield made
 
 

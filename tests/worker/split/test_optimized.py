@@ -8,7 +8,7 @@ import onnx
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker.split import optimized, prepared
+from worker.split import prepared
 from worker.split.prepared import prepare
 from worker.split.rewrites.stage_files import GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
 from worker.split.segments.stage import optimized_name
@@ -43,8 +43,8 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
         self._file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(optimized._Store, "place", full)
-    monkeypatch.setattr(optimized._Store, "holds", lambda *_: False)
+    monkeypatch.setattr(prepared._Store, "place", full)
+    monkeypatch.setattr(prepared._Store, "holds", lambda *_: False)
     with caplog.at_level(logging.WARNING):
         folder = prepare(model, tmp_path / "cache").folder
     assert "No space left on device" in caplog.text

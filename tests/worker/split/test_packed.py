@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import stages_of
 from tests.worker.split.splitting import USUAL, decibels, int8_model, rewritten
-from worker.machine.machine import products_saturate_here
+from worker.machine import products_saturate_here
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.rewrites.choice import DEFAULT, Rewrite

@@ -18,7 +18,7 @@ from worker.engine import ProviderUnavailable
 from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.split import optimized
+from worker.split import prepared
 from worker.split import prepared as module
 from worker.split.prepared import Unprepared, prepare
 from worker.split.rewrites import stage_files
@@ -26,7 +26,7 @@ from worker.split.rewrites.stage_files import SERVED, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage, optimized_name
 from worker.targets import Assignment, StageTarget
 
-OPTIMIZE = optimized.optimize_stages
+OPTIMIZE = prepared.optimize_stages
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def unloadable(model, cut, cache):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage_files, "write_stages", written)
-        patch.setattr(optimized, "optimize_stages", OPTIMIZE)
+        patch.setattr(prepared, "optimize_stages", OPTIMIZE)
         yield
 
 

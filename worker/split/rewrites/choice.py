@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 
-from worker.machine.machine import products_saturate_here
+from worker.machine import products_saturate_here
 
 
 class Rewrite(StrEnum):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shm.atomic import write_whole
 from worker.engine import EngineError, EngineUnavailable, ProviderUnavailable, RunControl
-from worker.models.checksums import cached_sha256_of, sha256_of
+from worker.models.sources import cached_sha256_of, sha256_of
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared, alone
 from worker.split.segments.segment import GENERATOR_CONTEXT, HarmonicSource, Prosody

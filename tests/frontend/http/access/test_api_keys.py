@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from frontend.settings.access import ApiKeys, BadKey, read_keys
 from frontend.settings.front import FrontSettings
-from frontend.settings.keys import ApiKeys, BadKey, read_keys
 
 
 @pytest.fixture

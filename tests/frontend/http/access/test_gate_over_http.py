@@ -18,7 +18,7 @@ from aiohttp import web
 
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
-from frontend.serving.access.gate import is_loopback
+from frontend.serving.gate import is_loopback
 from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from shm.listeners import TlsClients

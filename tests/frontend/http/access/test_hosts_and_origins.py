@@ -8,9 +8,9 @@ from hashlib import sha256
 
 import pytest
 
-from frontend.serving.access.gate import is_loopback, network
+from frontend.serving.gate import is_loopback, network
+from frontend.settings.access import OWN_EXTENSION, Hosts, Origins
 from frontend.settings.front import FrontSettings
-from frontend.settings.pages import OWN_EXTENSION, Hosts, Origins
 from tests.rooms import ROOT
 
 EXTENSION = ROOT / "clients" / "browser"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.serving.access import gate as rate_limit
-from frontend.serving.access.gate import RateLimit
+from frontend.serving import gate as rate_limit
+from frontend.serving.gate import RateLimit
 
 
 class Clock:

@@ -13,7 +13,7 @@ import aiohttp
 import psutil
 import pytest
 
-from frontend.dialects import message_socket
+from frontend.dialects import open_contexts
 from frontend.dialects.open_contexts import MAX_CONTEXTS
 from frontend.settings.front import FrontSettings
 from shm.in_flight import digest_of
@@ -199,7 +199,7 @@ async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(
 ) -> None:
     async with office(rings=3) as desk:
         with monkeypatch.context() as patch:
-            patch.setattr(message_socket, "PING_SECONDS", 0.5)
+            patch.setattr(open_contexts, "PING_SECONDS", 0.5)
             silent, gone = await raw(desk, path), await raw(desk, path)
         for each in (silent, gone):
             each.send(frame(speak(path, SENTENCE * 300)))

@@ -27,9 +27,8 @@ from frontend.contract.errors import ApiError
 from frontend.serving.errors import retry_after
 from frontend.serving.route import KEY_PARAMETER, Access, route_of
 from frontend.serving.services import BodyMemory
+from frontend.settings.access import ApiKeys, Hosts, Origins
 from frontend.settings.front import FrontSettings
-from frontend.settings.keys import ApiKeys
-from frontend.settings.pages import Hosts, Origins
 
 EXPOSED = (
     "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, X-Warning, X-Download-Path, "

@@ -18,7 +18,7 @@ from typing import IO, TypeVar
 from frontend.contract.errors import ApiError, Unavailable
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.report import Jobs
-from frontend.settings.jobs import JobSettings
+from frontend.settings.front import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState
 from shm.folders import ROOM_TO_WORK, trouble
 from shm.job_folder import JobFolder

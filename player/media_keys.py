@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shm.playing import PlayerState
 
 if TYPE_CHECKING:
-    from player.mpris.interfaces import Controlled
+    from player.mpris_interfaces import Controlled
 
 BUS_NAME = "org.mpris.MediaPlayer2.kokoro_live"
 """The name under which desktops find the player; another instance takes the name with its process number."""
@@ -38,7 +38,7 @@ class MediaKeys:
         try:
             from dbus_fast.aio import MessageBus
 
-            from player.mpris.interfaces import PlayerInterface, Root
+            from player.mpris_interfaces import PlayerInterface, Root
         except ImportError as error:
             raise MissingLibrary("dbus-fast is not installed") from error
         self._player, self._root = PlayerInterface(playback), Root()

@@ -19,9 +19,9 @@ from shm.decoding import json_decoder
 from shm.situation import TuningState
 from supervisor.settings.composition import Settings
 from worker.engine import EngineUnavailable
-from worker.machine.machine import machine_name
-from worker.models.checksums import cached_sha256_of
+from worker.machine import machine_name
 from worker.models.choice import find_model
+from worker.models.sources import cached_sha256_of
 from worker.select import asked_rows
 
 _MEASURED_WITH = (
@@ -43,7 +43,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """All facts on which a profile depends. A profile of another case is stale."""
 
     machine: str
-    """The result of `worker.machine.machine.machine_name`."""
+    """The result of `worker.machine.machine_name`."""
     onnxruntime: str
     """Packages that contain onnxruntime, with versions."""
     model_sha256: str

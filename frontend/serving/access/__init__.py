@@ -1,1 +1,0 @@
-"""The guards before every route: host, origin, key, rate, body."""

@@ -1,1 +1,0 @@
-"""Measurement of threads and simultaneous inferences on this machine, and the profile that `serve` applies."""
