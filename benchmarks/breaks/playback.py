@@ -210,14 +210,14 @@ BREAKS = (
     ),
     Mutation(
         "journal-length-unchecked",
-        "books/making/chapter.py",
+        "books/making/maker.py",
         "if len(pcm) != timing.samples:",
         "if False:",
         ("tests/books/making/test_journal.py",),
     ),
     Mutation(
         "journal-folder-unsynced",
-        "books/making/chapter.py",
+        "books/making/maker.py",
         "            sync_folder(self._folder)\n",
         "            pass\n",
         ("tests/books/making/test_journal.py",),
