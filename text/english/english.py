@@ -62,9 +62,16 @@ def endings() -> re.Pattern[str]:
     return re.compile(rf"(?P<start>[a-z]*?(?P<vowel>[aeiouy])(?P<between>[^aeiouy]*?))(?P<ending>{longest})")
 
 
+@cache
+def _heteronyms() -> dict[str, tuple[str, str, str]]:
+    """Words that misaki's dictionaries know in one pronunciation alone: IPA, a part of speech, and its IPA."""
+    lines = (NAMES.parent / "heteronyms.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return {word: (ipa, part, other) for word, ipa, part, other in (line.split("\t") for line in lines)}
+
+
 class WithNames(Mapping[str, Said]):
-    """A dictionary of misaki's with the names in it. A name in lower case or without its diacritics is found
-    if the dictionary lacks the word."""
+    """A dictionary of misaki's with the names and `heteronyms.tsv` in it. A name in lower case or without its
+    diacritics is found if the dictionary lacks the word."""
 
     def __init__(self, words: Mapping[str, Said], language: str) -> None:
         """Args:
@@ -72,7 +79,7 @@ class WithNames(Mapping[str, Said]):
         """
         self._words = words
         self._language = language
-        self._said: dict[str, str] = {}
+        self._said: dict[str, Said] = {}
 
     def __getitem__(self, word: str) -> Said:
         found: Said | None = self.get(word)
@@ -81,7 +88,9 @@ class WithNames(Mapping[str, Said]):
         return found
 
     def get(self, word: str, default: Any = None) -> Any:
-        if word in names():
+        if word.istitle() and word.lower() in _heteronyms() and word not in names():
+            word = word.lower()
+        if word in names() or word in _heteronyms():
             return self._name(word)
         if (found := self._words.get(word)) is not None:
             return found
@@ -89,7 +98,7 @@ class WithNames(Mapping[str, Said]):
         return default if name is None else self._name(name)
 
     def __contains__(self, word: object) -> bool:
-        return word in names() or word in self._words or word in _otherwise()
+        return word in names() or word in _heteronyms() or word in self._words or word in _otherwise()
 
     def __iter__(self) -> Iterator[str]:
         yield from self._words
@@ -98,9 +107,11 @@ class WithNames(Mapping[str, Said]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _name(self, word: str) -> str:
+    def _name(self, word: str) -> Said:
         if word not in self._said:
-            self._said[word] = in_dialect(names()[word], self._language)
+            ipa, part, other = _heteronyms().get(word) or (names()[word], "", "")
+            said = in_dialect(ipa, self._language)
+            self._said[word] = {"DEFAULT": said, part: in_dialect(other, self._language)} if part else said
         return self._said[word]
 
 

@@ -50,14 +50,38 @@ class WordContext:
     """Set of all the sentence's words."""
 
 
+_LEAD_THINGS = word_list(
+    "acid batteries battery bullet bullets crystal exposure foil glass levels lined mine mines ore oxide paint "
+    "pencil pencils pipe pipes plumbing poisoning shot solder weight weights content"
+)
+_METALS = word_list(
+    "arsenic atomic bullet bullets cadmium contain contained contains copper heavy iron leaded made melt melted "
+    "mercury metal metals molten paint pipe pipes poisoned silver soil solder tin toxic zinc"
+)
+_ROWED_OVER = word_list("about over between broke erupted erupts blew")
+_LATE = word_list("at early late on down soon today tomorrow tonight when if and in their its")
+_TURNING = word_list("around round between through along past across up down into over its his her their tightly")
+_SHOWN = word_list(
+    "watch watched watching broadcast broadcasts stream streamed streaming aired perform performed performing shown "
+    "televised"
+)
+_PLACES_TO_LIVE = word_list("in on at with near here there alone by")
+_TOWARDS = word_list("at near toward towards to before until by after since")
+_CONTENT_ONES = word_list("baby child children man woman smile cat dog sigh customer customers employee employees")
+_BEFORE_INFINITIVES = word_list(
+    "hard easy difficult possible impossible want wants wanted try tries tried trying need needs needed able how order "
+    "have has had going decided failed began hope helps important necessary better likely"
+)
 _TINY_THINGS = word_list(
     "detail details amount amounts quantity quantities trace traces particle particles difference differences "
     "fraction fractions change changes fragment fragments portion portions dose doses variation variations adjustment"
 )
 _SCHOLARS = word_list("man men woman professor scholar scholars judge friend society colleague journal journals people")
 _MUSIC = word_list(
-    "guitar guitars drum drums line lines player players clef solo solos note notes tone tones voice boost singer "
-    "music song songs band speaker speakers string strings jazz sound play plays played playing sings singing deep"
+    "instrument instruments orchestra choir treble amp amplifier turn turned subwoofer clarinet drum drummer riff "
+    "riffs guitar guitars drum drums line lines player players clef solo solos note notes tone tones voice boost "
+    "singer music song songs band speaker speakers string strings jazz sound play plays played playing sings singing "
+    "deep"
 )
 _INTO = word_list("into in under off down deep from headfirst right straight back overboard beneath behind")
 _LINGERING = word_list("to by enough together behind up at in")
@@ -68,43 +92,90 @@ def _read(c: WordContext) -> str:
         return "VBN" if c.tag.startswith("VB") else c.tag
     if c.tag == "VB" and c.text & _PAST_MARKS and c.before not in MODALS | DO | {"to", "please"}:
         return "VBD"
+    if c.tag == "VB" and c.before == "i" and c.after in ("somewhere", "recently", "once", "about", "that"):
+        return "VBD"
     return c.tag
+
+
+def _lead(c: WordContext) -> str:
+    if c.tag.startswith("VB") and c.before in PRONOUNS | MODALS | DO | {"to", "please", "not"}:
+        return c.tag
+    metal = (
+        c.after in _LEAD_THINGS
+        or c.before in ("of", "from", "containing")
+        or (c.before not in DETERMINERS | POSSESSIVES and c.text & _METALS)
+    )
+    return "FW" if metal and not (c.tag.startswith("VB") and c.after in DETERMINERS) else c.tag
+
+
+def _row(c: WordContext) -> str:
+    quarrel = c.after in _ROWED_OVER and c.before not in ("front", "back", "in", "to", "middle", "top", "bottom")
+    return "FW" if quarrel and not c.tag.startswith("VB") else c.tag
+
+
+def _tear(c: WordContext) -> str:
+    rent = c.after == "in" and c.second_after in DETERMINERS | POSSESSIVES and c.before != "single"
+    worn = c.before in ("and", "muscle", "ligament") and c.text & {"wear", "muscle", "ligament"}
+    return "VB" if rent or worn else c.tag
+
+
+def _desert(c: WordContext) -> str:
+    deserts = c.before in {"who", "to", "not", "never"} | MODALS | DO or c.after in {"him", "her", "them", "me", "us"}
+    return "VB" if deserts and c.after not in ("sand", "sun", "wind", "air") else c.tag
+
+
+def _graduate(c: WordContext) -> str:
+    return "JJ" if c.after in ("student", "students", "school", "schools", "degree", "degrees", "program") else c.tag
 
 
 def _wound(c: WordContext) -> str:
     plain = c.before in MODALS | DO | {"to"}
+    if c.after in _TURNING and c.before not in DETERMINERS | POSSESSIVES | ADJECTIVES and not plain:
+        return "VBD"
     return "VBD" if c.tag.startswith("VB") and not plain else c.tag
 
 
+def _wind(c: WordContext) -> str:
+    return "VB" if c.tag_before == "NNS" and c.after in _TURNING else c.tag
+
+
 def _live(c: WordContext) -> str:
-    if c.tag.startswith("VB") and not (c.tag_before in ("NN", "NNP") and not c.after):
+    shown = (c.tag_before.startswith("N") and c.text & _SHOWN) or c.before in _SHOWN | {
+        "play",
+        "played",
+        "sang",
+        "sing",
+    }
+    held = c.before in HAVE | POSSESSIVES | {"a", "the", "with"} and c.after and c.after not in _PLACES_TO_LIVE
+    if c.tag.startswith("VB") and not (c.tag_before in ("NN", "NNP") and not c.after) and not shown and not held:
         return c.tag
     return "RB" if c.tag_before.startswith("N") else "JJ"
 
 
 def _close(c: WordContext) -> str:
     if c.tag.startswith("VB"):
-        return "JJ" if c.after in _LINGERING or c.before in BE | SEEM else c.tag
-    if c.before in ("the", "a") and c.after == "of":
+        lingers = c.after in _LINGERING and not (c.tag_before == "NNS" and c.after in _LATE)
+        return "JJ" if lingers or c.before in BE | SEEM else c.tag
+    if c.before in ("the", "a") and (c.after == "of" or (not c.after and c.second_before in _TOWARDS)):
         return "NN"
     if not c.after and c.tag_before.startswith("N") and c.text & (DO | MODALS):
         return "VB"
-    return "JJ"
+    plural = c.tag_before == "NNS" and c.after in _LATE and not c.text & BE
+    return "VB" if plural or (not c.before and c.after in DETERMINERS | POSSESSIVES | {"all"}) else "JJ"
 
 
 def _content(c: WordContext) -> str:
-    if c.before in BE | SEEM or c.after in ("with", "to"):
-        return "JJ"
-    return "NN"
+    return "JJ" if c.before in BE | SEEM or c.after in ("with", "to") or c.after in _CONTENT_ONES else "NN"
 
 
 def _minute(c: WordContext) -> str:
     tiny = c.after in _TINY_THINGS and c.tag_before != "CD" and c.before not in ("last", "one")
-    return "JJ" if tiny or c.before in ("very", "extremely") else "NN"
+    plural = c.before in ("are", "were") and not c.after
+    return "JJ" if tiny or plural or c.before in ("very", "extremely") else "NN"
 
 
 def _bass(c: WordContext) -> str:
-    return "JJ" if c.text & _MUSIC else "NN"
+    return "JJ" if c.text & _MUSIC or c.before == "double" else "NN"
 
 
 def _dove(c: WordContext) -> str:
@@ -131,7 +202,8 @@ def _learned(c: WordContext) -> str:
 
 
 def _invalid(c: WordContext) -> str:
-    return "NN" if c.before in ("a", "an", "the") and not c.after else "JJ"
+    person = not c.after or c.after in BE | HAVE | MODALS | PAST_VERBS | {"lay", "lies", "sat", "who", "and"}
+    return "NN" if c.before in ("a", "an", "the") and person else "JJ"
 
 
 def _moped(c: WordContext) -> str:
@@ -147,6 +219,8 @@ def _upset(c: WordContext) -> str:
 
 
 def _bow(c: WordContext) -> str:
+    if c.before == "a" and c.second_before in ("take", "took", "takes", "taking"):
+        return "VB"
     if c.text & _ARCHERY or c.after in ("tie", "ties", "window"):
         return "NN"
     if c.after in _BOWING or c.before in ("to", "and", "ship's", "take", "took", "takes") or c.text & _SHIPS:
@@ -172,6 +246,8 @@ def _reject(c: WordContext) -> str:
 
 def _adjective_or_verb(c: WordContext) -> str:
     last = not c.after and c.tag_before.startswith("N")
+    if c.before == "to" and c.second_before in _BEFORE_INFINITIVES and c.after:
+        return "VB"
     return c.tag if c.tag.startswith("VB") and c.before not in BE | SEEM and not last else "JJ"
 
 
@@ -202,8 +278,14 @@ RULES: dict[str, Callable[[WordContext], str]] = {
     "learned": _learned,
     "invalid": _invalid,
     "wound": _wound,
+    "wind": _wind,
     "moped": _moped,
     "upset": _upset,
+    "lead": _lead,
+    "row": _row,
+    "tear": _tear,
+    "desert": _desert,
+    "graduate": _graduate,
     "bow": _bow,
     "bows": _bow,
     "attribute": _attribute,

@@ -119,6 +119,8 @@ _VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VER
 _FINITE = ("VB", "VBP", "VBZ", "VBD", "MD")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ",", ":", ";")
 _COMPLEMENTS = ("DT", "PRP", "PRP$", "TO", "RB", "NN", "NNS", "NNP", "CD", "JJ")
+_ANYBODY = frozenset(("anyone", "anybody", "someone", "somebody", "everyone", "everybody", "nobody"))
+_PEOPLE = frozenset(("police", "people", "men", "women", "children"))
 _NOT_AFTER_THAT = frozenset(("NNS", "PRP", "DT", "PRP$", "EX"))
 """Tags of words before which "that" is no demonstrative: "that people", "that the", but "that cat"."""
 
@@ -146,7 +148,7 @@ class LightTagger:
         given = [token.tag for token in tokens]
         found = self._perceptron.tags([text.lower() for text in texts] if shouted else texts, given)
         self._give_verb(texts, found)
-        return _Sentence(tokens, found, shouted).tags
+        return _Sentence(tokens, found, shouted, self._ambiguous).tags
 
     def _give_verb(self, texts: Sequence[str], tags: list[str]) -> None:
         """Retag one noun as a verb in a main clause without any verb: an ambiguous word after a noun and before another
@@ -157,8 +159,12 @@ class LightTagger:
             return
         for place in range(1, min(clause, len(tags) - 1)):
             word, before, after = texts[place].lower(), tags[place - 1], tags[place + 1]
-            fits = before == "NNS" or (before == "NN" and (word.endswith("s") or after in ("JJ", "DT")))
-            follows = after in _COMPLEMENTS or texts[place + 1] == "to"
+            many = before == "NNS" or texts[place - 1].lower() in _PEOPLE
+            named = before == "NNP" and after == "DT"
+            fits = many or named or (before == "NN" and (word.endswith("s") or after in ("JJ", "DT")))
+            follows = (
+                after in _COMPLEMENTS or texts[place + 1] == "to" or (before == "NNS" and after in ("WRB", "IN", "."))
+            )
             if fits and follows and tags[place] in ("NN", "NNS", "JJ", "RB") and self._is_ambiguous(word):
                 tags[place] = "VBZ" if word.endswith("s") and before == "NN" else "VB"
                 return
@@ -168,7 +174,8 @@ class LightTagger:
 
 
 class _Sentence:
-    def __init__(self, tokens: Sequence[Token], tags: Sequence[str], shouted: bool) -> None:
+    def __init__(self, tokens: Sequence[Token], tags: Sequence[str], shouted: bool, ambiguous: Container[str]) -> None:
+        self._ambiguous = ambiguous
         self._texts = [token.text for token in tokens]
         self._joined = [
             not token.space and place + 1 < len(tokens) and tokens[place + 1].text[:1].isdecimal()
@@ -200,7 +207,17 @@ class _Sentence:
             return "NNP"
         if word == "that":
             return self._demonstrative_or_conjunction(place, tag)
+        if tag in ("NN", "NNP") and self._is_verb_after_all(place, word):
+            tag = "VB"
         return RULES[word](self._context(place, tag)) if word in RULES else tag
+
+    def _is_verb_after_all(self, place: int, word: str) -> bool:
+        """True for a noun by the general rules that its neighbours show to be a verb ("never graduate", "would anyone
+        object")."""
+        if word not in self._ambiguous or place == 0:
+            return False
+        asked = self._lower[place - 1] in _ANYBODY and not self._all.isdisjoint(known.DO | known.MODALS)
+        return asked or self._lower[place - 1] in ("never", "rarely", "seldom", "cannot", "can't", "don't", "won't")
 
     def _demonstrative_or_conjunction(self, place: int, tag: str) -> str:
         """Tag of "that", DT (stressed) for the demonstrative, else that of the perceptron, or IN."""
