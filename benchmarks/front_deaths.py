@@ -172,6 +172,9 @@ KINDS: dict[str, Callable[[Asked, str], Said]] = {
     "deepgram": _deepgram,
     "wyoming": _wyoming,
 }
+WHOLE = ("--growing-text", "sentence")
+"""Flags for answers that are compared: what is spoken early of a sentence depends on when its text comes."""
+
 PLAYED = {"pcm", "events", "elevenlabs", "cartesia", "deepgram", "wyoming"}
 """Kinds whose bytes are samples, so that it is known when they must have come."""
 
@@ -357,7 +360,14 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        flags = (*miniature_arguments(Path(folder), cost=1), *UNLIMITED, "--standby", "imported", "--standby-front")
+        flags = (
+            *miniature_arguments(Path(folder), cost=1),
+            *UNLIMITED,
+            "--standby",
+            "imported",
+            "--standby-front",
+            *WHOLE,
+        )
         with server(*flags, "--wyoming-port", "0") as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
             undisturbed, heard = asyncio.run(run(options, target, wyoming))

@@ -26,7 +26,7 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks.front_deaths import Asked, Crowd, Heard, comparable, fates
+from benchmarks.front_deaths import WHOLE, Asked, Crowd, Heard, comparable, fates
 from tests.chaos.loops import UNLIMITED
 from tests.system.installed import Installation
 from tests.system.oracle import miniature_arguments, sentences
@@ -150,7 +150,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         installed = Installation(Path(folder, "installed"))
-        flags = (*miniature_arguments(Path(folder)), *UNLIMITED, "--wyoming-port", "0", "--standby-front")
+        flags = (*miniature_arguments(Path(folder)), *UNLIMITED, "--wyoming-port", "0", "--standby-front", *WHOLE)
         with server(*flags, root=installed.root) as target:
             wyoming = int(target.logs(r"answered on tcp://\S+:(\d+)")[1])
             found = asyncio.run(run(options, target, installed, wyoming))

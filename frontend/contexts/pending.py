@@ -33,6 +33,10 @@ SOON = 0.6
 PLANNED = 0.15
 """Seconds after which text that was given counts in the seconds that its listener has left."""
 
+SPARE = 0.7
+"""Seconds in which the engine makes a second of audio from which on no sentence is begun before it is whole: sound that
+begins sooner has less time to stay ahead."""
+
 LEAST = 3
 """Fewest more words with which a sentence that was begun is gone on with before it is whole."""
 
@@ -43,6 +47,8 @@ def opening_of_held(services: Services, asked: SpeechRequest) -> Callable[[str],
     def opening(text: str) -> SettledWords | None:
         begins, engine = services.settings.growing_text, services.speaker.engine
         if begins == "sentence" or not (engine and engine.parts) or asked.markup is not MarkupKind.NONE:
+            return None
+        if services.speaker.real_time_factor > SPARE:
             return None
         return opening_of(text, asked.language, clauses=begins == "clause")
 

@@ -115,6 +115,12 @@ class Speaker(Protocol):
         ...
 
     @property
+    def real_time_factor(self) -> float:
+        """Seconds in which the engine makes a second of a lone stream's audio, on a machine as busy as of late; a guess
+        before it was measured, and 0 while nothing can speak."""
+        ...
+
+    @property
     def ring_seconds(self) -> float:
         """Seconds of audio that a stream may be ahead of its listener (`--ring-seconds`)."""
         ...

@@ -96,6 +96,10 @@ class Scheduler:
         return self._standing.retry_after
 
     @property
+    def real_time_factor(self) -> float:
+        return self._shared.ledger.of(engine).real_time_factor() if (engine := self.engine) else 0.0
+
+    @property
     def ring_seconds(self) -> float:
         return self._shared.links.ring_seconds
 

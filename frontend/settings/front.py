@@ -113,8 +113,8 @@ class FrontSettings:
     growing_text: Begins = setting(
         Group.TEXT,
         "When a text that comes in pieces is spoken: by whole sentence, from the end of a sentence's first clause on "
-        "(clause), or from its first settled words on (now).",
-        "sentence",
+        "(clause), or from its first settled words on (now); on a machine without speed to spare, by whole sentence.",
+        "now",
     )
     cache_bytes: int = setting(
         Group.CACHE,

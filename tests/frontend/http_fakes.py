@@ -109,6 +109,7 @@ class FakeSpeaker:
         self.reason = "" if engine else "the model is loading"
         self.retry_after = 2.2
         self.ring_seconds = 20.0
+        self.real_time_factor = 0.2
         self.refusal: Exception | None = None
         self.steps = steps
         self.opened: list[SpeechRequest] = []

@@ -353,6 +353,23 @@ async def test_a_sentence_is_gone_on_with_once_its_opening_is_made(monkeypatch: 
     desk.close()
 
 
+@pytest.mark.parametrize(("spare", "first"), [(10.0, "I can help"), (0.1, SENTENCE_ENDS.split(ANSWER)[0])])
+async def test_an_engine_without_speed_to_spare_is_given_whole_sentences(
+    monkeypatch: pytest.MonkeyPatch, spare: float, first: str
+) -> None:
+    monkeypatch.setattr(pending, "SPARE", spare)
+    desk = ContextDesk(FrontSettings())
+    worker = desk.worker(1, engine=PARTS)
+    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    for word in ANSWER.split():
+        heard.context.write(f"{word} ")
+    heard.context.finish()
+    await heard.whole()
+    assert said(worker)[0] == first
+    speaking.cancel()
+    desk.close()
+
+
 async def test_a_whole_sentence_that_comes_at_once_is_one_segment() -> None:
     desk = ContextDesk(FrontSettings(growing_text="now"))
     worker = desk.worker(1, engine=PARTS)
