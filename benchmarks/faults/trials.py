@@ -19,7 +19,7 @@ from benchmarks.faults.power import Cut, Recording, on_disk, put, read_log
 from benchmarks.faults.scenarios import Refused, Scenario
 from benchmarks.faults.shim import KINDS, POWER, SITES, Kind, Shim
 
-PATIENCE = 60.0
+PATIENCE = 150.0
 """Seconds after which an attempt hangs."""
 
 GOOD = ("unharmed", "unreached", "told", "refused")
