@@ -16,6 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.page.driven import DrivenPage
 from tests.page.visit import LISTEN
 from tests.system.server import DEADLINE
 from tests.system.sound_card import SoundCard
@@ -44,18 +45,12 @@ _PREFERENCES = {
     "extensions.getAddons.cache.enabled": False,
 }
 
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Control": "\ue009", "Shift": "\ue008", "ArrowRight": "\ue014"}
-"""Keys that are no characters (w3.org/TR/webdriver2, keyboard actions)."""
 
-
-class FirefoxPage:
-    """One page of a browser. Its complaints and requests are collected from the beginning."""
+class FirefoxPage(DrivenPage):
+    """One page of Firefox's."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self.complaints: list[str] = []
-        """Errors and warnings of the console, and exceptions."""
-        self.asked: list[str] = []
-        """Addresses of all requests."""
+        super().__init__()
         self._socket = socket
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -95,46 +90,13 @@ class FirefoxPage:
                 await self._call("browsingContext.activate", context=here)
             self._context = here
 
-    async def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression, awaited if it is a promise, as JSON carries it."""
+    async def _text_of(self, expression: str) -> str:
         answer = await self._call(
-            "script.evaluate",
-            expression=f"(async () => JSON.stringify(await ({expression})) ?? 'null')()",
-            target={"context": self._context},
-            awaitPromise=True,
+            "script.evaluate", expression=expression, target={"context": self._context}, awaitPromise=True
         )
         assert answer["type"] == "success", answer.get("exceptionDetails")
-        return json.loads(answer["result"]["value"])
-
-    async def until(self, condition: str) -> None:
-        """Wait until a JavaScript expression is true in the page."""
-        look = f"const look = () => {{ if ({condition}) seen(true); else setTimeout(look, 10); }}; look();"
-        async with asyncio.timeout(DEADLINE):
-            await self.evaluate(f"new Promise((seen) => {{ {look} }})")
-
-    async def press(self, *keys: str) -> None:
-        """Press these keys together: the first ones are held while the last one is struck."""
-        values = [KEYS.get(key, key) for key in keys]
-        down = [{"type": "keyDown", "value": value} for value in values]
-        await self._act("key", [*down, *({"type": "keyUp", "value": value} for value in reversed(values))])
-
-    async def write(self, text: str) -> None:
-        """Type a text."""
-        strokes = [{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")]
-        await self._act("key", strokes)
-
-    async def click(self, rectangle: str) -> None:
-        """Click the middle of a rectangle (a JavaScript expression with `x`, `y`, `width` and `height`)."""
-        found = await self.evaluate(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({rectangle})")
-        x, y = map(round, found)
-        await self._act(
-            "pointer",
-            [
-                {"type": "pointerMove", "x": x, "y": y},
-                {"type": "pointerDown", "button": 0},
-                {"type": "pointerUp", "button": 0},
-            ],
-        )
+        text: str = answer["result"]["value"]
+        return text
 
     async def _act(self, kind: str, actions: list[dict[str, Any]]) -> None:
         source = {"type": kind, "id": kind, "actions": actions}
