@@ -36,7 +36,8 @@ class Dimensions:
             return
         yield from self._angle(line, place)
         yield from self._height(line, place)
-        yield from self._sides(line, place, first)
+        if not line.folds.isdisjoint(TIMES):
+            yield from self._sides(line, place, first)
         if not self._measures.plain:
             yield from self._by_signs(line, place)
 

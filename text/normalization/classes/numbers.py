@@ -66,7 +66,7 @@ def glued(line: Tokens, place: int) -> bool:
 
 
 def written(line: Tokens, place: int, decimal: str, english: bool = False) -> Written | None:
-    """Number that begins at a place, with its sign.
+    """Number that begins at a place, with its sign; read once for all classes that ask.
 
     Args:
         line: a sentence.
@@ -74,6 +74,13 @@ def written(line: Tokens, place: int, decimal: str, english: bool = False) -> Wr
         decimal: the language's sign before decimals.
         english: a comma before three digits groups them, whatever the language has.
     """
+    key = (place, decimal, english)
+    if key not in line.numbers:
+        line.numbers[key] = _signed(line, place, decimal, english)
+    return line.numbers[key]  # type: ignore[no-any-return]
+
+
+def _signed(line: Tokens, place: int, decimal: str, english: bool) -> Written | None:
     sign = _SIGNS.get(line[place].text, "")
     if sign and glued(line, place + 1):
         before = line[place - 1]
@@ -136,6 +143,13 @@ def written_number(line: Tokens, place: int) -> tuple[str, int]:
     """Digits and point of the English number that begins at a token, and the place after it; ("", place) if there is
     none.
     """
+    key = (place, "", True)
+    if key not in line.numbers:
+        line.numbers[key] = _english(line, place)
+    return line.numbers[key]  # type: ignore[no-any-return]
+
+
+def _english(line: Tokens, place: int) -> tuple[str, int]:
     token = line[place]
     if token.kind == "d" and line.has(place + 1, _DECIMALS, glued=True) and line.dash(place + 2):
         return f"{token.text}.{_DECIMALS[line[place + 1].text]}", place + 2  # 1½-2 hours

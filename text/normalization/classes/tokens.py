@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from text.normalization.draft import MASK
 
@@ -54,6 +54,8 @@ class Tokens:
             last = end
         self.tokens = tokens
         self._length = len(tokens)
+        self.numbers: dict[tuple[int, str, bool], Any] = {}
+        """Numbers that the lexer of numbers has read, by their places and the signs that it was given."""
 
     def __getitem__(self, place: int) -> Lexeme:
         return self.tokens[place] if 0 <= place < self._length else _END
