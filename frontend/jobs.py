@@ -196,7 +196,7 @@ class JobDesk:
         """
         used, most = self.folder.used(), self.settings.max_jobs_bytes
         if used + size > most:
-            message = f"The jobs take {used} bytes of the {most} that they may: delete some. (--max-jobs-bytes)"
+            message = f"The jobs take {used} bytes of the {most} that they may: delete some."
             raise ApiError(507, message, code="jobs_full")
         self.folder.path.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(self.folder.path).free < size + SPARE_BYTES:

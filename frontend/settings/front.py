@@ -257,12 +257,8 @@ class JobSettings:
     )
     max_job_bytes: int = LONGEST_FILE
     """The longest file that a book is made of, in bytes; a longer one is answered with 413."""
-    max_jobs_bytes: int = setting(
-        Group.BOOKS,
-        "The most that the folder of jobs may hold, in bytes; books wait when it is full.",
-        20 * 1024 * 1024 * 1024,
-        low=1,
-    )
+    max_jobs_bytes: int = 20 * 1024**3
+    """The most that the folder of jobs may hold, in bytes; books wait when it is full."""
 
     def __post_init__(self) -> None:
         check_bounds(self)

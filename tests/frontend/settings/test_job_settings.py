@@ -12,7 +12,7 @@ def test_the_longest_upload_is_the_longest_file_that_is_read() -> None:
     assert JobSettings().max_job_bytes == LONGEST_FILE == MOST_BYTES
 
 
-@pytest.mark.parametrize(("name", "value"), [("max_jobs", -1), ("max_jobs_bytes", 0), ("jobs_between", "at night")])
+@pytest.mark.parametrize(("name", "value"), [("max_jobs", -1), ("jobs_between", "at night")])
 def test_wrong_settings_are_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=name):
         JobSettings(**{name: value})  # type: ignore[arg-type]
