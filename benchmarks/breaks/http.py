@@ -150,14 +150,14 @@ BREAKS = (
         "frontend/speech/sessions.py",
         "            self._task.cancel()\n",
         "            pass\n",
-        ("tests/frontend/http/test_sessions.py",),
+        ("tests/frontend/http/test_sessions_over_http.py",),
     ),
     Mutation(
         "one-after-another",
         "frontend/speech/sessions.py",
         "                    await turn._ended.wait()\n",
         "                    pass\n",
-        ("tests/frontend/http/test_sessions.py",),
+        ("tests/frontend/http/test_sessions_over_http.py",),
     ),
     Mutation(
         "silence-for-nothing",

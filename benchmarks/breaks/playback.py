@@ -7,10 +7,10 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "a-stress-mark-is-of-the-viseme-after-it",
-        "frontend/timestamps/align.py",
+        "frontend/timestamps.py",
         "place if stressed is None else stressed",
         "place",
-        ("tests/frontend/timestamps/test_visemes.py",),
+        ("tests/frontend/timestamps/test_align.py",),
     ),
     Mutation(
         "first-samples-before-the-device-s-silence",
@@ -213,13 +213,13 @@ BREAKS = (
         "books/making/maker.py",
         "if len(pcm) != timing.samples:",
         "if False:",
-        ("tests/books/making/test_journal.py",),
+        ("tests/books/making/test_maker.py",),
     ),
     Mutation(
         "journal-folder-unsynced",
         "books/making/maker.py",
         "            sync_folder(self._folder)\n",
         "            pass\n",
-        ("tests/books/making/test_journal.py",),
+        ("tests/books/making/test_maker.py",),
     ),
 )

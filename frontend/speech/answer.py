@@ -40,7 +40,7 @@ from frontend.speech.downloads import Downloads, Recording
 from frontend.speech.framing import Framing
 from frontend.speech.sender import AudioResponse, Sender
 from frontend.speech.sessions import OnBusy, Sessions, Turn
-from frontend.timestamps.align import without_overlaps
+from frontend.timestamps import without_overlaps
 from shm import request_id
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo

@@ -15,7 +15,7 @@ from frontend.streams.joins import Joiner, pause_after
 from frontend.streams.own_sounds import OwnSounds
 from frontend.streams.segments import SealedBlock, SegmentQueue, SegmentState, StreamSegment
 from frontend.streams.text_ahead import UNHEARD, TextAhead
-from frontend.timestamps.align import align, visemes_of
+from frontend.timestamps import align, visemes_of
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from shm.score import Score, unpack

@@ -122,8 +122,8 @@ def _played_by_server(url: str, given: tuple[str, str] | None, values: dict[str,
 
 
 def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
-    from frontend.timestamps.subtitles import FORMATS, subtitles
     from supervisor.speaking.sinks import text_file
+    from supervisor.speaking.subtitles import FORMATS, subtitles
 
     write = text_file(file, FORMATS)
     form = FORMATS[PurePath(file).suffix.lower()]

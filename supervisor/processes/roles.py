@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kokoro_live import own_command
 from shm.lifeline import be_killed_with_parent, become_child, leave_ending_to_supervisor
-from supervisor.settings.logs import configure_logging
+from supervisor.settings.supervisor import configure_logging
 
 if TYPE_CHECKING:
     from multiprocess.connection import Connection

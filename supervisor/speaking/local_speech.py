@@ -21,7 +21,7 @@ from frontend.settings.front import FrontSettings
 from frontend.speech.voices import usual_voice
 from frontend.streams.joins import Joiner, pause_after
 from frontend.streams.segments import segment_speed
-from frontend.timestamps.align import align
+from frontend.timestamps import align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 from shm.messages import Voice

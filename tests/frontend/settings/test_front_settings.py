@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from frontend.settings.front import FrontSettings
+from books.reading.open import MOST_BYTES
+from frontend.settings.front import LONGEST_FILE, FrontSettings, JobSettings
 
 
 @pytest.mark.parametrize("name", ["max_body_bytes", "max_input_characters"])
@@ -20,3 +21,13 @@ def test_an_announcement_without_its_library_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     with pytest.raises(ValueError, match=r"wyoming_zeroconf needs the extra zeroconf: .*install .*zeroconf"):
         FrontSettings(wyoming_zeroconf=True)
+
+
+def test_the_longest_upload_is_the_longest_file_that_is_read() -> None:
+    assert JobSettings().max_job_bytes == LONGEST_FILE == MOST_BYTES
+
+
+@pytest.mark.parametrize(("name", "value"), [("max_jobs", -1), ("jobs_between", "at night")])
+def test_wrong_settings_are_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=name):
+        JobSettings(**{name: value})  # type: ignore[arg-type]

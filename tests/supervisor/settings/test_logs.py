@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from supervisor.settings.logs import LogSettings, configure_logging
+from supervisor.settings.supervisor import LogSettings, configure_logging
 from tests.followed_output import END
 from tests.system.server import DEADLINE, Server, server
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import CostProfile
-from frontend.timestamps.align import align
+from frontend.timestamps import align
 from tests.text.letters import ESPEAK, KOKORO, LetterG2P
 from text.markup.marked import Bookmark, Marked, MarkupKind
 from text.markup.parse import parse_markup

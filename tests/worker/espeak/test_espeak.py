@@ -1,12 +1,16 @@
 """The real espeak-ng library: every language and voice, speeds, plain text, and what can't be."""
 
+import threading
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from tests.worker.espeak_speech import FOX, TEXTS, digest, longest_silence, loudness, spoken
-from worker.engine import EngineError, Utterance
+from benchmarks.inflections.sounds import level, seconds, semitones, widened
+from shm.inflection import InflectedSpan, Inflection
+from tests.worker.espeak_speech import FOX, TEXTS, digest, longest_silence, loudness, one, spoken
+from worker.engine import Block, Cancelled, EngineError, RunControl, Utterance
 from worker.engines.espeak import EspeakEngine
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
@@ -142,3 +146,81 @@ def test_a_blend_is_its_heaviest_voice(engine):
 def test_unknown_voices_and_languages_are_named(engine, voice, language, named):
     with pytest.raises(EngineError, match=named):
         spoken(engine, "hello", voice, language)
+
+
+def test_an_utterance_that_was_cancelled_before_it_began(engine):
+    utterance = Utterance(FOX, "en-us", one("af_heart"), 1.0)
+    utterance.control.cancel()
+    with pytest.raises(Cancelled):
+        next(engine.begin(utterance))
+    assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
+
+
+def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
+    """Cancel as from another thread, as soon as the library speaks."""
+
+    class SetWhenStoppable(RunControl):
+        @contextmanager
+        def stopping(self, stop):
+            with super().stopping(stop):
+                listener_leaves = threading.Thread(target=self.cancel)
+                listener_leaves.start()
+                yield
+                listener_leaves.join()
+
+    control = SetWhenStoppable()
+    with pytest.raises(Cancelled):
+        next(engine.begin(Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0, control=control)))
+    assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
+
+
+def test_closing_early(engine):
+    never_begun = engine.begin(Utterance(FOX, "en-us", one("af_heart"), 1.0))
+    never_begun.close()
+    after_one = engine.begin(Utterance(FOX, "en-us", one("af_heart"), 1.0))
+    next(after_one)
+    after_one.close()
+    assert list(never_begun) == list(after_one) == []
+
+
+def said(engine: EspeakEngine, *spans: InflectedSpan, text: str = FOX, voice: str = "af_heart") -> Block:
+    [block] = engine.begin(Utterance(text, "en-us", one(voice), 1.0, inflected=spans, marks=True))
+    return block
+
+
+def whole(**inflection) -> InflectedSpan:
+    return InflectedSpan(0, len(FOX), Inflection(**inflection))
+
+
+@pytest.mark.parametrize("voice", ["af_heart", "am_michael"])
+def test_pitch_range_volume_and_stretch_are_heard(engine, voice: str) -> None:
+    plain = said(engine, voice=voice).samples
+    found = {shift: semitones(plain, said(engine, whole(pitch=shift), voice=voice).samples) for shift in (-4, -2, 2, 4)}
+    assert found == pytest.approx({shift: shift for shift in found}, abs=0.8)
+    flatter = said(engine, whole(range=0.5), voice=voice).samples
+    assert widened(plain, flatter) == pytest.approx(0.5, abs=0.15) and abs(semitones(plain, flatter)) < 0.8
+    for decibels, within in ((-12, 1), (-6, 1), (3, 1), (6, 2)):  # a limiter keeps the loudest from clipping
+        changed = said(engine, whole(volume=decibels), voice=voice).samples
+        assert level(changed) - level(plain) == pytest.approx(decibels, abs=within)
+        assert np.abs(changed.astype(int)).max() < 30_000
+    for factor in (0.8, 1.25):
+        slower = said(engine, whole(stretch=factor), voice=voice).samples
+        assert seconds(slower) / seconds(plain) == pytest.approx(factor, rel=0.1)
+
+
+def test_a_word_is_inflected_alone_and_signs_of_ssml_are_text(engine) -> None:
+    text = "The brown fox & the <lazy> dog sleep."
+    place = text.index("dog")
+    plain = said(engine, text=text)
+    quiet = said(engine, InflectedSpan(place, place + 3, Inflection(volume=-15)), text=text)
+    assert [at for at, _ in quiet.marks] == [at for at, _ in plain.marks]
+    begin, end = dict(quiet.marks)[place], dict(quiet.marks)[text.index("sleep")]
+    assert level(quiet.samples[begin + 1200 : end - 1200]) < level(plain.samples[begin + 1200 : end - 1200]) - 10
+    assert level(quiet.samples[: begin - 1200]) == pytest.approx(level(plain.samples[: begin - 1200]), abs=1)
+
+
+def test_what_it_cannot_follow_changes_nothing(engine) -> None:
+    plain = said(engine)
+    same = said(engine, whole(rise=10.0, contour=((0.0, 0.0), (1.0, 4.0))))
+    assert np.array_equal(plain.samples, same.samples)
+    assert (engine.info.inflects, engine.info.scores) == (True, False)

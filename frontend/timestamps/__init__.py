@@ -1,1 +1,0 @@
-"""Word times, cues and subtitles, computed from an engine's marks."""
