@@ -43,7 +43,7 @@ BREAKS = (
     Mutation(
         "names-precede-misaki",
         "text/english/english.py",
-        "        if word in names():\n            return self._name(word)\n",
+        "        if word in names() or word in _heteronyms():\n            return self._name(word)\n",
         "",
         ("tests/text/test_foreign_names.py",),
     ),
