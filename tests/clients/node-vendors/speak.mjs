@@ -1,4 +1,4 @@
-// Run with the Node SDKs of ElevenLabs, Cartesia and Deepgram, unchanged from npm: makes each call, as their READMEs and
+// Run with the Node SDKs of ElevenLabs, Cartesia, Deepgram and Google, unchanged from npm: makes each call, as their READMEs and
 // examples do, with another address alone, and prints what came.
 //
 // Usage: node speak.mjs http(s)://HOST:PORT. Prints one JSON object: bytes or things that came by call, or the error's class.
@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { Cartesia } from "@cartesia/cartesia-js";
 import { DeepgramClient } from "@deepgram/sdk";
 import { ElevenLabsClient } from "@elevenlabs/elevenlabs-js";
+import { TextToSpeechClient, v1beta1 } from "@google-cloud/text-to-speech";
 
 const http = process.argv[2];
 const ws = http.replace("http", "ws");
@@ -117,7 +118,24 @@ async function spoken(client, model) {
   return bytes;
 }
 
+async function google() {
+  const { protocol, hostname, port } = new URL(http);
+  const options = { fallback: true, protocol: protocol.slice(0, -1), apiEndpoint: hostname, port: Number(port), apiKey: "any" };
+  const [client, beta] = [new TextToSpeechClient(options), new v1beta1.TextToSpeechClient(options)];
+  const [voice, mp3] = [{ languageCode: "en-US", name: "en-US-Neural2-J" }, { audioEncoding: "MP3" }];
+  const marked = { ssml: '<speak>Go from <mark name="here"/> here, to <mark name="there"/> there!</speak>' };
+  await call("google synthesizeSpeech", async () =>
+    (await client.synthesizeSpeech({ input: { text }, voice, audioConfig: mp3 }))[0].audioContent.length);
+  await call("google synthesizeSpeech with marks", async () =>
+    (await beta.synthesizeSpeech({ input: marked, voice, audioConfig: mp3, enableTimePointing: ["SSML_MARK"] }))[0]
+      .timepoints.map((each) => each.markName));
+  await call("google synthesizeSpeech of nobody", () =>
+    client.synthesizeSpeech({ input: { text }, voice: { ...voice, name: "nobody" }, audioConfig: mp3 }));
+  await call("google listVoices", async () => (await client.listVoices({}))[0].voices.length);
+}
+
 await elevenlabs();
 await cartesia();
 await deepgram();
+await google();
 process.stdout.write(JSON.stringify(found), () => process.exit());
