@@ -24,7 +24,7 @@ _END = re.compile(
 _AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
-_LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«—]+)$")
+_LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
@@ -41,6 +41,8 @@ _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|
 _LABEL = re.compile(r"[A-Za-z]\d")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
+_BEFORE_LETTERS = frozenset(("vitamin", "plan", "grade", "type", "hepatitis", "option", "team", "ave.", "avenue"))
+"""Words before a letter that is no initial; after "a" the letters of grades are none either."""
 _SHORT_SENTENCE = 4
 """Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
 continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
@@ -143,7 +145,7 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
     if stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " ":
         return False
     if "!" in stops or "?" in stops:
-        return not goes_on or (casual and not closers)
+        return not goes_on or ((casual or len(stops) > 1) and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"
     if not closers and _belongs_to_word(stretch, end.start(), word, language):
@@ -200,7 +202,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return True
     is_name = abbreviations.before_name(word, language, after_number)
     is_name |= goes_on and lower in abbreviations.SELDOM_LAST
-    is_initial = len(word) == 1 and word.isupper()
+    is_initial = len(word) == 1 and word.isupper() and before.lower() not in _BEFORE_LETTERS
+    is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"
     if is_name or is_initial or _DOTTED.fullmatch(word):
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")
         return following.lower() not in starters
