@@ -73,7 +73,7 @@ BREAKS = (
         "worker/voices/kokoro_voices.py",
         'weight * (loudness - _levels().get(checksums.get(name, ""), loudness))',
         "0.0",
-        ("tests/worker/voices/test_levels.py",),
+        ("tests/worker/voices/test_voices.py",),
     ),
     Mutation(
         "generation-of-an-order",

@@ -17,14 +17,14 @@ BREAKS = (
         "client/answers.py",
         "if error.later is None or self._waited + error.later > most:",
         "if True:",
-        ("tests/client/test_waiting.py",),
+        ("tests/client/test_answers.py",),
     ),
     Mutation(
         "waits-that-no-interruption-ends",
         "client/blocking.py",
         "woken.set()",
         "pass",
-        ("tests/client/test_waiting.py",),
+        ("tests/client/test_answers.py",),
     ),
     Mutation(
         "cut-on-error",

@@ -138,7 +138,7 @@ BREAKS = (
         "supervisor/processes/spawning.py",
         "self.killed_from_outside = killed and",
         "self.killed_from_outside = False and",
-        ("tests/supervisor/processes/test_ends_of_children.py",),
+        ("tests/supervisor/processes/test_spawning.py",),
     ),
     Mutation(
         "languages-load-before-suspects",
@@ -380,7 +380,7 @@ BREAKS = (
         "supervisor/processes/spawning.py",
         "                if ended.si_pid in known:\n",
         "                if False:\n",
-        ("tests/supervisor/processes/test_forking.py",),
+        ("tests/supervisor/processes/test_spawning.py",),
     ),
     Mutation(
         "a-forked-helper-has-no-others-descriptors",

@@ -1,18 +1,51 @@
-"""Waits of a client whom the server asks to come again: each ends in speech, and nobody is told "no room"."""
+"""The reasons why a server gave no answer, and the waits of a client that is asked to come again: all end in speech."""
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from collections.abc import Iterator
 from itertools import chain, repeat
+from unittest.mock import sentinel
 
+import aiohttp
 import pytest
 
-from client.answers import MOST, STARTING, RequestRefused, Waiting, silent
+from client.answers import MOST, STARTING, RequestRefused, Waiting, reason_of, silent
 from client.blocking import BlockingClient
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.contract.request import SpeechRequest
 from tests.frontend.http_fakes import FakeSpeaker, FakeStream, serving, speech
 from tests.frontend.served import served
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "reason"),
+    [
+        ("https", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "it doesn't speak HTTPS"),
+        ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\nsix", "its answer broke off"),
+        ("http", b"SSH-2.0-OpenSSH_9.2\r\n", "it doesn't speak HTTP"),
+        ("http", b"", "it closed the connection"),
+    ],
+)
+async def test_an_answer_that_is_none_has_a_reason_of_its_own(scheme: str, answer: bytes, reason: str) -> None:
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(reply, "127.0.0.1", 0) as server, aiohttp.ClientSession() as session:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(aiohttp.ClientError) as failed:
+            async with session.get(f"{scheme}://127.0.0.1:{port}") as response:
+                await response.read()
+    assert reason_of(failed.value).startswith(reason)
+
+
+def test_a_certificate_of_its_own_is_said() -> None:
+    error = aiohttp.ClientConnectorCertificateError(sentinel.key, ssl.SSLCertVerificationError(1, "self-signed"))
+    assert reason_of(error) == "its certificate isn't trusted"
+
 
 FULL = Overloaded("The streams in progress leave no room in the next 0.2 seconds.", 0.2)
 LOADING = Unavailable("the model is loading", 0.2)
