@@ -13,6 +13,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from shm.engine_info import VoiceInfo
 from shm.messages import Voice
@@ -66,8 +67,7 @@ def parse_voice(spec: str, available: Sequence[VoiceInfo]) -> Voice:
         UnknownVoice: no voice in `available` has a name, or an alias, that is written.
         VoiceError: the string doesn't match the grammar in the module's docstring.
     """
-    names = {alias: voice.name for voice in available for alias in voice.aliases}
-    names |= {voice.name.casefold(): voice.name for voice in available}
+    names = _names_of(tuple(available))
     terms = spec.split("+")
     if len(spec) > MAX_CHARACTERS:
         raise VoiceError(f"The voice has {len(spec)} characters; at most {MAX_CHARACTERS} are taken.")
@@ -82,6 +82,13 @@ def parse_voice(spec: str, available: Sequence[VoiceInfo]) -> Voice:
     if not all(weight > 0 for _, weight in blend):
         raise VoiceError("The voice's weights are too large, or too far apart, to blend.")
     return blend
+
+
+@lru_cache(maxsize=8)
+def _names_of(available: tuple[VoiceInfo, ...]) -> Mapping[str, str]:
+    """Each name and alias, with the name: hundreds, which every request asks for several times."""
+    names = {alias: voice.name for voice in available for alias in voice.aliases}
+    return names | {voice.name.casefold(): voice.name for voice in available}
 
 
 def _term(term: str, names: Mapping[str, str]) -> tuple[str, float]:
