@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,7 @@ from supervisor.connect.files import JSON, FileEdit, Unreadable
 from supervisor.settings.composition import Settings, parse_settings
 from tests.books.jobs.test_making import MadeFront
 from tests.books.making.made_speaker import MadeSpeaker
+from tests.followed_output import END
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.system.book_jobs import multipart
 from tests.system.oracle import miniature_arguments
@@ -374,12 +375,17 @@ def _start(folder: Path, shim: Shim) -> str:
         try:
             with server(*miniature_arguments(folder), environment=meant, patience=START_LIMIT) as started:
                 heard = hashlib.sha256(started.hear(input="Hello.", response_format="pcm")).hexdigest()
-                print(*(line for line in started.log if ": INFO:" not in line), sep="\n", file=sys.stderr)
+                print(*_told(started.log), sep="\n", file=sys.stderr)
         except AssertionError as error:
             if time.monotonic() - began > START_LIMIT:
                 raise
-            raise Refused(str(error).strip().rpartition("\n")[2]) from error
+            raise Refused("; ".join(_told(str(error).splitlines()))) from error
     return heard[:16]
+
+
+def _told(log: Iterable[str]) -> list[str]:
+    """Lines that say that something is wrong."""
+    return [line for line in log if line != END and ": INFO:" not in line]
 
 
 SCENARIOS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
@@ -88,6 +89,8 @@ class Trials:
         first = self._attempt(self._folder(), SITES)
         assert first.result is not None, (scenario.name, first)
         self.result = first.result
+        self._usual = {_without_numbers(line) for line in first.lines}
+        """Lines that a user sees without a failure too."""
         self._sites = shim.sites()
         self._cuts = self._record(scenario.holds) if scenario.holds else []
 
@@ -156,7 +159,7 @@ class Trials:
     def _judged(self, first: Attempt, folder: Path) -> tuple[str, str]:
         if first.ended:
             return first.ended, first.traces
-        told = "; ".join(first.lines)
+        told = "; ".join(line for line in first.lines if _without_numbers(line) not in self._usual)
         if first.traces:
             return "unclear", first.traces
         if first.result not in (None, self.result):
@@ -214,6 +217,10 @@ class Trials:
         found = {"result": result, "lines": log.lines, "traces": traces + log.traces}
         answer.write_text(json.dumps(found))
         os._exit(0)
+
+
+def _without_numbers(line: str) -> str:
+    return re.sub(r"\d+", "0", line)
 
 
 def _status(pid: int) -> int | None:

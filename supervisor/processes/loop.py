@@ -68,9 +68,12 @@ class Loop:
             lifecycle.start()
             while lifecycle.exit_code is None:
                 self._turn(lifecycle)
-        except Exception:
-            # The children would be unattended from here on (if no descriptor is left to start one with, say).
-            log.critical("the supervisor has failed", exc_info=True)
+        except Exception as error:
+            # The children would be unattended from here on. What the system refuses, a descriptor or a process for a
+            # child, is no fault of the program that a traceback would explain.
+            refused = isinstance(error, OSError)
+            log.critical("the supervisor has failed%s", f": {error}" if refused else "", exc_info=not refused)
+            log.debug("it failed here", exc_info=True)
             lifecycle.abandon()
             return ExitCode.FAILED
         if self.connections.successor:

@@ -175,3 +175,4 @@ def test_a_server_with_too_few_descriptors_ends_and_leaves_no_process(open_files
         assert ExitCode(refused.process.wait(DEADLINE)) in (ExitCode.FAILED, ExitCode.ENGINE, ExitCode.CRASH_LOOP)
         refused.logs("Too many open files")
         refused.logs(re.escape(END))  # its children share its pipe: they have ended too
+        assert not [line for line in refused.log if "Traceback" in line], refused.log
