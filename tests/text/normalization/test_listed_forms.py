@@ -12,7 +12,7 @@ from text.normalization.settings import Normalization
 from text.words.sanitize import sanitize
 
 VOICES = {"en": "en-us", "es": "es", "fr": "fr-fr", "it": "it", "pt": "pt-br", "hi": "hi"}
-FILLED = {"n": "6", "o": "6th", "c": "K", "t": "14.35", "p": "week", "d": "6"}
+FILLED = {"n": "6", "o": "6th", "c": "K", "t": "14.35", "p": "week", "d": "6", "y": "2024"}
 PLACE = re.compile(r"\{([a-z])\}")
 
 

@@ -179,6 +179,8 @@ class Abbreviations:
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
         said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
+        if token.fold == "incl" and line.last(place):
+            return "included"
         if not said or not (stop or token.fold in self._plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
             return ""
         if not stop and token.fold in self._plain:

@@ -219,7 +219,8 @@ class Dates:
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts = [line[place].text]
-        after = place + 1 + (parts[0] == "1" and line.has(place + 1, self._first, glued=True))  # 1º/05/2024
+        nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
+        after = place + 1 + nth  # 1º/05/2024
         sign = line[after].text
         if sign not in _JOINTS or not sign:
             return
@@ -229,7 +230,7 @@ class Dates:
             parts.append(line[after + 1].text)
             after += 2
         widths = [len(part) for part in parts]
-        if max(widths) > 4 or (len(parts) < 3 and line[place + 1].text != sign):
+        if max(widths) > 4:
             return
         if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
@@ -249,7 +250,7 @@ class Dates:
                 yield Classed(place, after, replace(date, day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
             date = _ordered(2000, numbers[0], numbers[1], ahead)
-            if date and (cost := self._short_cost(line, place, parts, sign)):
+            if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
@@ -324,6 +325,7 @@ class Dates:
             last, end = self._named_at(line, stop + 1, self._days)
             if last >= 0:
                 stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
+                stopped = stopped and line[end].kind != "d"
                 yield Classed(place, end - stopped, Weekday(day, last), _COST)
         if line[place].fold not in self._full:
             rest = self._short_weekday if self._plain else self._weekday_before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed
-from text.normalization.classes.fields import Coordinate, Height, Measure, Sides
+from text.normalization.classes.fields import Coordinate, Elapsed, Height, Measure, Sides
 from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.numbers import Written
 from text.normalization.classes.tokens import Tokens
@@ -52,6 +52,10 @@ class Dimensions:
             if metric and more.kind == "d" and len(more.text) == 2:
                 yield Classed(place, after, height, _COST)
             return
+        minutes, seconds = line.number(place, 0, 59, 2), line.number(inner, 12, 59, 2)
+        signed = sign.text in _FEET and not (sign.gap or more.gap) and inner == place + 2
+        if minutes is not None and seconds and signed and line.has(after, _INCHES, glued=True):
+            yield Classed(place, after + 1, Elapsed(((minutes, "minute"), (seconds, "second"))), _COST)
         if line.number(place, 1, 999, 3) is None or line.number(inner, 0, 11, 2) is None:
             return
         if line.has(after, "½", glued=True) and line.has(after + 1, _INCHES, glued=True) and not sign.gap:

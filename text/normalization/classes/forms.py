@@ -14,10 +14,11 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
 _PLACE = re.compile(r"\{([a-z])\}")
-_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"}
+_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"} | {"y": "\ue007"}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
@@ -122,7 +123,8 @@ class Forms:
         if name == "p":
             return self._pers.get(token.fold, ""), place + 1, one
         number, after = written_number(line, place)
-        if not number or number[0] == "." or (name == "d" and len(number) > 2):
+        wrong = (name == "d" and len(number) > 2) or (name == "y" and not _YEAR.fullmatch(number))
+        if not number or number[0] == "." or wrong:
             return "", place, one
         if name == "t":
             hours, _, minutes = number.partition(".")

@@ -223,7 +223,8 @@ class Measures:
         if count:
             yield Classed(place, per_end, Measure(first, symbol, last, joint, power, per, "", False, "", count), 0.3)
             return
-        if self.plain and per_end == after + 1 and last is None and first.plain and _is_word(line[after].text):
+        word = _is_word(line[after].text) and not (line.has(end, ".", glued=True) and not line.last(end))
+        if self.plain and per_end == after + 1 and last is None and first.plain and word:
             return  # 3 horas
         end = per_end
         if not self._fits(line, place, after, end, symbol, gap, first, last, joint, power or per):
@@ -275,6 +276,13 @@ class Measures:
     ) -> bool:  # fmt: skip
         """True unless the letters after the number are probably no unit."""
         following, written, cues = line[end], line[after].text, self._cues
+        if (
+            following.text == "."
+            and not (following.gap or line[end + 1].gap)
+            and line[end + 1].kind == "w"
+            and self.plain
+        ):
+            return False  # 4-3 t.a.b.
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
             return False  # 123 N. Main St.
         if symbol == "st" and not self._is_stone(line, after, first):

@@ -150,7 +150,6 @@ class NumberForms:
             yield Classed(place, end, Fraction(whole, above, below, unit, described, minus), 0.3)
         sign = line[after - 1].text in VULGAR
         if whole or sign:
-            after += line.has(after, "-", glued=True) and line[after + 1].kind == "w" and not line[after + 1].gap
             yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
         elif not minus and line.ends(after) and not line.has(after, _SLASHES, glued=True):
             fields, cost = self._slashed(line, place, after, above, below)
@@ -213,7 +212,9 @@ class NumberForms:
         if (below == 1 and above > 1) or line.cued(place, self._odds, 3):
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
-        scored = scored or self._counts_on(line, place, after)
+        noun = line[after]
+        several = below > 4 and below not in _RULER and noun.gap and noun.kind == "w" and noun.fold[-1:] == "s"
+        scored = scored or self._counts_on(line, place, after) or (several and len(noun.text) > 4)
         if above <= below and (
             scored
             or 1 < above == below < _MOST_COUNTED
@@ -260,6 +261,9 @@ class NumberForms:
             or (line[end].kind == "w" and not line[end].gap)
         ):
             return
+        padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
+        if padded and spaced and last.isdecimal():
+            return  # DAY 3 — 0600 HOURS
         value, other = float(first), float(last)
         if line[end].text == "=":
             joint = "minus"
@@ -271,8 +275,7 @@ class NumberForms:
             joint = "to"
         else:
             before = line[place - 1 - (line[place - 1].text == ".")].fold
-            coded = last[0] == "0" != first[0] and len(last) > 1  # 1045-02
-            joint = "" if first == last else "dash" if coded else self._joints.get(before, "to")
+            joint = "" if first == last else "dash" if padded and last.isdecimal() else self._joints.get(before, "to")
         lower, upper = f"{'-' * minus}{first}", f"{'-' * minus_last}{last}"
         yield Classed(place, end, Span(lower, upper, joint), _COST)
 
@@ -376,7 +379,7 @@ class Versions:
             if line[start].kind != "d" or (line[start].gap and token.fold == "v"):
                 return
             parted = line.has(start + 1, ".", glued=True) and line[start + 2].kind == "d" and not line[start + 2].gap
-            if token.text == "V" and not parted and not line.shouted:
+            if not parted and ((token.text == "V" and not line.shouted) or line.has(place - 1, ("a",))):
                 return  # a V8
             name = self._name
         elif token.kind != "d":

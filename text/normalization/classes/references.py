@@ -61,7 +61,7 @@ class Verses:
             book = self._short.get(line[start].fold, "")
             stop = line.has(after, ".", glued=True)
             versed = (nth or book.casefold() in self._sure) and line.has(after + 1, ":", glued=True)
-            if not book or not (stop or (versed and line[start].text.istitle())):
+            if not book or not (stop or (versed and (line[start].text.istitle() or line.shouted or line.small))):
                 return
             after, sure = after + stop, True
         chapter = line.number(after, 1, 150, 3)
@@ -253,7 +253,8 @@ class Scores:
         first, last = line.number(place, 0, 199, 3), line.number(place + 2, 0, 199, 3)
         if first is None or last is None or not line.ends(place + 3):
             return
-        colon = line[place + 1].text == ":" and not line[place + 1].gap and line.cued(place, self._cues, 3)
+        timed = (line[place + 2].text[0] == "0" and last > 0) or line[place - 1].fold == "in"  # leads by 3:09
+        colon = line[place + 1].text == ":" and not (line[place + 1].gap or timed) and line.cued(place, self._cues, 3)
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
         if colon or (dash and not line.folds.isdisjoint(self._cues)):
             yield Classed(place, place + 3, Score(line[place].text, line[place + 2].text), _COST)

@@ -90,7 +90,8 @@ class Times:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        if len(token.text) == 4 and token.text[0] == "0" and line.has(place + 1, self._cues["military"]):
+        full = token.text[2:] == "00" and line[place - 1].fold in self._cues["before_hours"]
+        if len(token.text) == 4 and (token.text[0] == "0" or full) and line.has(place + 1, self._cues["military"]):
             hours, minutes = int(token.text[:2]), int(token.text[2:])
             if hours < 24 and minutes < 60:
                 yield Classed(place, place + 1, MilitaryTime(hours, minutes), -0.2)  # less than so many hours

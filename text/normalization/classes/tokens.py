@@ -82,7 +82,8 @@ class Tokens:
         if token.gap:
             return True
         if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
-            return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY
+            timed = self[place + 1].fold in ("am", "pm")  # 5pm EST/2pm PST
+            return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY or timed
         if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):

@@ -47,7 +47,7 @@ _VERSUS = re.compile(
 _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
-_VERSION = re.compile(rf"(?<![\d.,/{MASK}-])\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
+_VERSION = re.compile(rf"(?<![\d,/{MASK}-])(?<![\d\s]\.)\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
 _PAGE = re.compile(
     r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
 )
@@ -84,8 +84,9 @@ _PHONE = re.compile(
 _CODES = {
     "ja": re.compile(
         r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"
-        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|マイナンバー|コード|ID)[:：は ]{0,2}"
-        r"(?P<train>\d{3,16}(?:-\d{2,6}){0,4})(?!\d)"
+        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|マイナンバー|コード|ISBN|ID)"
+        r"[:：は ]{0,2}"
+        r"(?P<train>\d{3,16}(?:-\d{1,6}){0,4})(?!\d)"
     ),
     "cmn": re.compile(
         r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|报警|急救|火警|热线|客服|QQ群?"
@@ -100,7 +101,7 @@ _CODES = {
 _NUMERO = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
 _COUNTED = re.compile(MEASURE_WORDS)
-_PAIR = re.compile(rf"(?<![\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
+_PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg)?{_AFTER}")
@@ -135,7 +136,7 @@ class Eastern:
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
         large = "(?P<large>[万億亿兆千百]+|(?:[kKMB]|bn)(?![A-Za-z]))?"
         minus = "(?P<minus>(?<![A-Za-z\\d])[-−+])?"
-        self._money = re.compile(rf"{minus}(?P<sign>{money}) ?(?P<number>{_NUMBER}) ?{large}(?!\d)")
+        self._money = re.compile(rf"{minus}(?P<sign>{money}) ?(?P<inner>[-−])?(?P<number>{_NUMBER}) ?{large}(?!\d)")
         self._money_after = re.compile(
             rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})[-~〜～–])?"
             rf"(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
@@ -237,6 +238,7 @@ class Eastern:
         if "first" in match.groupdict() and match["first"]:
             first = f"{self._number(match['first'])}{self._words.to}"
         sign = self._words.signs["+"] if match["minus"] == "+" and not self._words.japanese else self._minus(match)
+        sign = self._words.minus if match.groupdict().get("inner") else sign  # ¥-320.50
         said = f"{sign}{first}{self._scaled(match['number'], match['large'] or '')}"
         return said + self._words.currencies[match["sign"]]
 

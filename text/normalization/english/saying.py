@@ -80,7 +80,7 @@ def said(fields: object, british: bool) -> str:
             ]
             return " to ".join(ends)
         case MilitaryTime():
-            hour = f"oh {cardinal(fields.hours, british)}" if fields.hours else "zero zero"
+            hour = "oh " * (fields.hours < 10) + cardinal(fields.hours, british) if fields.hours else "zero zero"
             return f"{hour} {two_digits(fields.minutes, british) if fields.minutes else 'hundred'}"
         case Elapsed():
             return _duration(fields, british)
@@ -389,6 +389,6 @@ def _duration(duration: Elapsed, british: bool) -> str:
 
 
 def _decade(first: int) -> str:
-    if first < 100:
+    if 0 < first < 100:
         return decade(first)
-    return "two thousands" if first == 2000 else f"{cardinal(first // 100, False)} {decade(first % 100)}"
+    return "two thousands" if first in (0, 2000) else f"{cardinal(first // 100, False)} {decade(first % 100)}"

@@ -85,7 +85,7 @@ class Formula:
         if last in _FUNCTIONS or last == "prime" or named:
             return ["of", *inner]
         factor = previous == "}" or previous == ")" or previous.isalnum()
-        if factor and (len(last) == 1 or previous in "})" or previous.isdecimal()):
+        if factor and last != "of" and (len(last) == 1 or previous in "})" or previous.isdecimal()):
             return ["times", *inner]
         return inner
 

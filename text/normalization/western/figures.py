@@ -49,6 +49,7 @@ class FractionParser:
             return
         unit, end = self._units.unit(line, after)
         power, end = self._units.power(line, end) if unit else ("", end)
+        end += bool(unit) and line.has(end, ".", glued=True) and line[end + 1].text[:1].islower()
         forms = powered(locale, unit, power) if unit else None
         if forms and not noun.istitle():
             noun, after = forms[0], end

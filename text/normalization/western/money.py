@@ -113,6 +113,12 @@ class MoneyParser:
         ):
             return
         _, after = self._magnitude(line, number.after)
+        unit, end = self._units.unit(line, after)
+        if unit and big[0] not in ("mil", "mille"):
+            counted = self._with_of(big, True, self._locale.all_units[unit][1]).removeprefix(f"{big[1]} ")
+            said = f"{self._sum([number], '', big)} {counted}"
+            end += line.has(end, ".", glued=True) and not line.last(end)
+            yield Classed(place, end, InWords("Large", said), 0.4)
         yield Classed(place, after, InWords("Large", self._sum([number], "", big)), 0.45)
 
     def _sum(self, numbers: list[Written], joint: str, big: Forms) -> str:

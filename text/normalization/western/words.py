@@ -156,6 +156,7 @@ class Locale:
             prefix + base: (before + one, before + many)
             for prefix, before in self.prefixes.items()
             for base, (one, many) in self.bases.items()
+            if (prefix + base).casefold() not in self.abbreviations  # hj is hoje
         }
         found = made | dict(self.bases) | dict(self.units) | {"%": (self.percent, self.percent)}
         found["‰"] = (self.signs.get("‰", self.percent),) * 2
