@@ -116,6 +116,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Number of segments that the engine makes concurrently."""
     first_block: float = 0.0
     """Seconds of audio in a segment's first block, if the engine vocodes in windows; 0 if a segment is one block."""
+    shortens_above: float = 0.0
+    """Speed above which sound is made at this speed, and shortened; 0: sound is made at every speed."""
     marks: bool = False
     """True if the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
     inflects: bool = False

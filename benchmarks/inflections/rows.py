@@ -19,6 +19,7 @@ from benchmarks.quality.pitch import pitches
 from shm.audio import Pcm
 from shm.inflection import InflectedSpan, Inflection
 from text.markup.inflections import EMPHASES
+from text.words.segment import Segment
 from worker.engine import Utterance
 from worker.engines.espeak import EspeakEngine
 from worker.split import speech
@@ -201,31 +202,53 @@ def marks(bench: Bench) -> Iterator[Verdict]:
         yield _as_well_heard("default expression (Markdown's bold)", plain, heard, 0.1, -0.02)
 
 
+SPEEDS = (1.5, 2.0, 2.5, 3.0, 4.0)
+
+
 def speeds(bench: Bench) -> Iterator[Verdict]:
-    """How fast it really is at speeds up to the highest, and word errors against the model asked for that by itself and
-    against the sound of the voice's own pace, squeezed evenly."""
-    at_one: dict[str, float] = {}
-    for speed in (1.0, 1.5, 2.0, 2.5, 3.0, 4.0):
-        ours, models, evenly, ratios = Heard(), Heard(), Heard(), []
-        for text, name, segment in bench.texts(2):
-            sound = bench.speaker.say(segment.script, name, speed=speed)
-            at_one.setdefault(text, seconds(sound))
-            ratios.append(at_one[text] / seconds(sound))
-            bench.listeners.hear(text, sound, ours)
-            if speed in (1.5, 2.0, 3.0) and bench.listeners.there:
-                with patch.object(speech, "FAST", speed):
-                    bench.listeners.hear(text, bench.speaker.say(segment.script, name, speed=speed), models)
-                bench.listeners.hear(text, squeezed(bench.speaker.say(segment.script, name), speed), evenly)
+    """How fast some ways of speaking fast really are, how they are understood, and what they cost: ours, durations
+    alone, the voice's own pace squeezed evenly, and espeak-ng."""
+    espeak = EspeakEngine()
+
+    def alone(_: str, name: str, segment: Segment, speed: float) -> Pcm:
+        with patch.object(speech, "MADE", 9.0):
+            return bench.speaker.say(segment.script, name, speed=speed)
+
+    def by_rule(text: str, name: str, _: Segment, speed: float) -> Pcm:
+        [block] = espeak.begin(Utterance(text, LANGUAGES[name[0]], ((name, 1.0),), speed))
+        return block.samples
+
+    ways: dict[str, Callable[..., Pcm]] = {
+        "ours": lambda _, name, segment, speed: bench.speaker.say(segment.script, name, speed=speed),
+        "durations alone": alone,
+        "squeezed evenly": lambda text, *_, speed: squeezed(plain[text], speed),
+        "espeak-ng": by_rule,
+    }
+    texts = bench.texts(2)
+    plain = {text: bench.speaker.say(segment.script, name) for text, name, segment in texts}
+    slow = {text: by_rule(text, name, segment, 1.0) for text, name, segment in texts}
+    for speed in SPEEDS:
+        heard = {way: Heard() for way in ways}
+        fast: defaultdict[str, list[float]] = defaultdict(list)
+        cost: defaultdict[str, float] = defaultdict(float)
+        for text, name, segment in texts:
+            for way, made in ways.items():
+                begun = time.process_time()
+                sound = made(text, name, segment, speed=speed)
+                cost[way] += (time.process_time() - begun) / len(sound)
+                fast[way].append(seconds((slow if way == "espeak-ng" else plain)[text]) / seconds(sound))
+                bench.listeners.hear(text, sound, heard[way])
+        ours, before = heard["ours"], heard["durations alone"]
         yield Verdict(
             f"speed {speed:g}: as fast as that, within 10 %",
-            f"{median(ratios):.2f}" + f"; {ours.wrong}" * bench.listeners.there,
-            abs(median(ratios) / speed - 1) <= 0.1,
+            f"{median(fast['ours']):.2f}; {cost['ours'] / cost['durations alone']:.2f} times the work of durations",
+            abs(median(fast["ours"]) / speed - 1) <= 0.1,
         )
-        if models.words:
+        if bench.listeners.there:
             yield Verdict(
-                f"speed {speed:g}: half of the word errors of the model by itself",
-                f"{ours.wrong} against {models.wrong}; squeezed evenly {evenly.wrong}",
-                ours.errors <= models.errors / 2,
+                f"speed {speed:g}: half of the word errors of durations alone",
+                "; ".join(f"{way} ({median(fast[way]):.2f}) {heard[way].wrong}" for way in ways),
+                ours.errors <= before.errors / 2,
             )
 
 

@@ -176,18 +176,21 @@ class CostModel:
     measured.
     """
 
-    def __init__(self, first_block: float = 0.0, sample_rate: int = SAMPLE_RATE, adapts: bool = True) -> None:
+    def __init__(
+        self, first_block: float = 0.0, sample_rate: int = SAMPLE_RATE, adapts: bool = True, shortens_above: float = 0.0
+    ) -> None:
         """
         Args:
             first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
             sample_rate: samples per second of the engine.
             adapts: whether plans follow measurements.
+            shortens_above: `EngineInfo.shortens_above`.
         """
         self._rate = sample_rate
         self._first_block = first_block
         self._adapts = adapts
         self._observed = 0
-        self.profile = profile = guess(first_block)
+        self.profile = profile = guess(first_block, shortens_above)
         """CostProfile for the next plans: the same one until enough measurements contradict it."""
         self._work = Line(profile.fixed, profile.per_token)
         """Work of a whole segment, or of its prosody if the engine vocodes in windows."""
@@ -246,7 +249,7 @@ class CostModel:
         if prosody_seconds > 0:
             self._work.add(tokens, prosody_seconds)
         prosody = min(prosody_seconds or self._work(tokens), seconds)
-        self._vocoder.add((seconds - prosody) / audio)
+        self._vocoder.add((seconds - prosody) / (audio * self.profile.made(speed)))
 
     @property
     def measured(self) -> bool:
@@ -271,9 +274,9 @@ class CostModel:
         windows."""
         return self.fitted().prosody(tokens) * self._factor(load)
 
-    def real_time_factor(self, load: float = 1.0) -> float:
+    def real_time_factor(self, load: float = 1.0, speed: float = 1.0) -> float:
         """Seconds of work per second of audio for a segment of 100 tokens."""
-        return self.fitted().real_time_factor() * self._factor(load)
+        return self.fitted().real_time_factor(speed) * self._factor(load)
 
     def fitted(self) -> CostProfile:
         """Current figures; guessed ones stand where nothing has been measured."""
@@ -285,6 +288,7 @@ class CostModel:
             audio_fixed=audio_fixed,
             per_audio=self._vocoder.figure if self._first_block else 0.0,
             first_block=self._first_block,
+            shortens_above=self.profile.shortens_above,
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -354,7 +358,7 @@ class Ledger:
         key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
         if key not in self._models:
             self._models[key] = self.by_label[_label(engine)] = CostModel(
-                engine.first_block, engine.sample_rate, self._adapts
+                engine.first_block, engine.sample_rate, self._adapts, engine.shortens_above
             )
         return self._models[key]
 

@@ -31,9 +31,11 @@ class CostProfile:
     audio_fixed: float = 0.0
     """Audio per segment, whatever its length: silence at its edges."""
     per_audio: float = 0.0
-    """Vocoder work per second of audio; 0 unless the engine vocodes in windows."""
+    """Vocoder work per second of audio that is made; 0 unless the engine vocodes in windows."""
     first_block: float = 0.0
     """Audio in a segment's first block; 0 if a segment is one block (`EngineInfo.first_block`)."""
+    shortens_above: float = 0.0
+    """Speed above which audio is made at this speed, and shortened (`EngineInfo.shortens_above`); 0: never."""
 
     def as_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -51,7 +53,14 @@ class CostProfile:
             per_token=self.per_token if self.first_block else self.per_token / speed,
             audio_per_token=self.audio_per_token / speed,
             audio_fixed=self.audio_fixed / speed,
+            per_audio=self.per_audio * self.made(speed),
+            first_block=self.first_block / self.made(speed),
+            shortens_above=0.0,
         )
+
+    def made(self, speed: float) -> float:
+        """Seconds of audio that are made for each one that is heard."""
+        return max(1.0, speed / self.shortens_above) if self.shortens_above else 1.0
 
     def audio(self, tokens: int, speed: float) -> float:
         """Length of a segment's audio in seconds."""
@@ -59,20 +68,20 @@ class CostProfile:
 
     def seconds(self, tokens: int, speed: float) -> float:
         """Seconds of work on a whole segment."""
-        return self._before_audio(tokens, speed) + self.per_audio * self.audio(tokens, speed)
+        return self._before_audio(tokens, speed) + self.per_audio * self.made(speed) * self.audio(tokens, speed)
 
     def first_audio(self, tokens: int, speed: float) -> float:
         """Seconds of work until a segment's first block is made."""
-        audio = self.audio(tokens, speed)
+        audio = self.made(speed) * self.audio(tokens, speed)
         return self._before_audio(tokens, speed) + self.per_audio * min(self.first_block or audio, audio)
 
     def prosody(self, tokens: int) -> float:
         """Seconds of work before a segment's first window can be made; 0 unless the engine vocodes in windows."""
         return self._before_audio(tokens, 1.0) if self.first_block else 0.0
 
-    def real_time_factor(self) -> float:
-        """Seconds of work per second of audio, for a segment of 100 tokens at speed 1."""
-        return self.seconds(100, 1.0) / self.audio(100, 1.0)
+    def real_time_factor(self, speed: float = 1.0) -> float:
+        """Seconds of work per second of audio, for a segment of 100 tokens."""
+        return self.seconds(100, speed) / self.audio(100, speed)
 
     def follow(self, measured: CostProfile) -> CostProfile:
         """The profile for the next plans: this one, unless `measured` predicts something that differs by a quarter.
@@ -89,7 +98,7 @@ class CostProfile:
             **{
                 field.name: _rounded(getattr(measured, field.name))
                 for field in fields(measured)
-                if field.name != "first_block"
+                if field.name not in ("first_block", "shortens_above")
             },
         )
 
@@ -124,10 +133,11 @@ WINDOWED_GUESS = CostProfile(per_token=0.0023, audio_per_token=0.065, per_audio=
 window. docs/first-audio.md has the measurement."""
 
 
-def guess(first_block: float = 0.0) -> CostProfile:
+def guess(first_block: float = 0.0, shortens_above: float = 0.0) -> CostProfile:
     """CostProfile of an engine that hasn't been measured.
 
     Args:
         first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
+        shortens_above: `EngineInfo.shortens_above`.
     """
-    return replace(WINDOWED_GUESS, first_block=first_block) if first_block else GUESS
+    return replace(WINDOWED_GUESS, first_block=first_block, shortens_above=shortens_above) if first_block else GUESS

@@ -212,7 +212,7 @@ class Admission:
         """Seconds until the stream's last sample has left: until it was made, on a machine that `together` streams
         share, and if its listener takes no more than they play, until that listener has played it."""
         audio = self._audio_left(stream)
-        made = together * audio * self._shared.ledger.of(stream.engine).real_time_factor()
+        made = together * audio * self._shared.ledger.of(stream.engine).real_time_factor(speed=stream.request.speed)
         played = audio + stream.segments.ready / stream.engine.sample_rate if stream.playback.held_back else 0.0
         return max(made, played)
 
@@ -246,7 +246,7 @@ class Admission:
         due = max(stream.timing.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
         if stream.engine.first_block:
             due += FIRST_BLOCK_GRACE
-        work, upfront = costs.real_time_factor(concurrency), self._upfront(stream, first)
+        work, upfront = costs.real_time_factor(concurrency, stream.request.speed), self._upfront(stream, first)
         return Demand(due, self._audio_left(stream, first), work, block, upfront)
 
     def _demand(self, stream: Stream, now: float, share: float = LARGEST_SHARE) -> Demand:
@@ -256,7 +256,7 @@ class Admission:
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         rest = (missing.length - missing.sealed) / stream.engine.sample_rate if missing else 0.0
         block = (stream.engine.first_block or rest) if missing else 0.0
-        whole = costs.real_time_factor(concurrency)
+        whole = costs.real_time_factor(concurrency, stream.request.speed)
         work = min(whole, most)
         upfront = self._upfront(stream, missing) * work / whole if missing else 0.0
         # A stream that has run dry is late by the length of its gap: its clock will be moved.

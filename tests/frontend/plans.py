@@ -45,6 +45,7 @@ PROFILES = st.builds(
     audio_per_token=st.just(0.07),
     per_audio=st.sampled_from([0.01, 0.34, 0.64, 1.2]),
     first_block=st.sampled_from([0.1, 0.3]),
+    shortens_above=st.sampled_from([0.0, 1.5]),
 )
 _units = st.builds(
     Unit,

@@ -122,6 +122,7 @@ class KokoroEngine:
             + (f", {self._loudness:g} LUFS by {levels_digest()}" * bool(self._loudness)),
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
+            shortens_above=self._speech.shortens_above,
             marks=self._speech.marks,
             inflects=self._speech.inflects,
             scores=self._speech.inflects,
@@ -278,7 +279,7 @@ class WholeSpeech:
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
         self.inflects = self.parts = False
-        self.first_block = 0.0
+        self.first_block = self.shortens_above = 0.0
         self.rendering = "whole"
 
     def blocks(

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -28,7 +28,7 @@ from worker.pcm import to_pcm
 from worker.settings import WorkerSettings
 from worker.split.gain import Gain
 from worker.split.inflections import inflected, score_of, scored
-from worker.split.pace import FAST, hastened
+from worker.split.pace import FAST, MADE, Shortening, hastened, shares
 from worker.split.prepared import Prepared
 from worker.split.segments.segment import (
     GENERATOR_CONTEXT,
@@ -211,6 +211,7 @@ class SplitSpeech:
         self._noise = manifest.noise
         self._predictor = predictor_for(model, manifest.fingerprint, manifest.channels)
         self.marks = self.inflects = self.parts = True
+        self.shortens_above = MADE
         self.windowed = settings.vocoder != "whole" and self._predictor is not None
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
@@ -242,7 +243,8 @@ class SplitSpeech:
             return "whole"
         shape = self._shape
         windows = f"windows {shape.first} {shape.growth:g} {shape.longest}"
-        return f"{windows}, statistics {self._predictor.digest}, short ones weighted, above {FAST:g} by phonemes"
+        paces = f"above {FAST:g} by phonemes, above {MADE:g} shortened"
+        return f"{windows}, statistics {self._predictor.digest}, short ones weighted, {paces}"
 
     @property
     def session(self) -> Any:
@@ -268,8 +270,12 @@ class SplitSpeech:
         prosody = self._kept.get(key) or self._crew.run(control, lambda _: self._prosody_of(asked, control))
         if utterance.score_only:
             self._kept = dict([*self._kept.items(), (key, prosody)][-KEPT:])
+        kept = None
         if fast:
-            prosody = hastened(prosody, utterance.script, utterance.speed)
+            own = prosody.durations
+            prosody = hastened(prosody, utterance.script, min(utterance.speed, MADE))
+            if utterance.speed > MADE:
+                kept = shares(own, prosody.durations, utterance)
         prosody_made = time.monotonic()
         prosody, gain = scored(*inflected(prosody, utterance.inflected, level), utterance.score)
         if utterance.score_only:
@@ -282,11 +288,18 @@ class SplitSpeech:
         features_made = time.monotonic()
         prosody_seconds = features_made - started - (control.paused_seconds - paused_before)
         frames = prosody.heard(utterance.part)
-        marks = marks_of(prosody.durations, frames.begin / 2, utterance.part) if utterance.marks else ()
+        shortening = None if kept is None else Shortening(prosody.durations, kept, *frames)
+        durations, begin = (prosody.durations, frames.begin / 2) if shortening is None else shortening.heard
+        marks = marks_of(durations, begin, utterance.part) if utterance.marks else ()
+        # What is left out depends on all that comes before.
+        made = utterance if shortening is None else replace(utterance, from_sample=0)
+        sound: Iterator[_Sound]
         if statistics is None:
-            sound = self._in_one_run(prosody, features, frames, utterance, gain)
+            sound = self._in_one_run(prosody, features, frames, made, gain)
         else:
-            sound = self._in_windows(prosody, features, frames, statistics, utterance, gain)
+            sound = self._in_windows(prosody, features, frames, statistics, made, gain)
+        if shortening is not None:
+            sound = shortening.shortened(sound)
         for offset, samples, last in sound:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):

@@ -146,6 +146,21 @@ def test_prosody_and_vocoder_are_told_apart_where_the_engine_vocodes_in_windows(
     assert costs.first_audio(1, 1.0) == pytest.approx(0.003 + C * 0.35, rel=0.05)
 
 
+def test_sound_that_is_shortened_costs_what_is_made_of_it() -> None:
+    costs = CostModel(first_block=0.3, shortens_above=1.5)
+    for tokens in ordinary(30):
+        audio, prosody = C * tokens / 3, 0.003 * tokens
+        costs.observe(tokens, 3.0, int(audio * SAMPLE_RATE), prosody + 2 * 0.35 * audio, prosody)
+    assert costs.as_dict()["vocoder_seconds_per_audio_second"] == pytest.approx(0.35, rel=0.01)
+    assert costs.seconds(100, 3.0) == pytest.approx(0.3 + 2 * 0.35 * C * 100 / 3, rel=0.01)
+    assert costs.seconds(100, 1.5) == pytest.approx(costs.seconds(100, 3.0), rel=0.01), "as much is made"
+    assert costs.first_audio(100, 3.0) == pytest.approx(0.3 + 0.3 * 0.35, rel=0.01), "a block is made as it was"
+    assert costs.real_time_factor(speed=3.0) == pytest.approx(costs.seconds(100, 3.0) / (C * 100 / 3), rel=0.01)
+    profile = costs.fitted()
+    assert profile.at_speed(3.0).seconds(80, 1.0) == pytest.approx(profile.seconds(80, 3.0))
+    assert profile.at_speed(3.0).first_audio(80, 1.0) == pytest.approx(profile.first_audio(80, 3.0))
+
+
 def test_where_the_engine_does_not_tell_prosody_all_its_time_still_counts() -> None:
     costs = CostModel(first_block=0.3)
     for tokens in ordinary(20):

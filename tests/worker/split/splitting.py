@@ -69,8 +69,8 @@ def int8_model() -> Path:
     return made_once("small-int8", make) / "int8.onnx"
 
 
-def utterance(script=SCRIPT, voice=HEART, **more) -> Utterance:
-    return Utterance(script, "en-us", voice, 1.0, **more)
+def utterance(script=SCRIPT, voice=HEART, speed=1.0, **more) -> Utterance:
+    return Utterance(script, "en-us", voice, speed, **more)
 
 
 def blocks_of(engine: KokoroEngine, *args, **more) -> list[Block]:

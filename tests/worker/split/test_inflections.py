@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from shm.score import HIGHEST_HERTZ
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.split.gain import CEILING, Gain
 from worker.split.inflections import RISE_UNITS, VOICED, inflected
-from worker.split.pace import hastened
 from worker.split.segments.segment import Prosody
 from worker.split.segments.windows import FRAME_SAMPLES
 
@@ -182,22 +179,3 @@ def test_words_times_follow_the_stretched_durations(engine) -> None:
     [plain, *_] = blocks_of(engine, SCRIPT * 6, marks=True)
     [changed, *_] = blocks_of(engine, SCRIPT * 6, marks=True, inflected=spans)
     assert changed.marks[-1][1] - plain.marks[-1][1] == changed.marks[5][1] - plain.marks[5][1] > 0
-
-
-@pytest.mark.parametrize("speed", [1.6, 2.0, 3.0, 4.0])
-def test_a_fast_segment_lasts_its_share_and_pauses_give_more_than_stops(speed: float) -> None:
-    script = "tˈɑ,tɑ"
-    long = Prosody(
-        np.zeros((1, 1, 800), np.float32),
-        np.full((1, 1600), 200.0, np.float32),
-        np.ones((1, 1600), np.float32),
-        np.full(8, 100),
-        np.zeros((1, 256)),
-    )
-    made = hastened(long, script, speed)
-    assert made.durations.sum() == round(800 / speed) == made.frames / 2
-    assert made.durations[script.index("t") + 1] > made.durations[script.index("ɑ") + 1]
-    assert made.durations[script.index("ɑ") + 1] > made.durations[script.index(",") + 1]
-    assert hastened(made, script, 1000.0).durations.tolist() == [1] * 8, "what sounds keeps a unit"
-    audible = replace(long, durations=np.array([100, 0, 100, 0, 100, 0, 100, 400]))
-    assert hastened(audible, script, speed).durations[[1, 3, 5]].tolist() == [0] * 3
