@@ -116,21 +116,15 @@ class Draft:
         """
         return not self._characters.isdisjoint(characters)
 
-    def says(self, words: AbstractSet[str]) -> bool:
-        """True if one of the sentence's words is among `words`; a word has letters, digits and underscores only."""
-        return not self._words.isdisjoint(words)
-
     def says_folded(self, words: AbstractSet[str]) -> bool:
-        """`says` whatever the capitals of the sentence's words; `words` are in lower case."""
+        """True if one of the sentence's words, whatever its capitals, is among `words`, which are in lower case; a word
+        has letters, digits and underscores only.
+        """
         return not words.isdisjoint(self._folded)
 
     @cached_property
     def _folded(self) -> frozenset[str]:
-        return frozenset(map(str.casefold, self._words))
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(_WORDS.findall(self.sentence))
+        return frozenset(map(str.casefold, _WORDS.findall(self.sentence)))
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
@@ -177,18 +171,8 @@ class Draft:
     def _replace(
         self, matches: Iterable[re.Match[str]], spoken: Callable[[re.Match[str]], str | None], group: str | int
     ) -> None:
-        pieces: list[str] = []
-        end = 0
-        for match in matches:
-            said = spoken(match)
-            start, stop = match.span(group)
-            if said is None or start == stop:
-                continue
-            self._edits.append(Edit(start, stop, said))
-            pieces += self.text[end:start], MASK * (stop - start)
-            end = stop
-        if pieces:
-            self.text = "".join([*pieces, self.text[end:]])
+        found = ((*match.span(group), spoken(match)) for match in matches)
+        self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
     def put(self, spans: Iterable[Edit]) -> None:
         """Replace spans, which must rise and which no rule may have rewritten."""
@@ -198,7 +182,8 @@ class Draft:
             self._edits.append(edit)
             pieces += self.text[end : edit.start], MASK * (edit.end - edit.start)
             end = edit.end
-        self.text = "".join([*pieces, self.text[end:]])
+        if pieces:
+            self.text = "".join([*pieces, self.text[end:]])
 
     def keep(self, pattern: re.Pattern[str]) -> None:
         """Hide all matches from later rules, unchanged."""
@@ -206,13 +191,7 @@ class Draft:
 
     def hide(self, spans: Iterable[tuple[int, int]]) -> None:
         """Hide spans from all rules, unchanged. The spans must rise, and no rule may have been applied yet."""
-        pieces: list[str] = []
-        end = 0
-        for start, stop in spans:
-            self._edits.append(Edit(start, stop, self.sentence[start:stop]))
-            pieces += self.text[end:start], MASK * (stop - start)
-            end = stop
-        self.text = "".join([*pieces, self.text[end:]])
+        self.put(Edit(start, stop, self.sentence[start:stop]) for start, stop in spans)
 
     @property
     def changed(self) -> bool:

@@ -13,6 +13,7 @@ from text.normalization.classes.tokens import Tokens
 
 _COST = 0.5
 _POWERS = {"²": "2", "³": "3"}
+_NTHS = {"¹": "", "²": "2", "³": "3"}
 TIMES = frozenset(("x", "×"))
 _SPECIAL = frozenset("%‰°℃℉º˚")
 _DEGREES = frozenset("°º˚")
@@ -115,6 +116,8 @@ class Measures:
             return
         after = first.after
         yield from self._measure(line, place, after, first)
+        if "⁻" in line.folds:
+            yield from self._inverse(line, place, first)
         thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap and line[after + 1].text[-1:] != "B"
         if not self.plain and (thousands or (line.has(after, _MAGNITUDES) and line[after].gap)):
             for large in self._measure(line, place, after + 1, first):
@@ -176,6 +179,17 @@ class Measures:
         if token.text == "^" and line[place + 1].text in ("2", "3"):
             return line[place + 1].text, place + 2
         return "", place
+
+    def _inverse(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
+        """Measure with a negative power of a unit: 9.8 m s⁻², 5 s⁻¹."""
+        unit, end = self.unit(line, first.after)
+        power, end = self.power(line, end)
+        for symbol, raised, start in (("", "", first.after), (unit, power, end + line.has(end, "·⋅", glued=True))):
+            per, after = self.unit(line, start)
+            nth = _NTHS.get(line[after + 1].text) if line.has(after, "⁻", glued=True) else None
+            if per and nth is not None:
+                fields = Measure(first, symbol, power=raised, per=per, per_power=nth)
+                yield Classed(place, after + 2, fields, 0.3)
 
     def _alone(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Unit of several signs without a number: en km/h."""

@@ -232,7 +232,7 @@ def _sides(sides: Sides, british: bool) -> str:
 
 
 def _measure(measure: Measure, british: bool) -> str:
-    names = UNITS[measure.unit]
+    names = UNITS.get(measure.unit, ("", ""))
     singular = measure.singular or (measure.first.number == "1" and measure.last is None)
     hundreds = measure.unit.lower() == "rpm" and not measure.first.grouped and _HUNDREDS.fullmatch(measure.first.number)
     words = in_pairs(measure.first.number, british) if hundreds else _quantity(measure.first, british)
@@ -240,7 +240,7 @@ def _measure(measure: Measure, british: bool) -> str:
         words += f" {measure.magnitude}"
     if measure.last:
         words += f"{f' {measure.joint}' if measure.joint else ','} {_quantity(measure.last, british)}"
-    words += f" {powered(names[not singular], measure.power, british)}"
+    words += f" {powered(names[not singular], measure.power, british)}" if measure.unit else ""
     if measure.per_count:
         several = measure.per_count != "1"
         return words + f" per {number(measure.per_count, british)} {spelled(UNITS[measure.per][several], british)}"

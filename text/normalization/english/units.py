@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from text.locales.tables import table
-from text.normalization.draft import END, MASK, MINUS, NUMBER, NUMBER_START, Draft
+from text.normalization.draft import MASK, NUMBER, NUMBER_START, Draft
 from text.normalization.english.maths import EXPONENT, power
-from text.normalization.number_words import is_one, number
 
 _TABLE = table("en", "units")
 UNITS: dict[str, tuple[str, str]] = {
@@ -36,18 +35,12 @@ _SCALED = re.compile(
     rf"{NUMBER_START}(?P<base>{NUMBER}){EXPONENT} (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?"
     rf"(?:/(?P<per>{_PER})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
 )
-_INVERSE = re.compile(
-    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>{NUMBER}) ?(?:(?P<unit>{_SYMBOL})(?P<power>[²³])?[ ·⋅])?"
-    rf"(?P<per>{_SYMBOL})⁻(?P<nth>[¹²³]){END}(?![⁰-⁹⁻])"
-)
 
 
 def units(draft: Draft) -> None:
     british = draft.british
     if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
         draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
-    if draft.has("⁻"):
-        draft.replace_numbers(_INVERSE, lambda match: _inverse(match, british))
 
 
 def _scaled(match: re.Match[str], british: bool) -> str | None:
@@ -58,17 +51,6 @@ def _scaled(match: re.Match[str], british: bool) -> str | None:
     if per := match["per"]:
         said += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], match['per_power'], british)}"
     return said
-
-
-def _inverse(match: re.Match[str], british: bool) -> str:
-    """Measure with a negative power of a unit: `nine point eight meters per second squared`."""
-    said = number(match["number"], british)
-    if match["minus"]:
-        said = f"minus {said}"
-    if match["unit"]:
-        said += f" {powered(UNITS[match['unit']][not is_one(match['number'])], match['power'], british)}"
-    nth = {"¹": None, "²": "²", "³": "³"}[match["nth"]]
-    return f"{said} per {powered(UNITS[match['per']][0], nth, british)}"
 
 
 def powered(name: str, power: str | None, british: bool) -> str:

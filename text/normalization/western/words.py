@@ -275,8 +275,11 @@ def per_words(locale: Locale, per: str, power: str, count: str) -> str:
     if count:
         number = locale.number(*count.split("."))
         return f" {locale.pers.get('#', locale.per)} {number} {locale.all_units[per][1]}"
-    units = filter(None, per.split("/"))
-    said = (locale.pers.get(unit.casefold()) or f"{locale.per} {powered(locale, unit, power)[0]}" for unit in units)
+    raised = f" {locale.signs['²' if power == '2' else '³']}" if power else ""
+    said = []
+    for unit in filter(None, per.split("/")):
+        phrase = locale.pers.get(unit.casefold())
+        said.append(phrase + raised if phrase else f"{locale.per} {powered(locale, unit, power)[0]}")
     return "".join(f" {words}" for words in said)
 
 
