@@ -50,8 +50,6 @@ class DeathCause(StrEnum):
 
 
 class WorkKind(IntEnum):
-    """Kinds of work on a text."""
-
     READING = 0
     ENCODING = 1
 

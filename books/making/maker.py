@@ -220,7 +220,6 @@ _LONGEST_WAIT = 60.0
 class Order:
     book: Book
     chapters: tuple[Chapter, ...]
-    """Chapters to speak, in order."""
     settings: BookSettings
     output: BookOutput
     folder: Path

@@ -258,7 +258,6 @@ class PcmEncoder:
     seam: Seam = (0, 0)
 
     def __init__(self, sample_rate: int, encode: Callable[[Pcm], bytes] = int16_bytes) -> None:
-        """`encode` gives the bytes of samples."""
         self._sample_rate = sample_rate
         self._encode = encode
         self._samples = 0

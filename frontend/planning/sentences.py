@@ -143,5 +143,4 @@ class WrittenText(SentenceSource):
 
 
 def words_of(units: Sequence[Unit]) -> list[str]:
-    """The units' words as they were written."""
     return [written for unit in units for word in unit.words for written in word.written.split()]

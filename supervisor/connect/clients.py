@@ -64,7 +64,6 @@ class Client:
     then: str = ""
     """The next step, after the change."""
     extra: str = ""
-    """The extra that it needs."""
     calls: Calls = _SPEECH
     """Regular expressions of the address that it calls, and of the name by which its program gives itself out."""
 

@@ -88,7 +88,6 @@ class Workers:
             role.retry()  # the settings may have been the reason
 
     def recycle(self, child: Incarnation, why: str) -> None:
-        """Have one worker replaced."""
         role = self.role_of(child)
         if role and child is role.process:
             role.outdate(why, fresh=False)

@@ -83,7 +83,6 @@ KINDS: tuple[type[Any], ...] = (
 """The dataclasses from which the command line makes options; no two have a field of the same name."""
 
 SETTINGS = frozenset(each.name for kind in KINDS for each in settings_of(kind))
-"""Names of all settings."""
 
 
 def parse_settings(arguments: Sequence[str]) -> click.Context:

@@ -168,7 +168,6 @@ class Applied:
     """One line, for people."""
     level: int = logging.DEBUG
     profile: TuningProfile | None = None
-    """The profile in use."""
 
     def log(self) -> None:
         """Write the note to the log, at level DEBUG if this machine was never tuned."""

@@ -60,7 +60,6 @@ class AgentTools:
         """The latest texts that were queued here, the oldest first."""
 
     def server(self) -> MCPServer:
-        """An MCP server with these tools."""
         made = MCPServer(NAME, instructions=INSTRUCTIONS, version=version(NAME), log_level="WARNING")
         looks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         acts = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

@@ -15,7 +15,6 @@ DEFAULT_URL = "http://127.0.0.1:8880"
 @dataclass(frozen=True, slots=True)
 class ModuleConfig:
     url: str = DEFAULT_URL
-    """The server."""
     voice: str = ""
     """The voice of clients that choose none, whose voice type is therefore male1; empty: a male voice."""
     instant_words: int = 3

@@ -24,8 +24,6 @@ _LISTS_MODULES = re.compile(r"^[ \t]*AddModule\b", re.MULTILINE | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class InstalledFiles:
-    """Paths of the installed files."""
-
     program: Path
     config: Path
     dispatcher: Path
