@@ -211,7 +211,7 @@ def _lengthened(ipa: str) -> str:
 def _stressed(ipa: str, syllable: str) -> str:
     """The IPA with its stress on its first syllable or on the last but one."""
     ipa = ipa.replace("ˈ", "").replace("ˌ", "")
-    vowels = [match.start() for match in re.finditer(r"[aeiouyæøœɐɑɔəɛɨɪʊʏɯ]", ipa)]
+    vowels = [match.start() for match in re.finditer(r"[aeiouyæøœɐɑɔəɛɨɪɵʉʊʏɯ]", ipa)]
     if not vowels:
         return ipa
     at = vowels[0] if syllable == "first" or len(vowels) == 1 else vowels[-2]
