@@ -14,7 +14,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # A minute before a commit: the linters, and what tests start no server.
-FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/machine \
+FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/test_machine.py \
     tests/supervisor/settings $(addprefix tests/frontend/,planning streams scheduling timestamps contexts monitoring)
 
 check: lint
