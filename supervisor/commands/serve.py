@@ -85,6 +85,18 @@ def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> 
     for line in removed:
         logging.warning("%s", line)
     applied.log()
+    try:
+        return _opened(applied, arguments, inheritance, environment)
+    except OSError as error:  # no descriptor is left, say
+        logging.critical("the supervisor has failed: %s", error)
+        logging.debug("it failed here", exc_info=True)
+        return ExitCode.FAILED
+
+
+def _opened(
+    applied: Applied, arguments: list[str], inheritance: Inheritance | None, environment: dict[str, str]
+) -> ExitCode:
+    settings = applied.settings
     notifications = Notifications(os.environ, os.getpid())
     try:
         opening = Opening(settings, **_passed(inheritance))
