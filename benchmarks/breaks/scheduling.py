@@ -133,7 +133,7 @@ BREAKS = (
     ),
     Mutation(
         "forget-on-disconnect",
-        "frontend/streams/rings.py",
+        "frontend/streams/links.py",
         "            self._forget(lease.number)\n",
         "",
         ("tests/frontend/scheduling/test_dispatcher.py",),

@@ -18,8 +18,7 @@ from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.planner import Limits, replan
 from frontend.scheduling.shared import EngineStanding, Shared
 from frontend.scheduling.watch import Watch
-from frontend.streams.links import Link, Loss, sound_alike
-from frontend.streams.rings import Lease
+from frontend.streams.links import Lease, Link, Loss, sound_alike
 from frontend.streams.segments import SegmentState, StreamSegment, segment_speed
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo

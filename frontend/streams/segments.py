@@ -9,8 +9,7 @@ from enum import Enum, auto
 from itertools import takewhile
 
 from frontend.streams.cache import CachedSegment
-from frontend.streams.links import Link, Loss
-from frontend.streams.rings import Lease
+from frontend.streams.links import Lease, Link, Loss
 from shm.audio import FASTEST, SLOWEST, Pcm
 from shm.inflection import InflectedSpan
 from shm.timing import Mark
