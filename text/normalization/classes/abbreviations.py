@@ -35,10 +35,12 @@ class Abbreviations:
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
         self._cased = table["cased"]
         self._small, self._channel = cues["small"], cues["channel"]
-        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = defaultdict(list)
         for written, full in table["phrases"].items():
-            parts = tuple(token.fold for token in Tokens(written).tokens)
-            self._phrases[parts[0]].append((parts, full))
+            tokens = Tokens(written).tokens
+            parts = tuple(token.fold for token in tokens)
+            solid = len(parts) == 2 and "d" in (tokens[0].kind, tokens[1].kind)  # 2day, b4
+            self._phrases[parts[0]].append((parts, full, solid))
         known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases)
         self.before_numbers = frozenset(self._labels).difference(
             self._titles, self._streets, self._anywhere, self._phrases
@@ -64,8 +66,10 @@ class Abbreviations:
             yield Classed(place, end, Abbreviation(_like(token, said)), _COST)
 
     def _phrase(self, line: Tokens, place: int) -> Classed | None:
-        for parts, said in self._phrases.get(line[place].fold, ()):
+        for parts, said, solid in self._phrases.get(line[place].fold, ()):
             tokens = line.tokens[place : place + len(parts)]
+            if solid and line[place + 1].gap:
+                continue
             if tuple(token.fold for token in tokens) != parts or any(t.gap and t.kind == "s" for t in tokens[1:]):
                 continue
             end = place + len(parts)
