@@ -275,8 +275,7 @@ DIALECT = service(
     _post("/v1beta1/text:synthesize"),
     lists=LISTS,
     asks=lambda request: (
-        bool({"X-Goog-Api-Key", "X-Goog-Api-Client"} & request.headers.keys())
-        or bool({KEY_PARAMETER, "languageCode"} & request.query.keys())
+        KEY_PARAMETER in request.query or any(name.lower().startswith("x-goog-") for name in request.headers)
     ),
     voices=_voices,
 )

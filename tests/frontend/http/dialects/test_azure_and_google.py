@@ -124,13 +124,16 @@ async def test_the_voices_have_the_services_own_shapes() -> None:
     async with asking(FakeSpeaker(), LIST, method="GET") as response:
         heart = next(voice for voice in await response.json() if voice["ShortName"] == "af_heart")
     assert (heart["Gender"], heart["Locale"], heart["SampleRateHertz"]) == ("Female", "en-US", "24000")
+    of_google = {"X-Goog-User-Project": "any"}
     for path in ("/v1/voices?languageCode=cmn-CN", "/v1beta1/voices?languageCode=zh"):
-        async with asking(FakeSpeaker(), path, method="GET") as response:
+        async with asking(FakeSpeaker(), path, method="GET", headers=of_google) as response:
             assert "X-Warning" not in response.headers
             [chinese] = (await response.json())["voices"]
         assert chinese["languageCodes"] == ["zh-CN"] and chinese["ssmlGender"] == "FEMALE"
-    async with asking(FakeSpeaker(), "/v1/voices", method="GET", headers={"X-Goog-Api-Key": "any"}) as response:
+    async with asking(FakeSpeaker(), "/v1/voices?key=any", method="GET") as response:
         assert len((await response.json())["voices"]) == len(ENGINE.voices)
+    async with asking(FakeSpeaker(), "/v1/voices?languageCode=zh", method="GET") as response:
+        assert "voice_id" in (await response.json())["voices"][0], "nobody of Google's asks"
 
 
 @pytest.mark.parametrize(
