@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.inflections import rules
 from benchmarks.inflections.sounds import climb, last_pitch, level, seconds, semitones, squeezed, widened
 from benchmarks.inflections.speaking import LANGUAGES, VOICES, Bench, Heard
 from benchmarks.measuring.evaluation.sentences import hard_texts, middling, questions
@@ -317,5 +318,6 @@ def cost(bench: Bench) -> Iterator[Verdict]:
 
 
 ROWS: Mapping[str, Callable[[Bench], Iterator[Verdict]]] = {
-    each.__name__: each for each in (pitch, values, espeak, emphasis, rises, marks, speeds, faults, cost)
+    **{each.__name__: each for each in (pitch, values, espeak, emphasis, rises, marks, speeds, faults, cost)},
+    **rules.ROWS,
 }

@@ -60,11 +60,12 @@ def level(samples: Pcm) -> float:
     return float(20 * np.log10(max(np.sqrt((samples.astype(float) ** 2).mean()), 1e-9) / 32768))
 
 
-def last_pitch(samples: Pcm) -> float:
-    """Semitones between the median pitch of the last voiced 150 ms and the mean of all."""
+def last_pitch(samples: Pcm, around: Pcm | None = None) -> float:
+    """Semitones between the median pitch of the last voiced 150 ms and the mean of all, or of the sound around."""
     found = pitches(samples)
     last = int(np.flatnonzero(~np.isnan(found)).max(initial=0)) + 1
-    return float(12 * np.log2(np.nanmedian(found[max(0, last - 15) : last]) / np.exp(np.nanmean(np.log(found)))))
+    mean = np.exp(np.nanmean(np.log(found if around is None else pitches(around))))
+    return float(12 * np.log2(np.nanmedian(found[max(0, last - 15) : last]) / mean))
 
 
 def seconds(samples: Pcm) -> float:

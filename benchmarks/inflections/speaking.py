@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -33,10 +34,10 @@ class Speaker:
         self._notation = Notation.of(self.engine.info)
         self._pipeline = TextPipeline(G2P())
 
-    def segment(self, text: str, voice: str) -> Segment | None:
-        """The text as one segment; None if it is longer."""
-        sentences = self._pipeline.sentences(text, LANGUAGES[voice[0]], self._notation)
-        units = [unit for sentence in sentences for unit in sentence]
+    def segment(self, text: str, voice: str, sentences: int | None = None) -> Segment | None:
+        """The text, or so many of its sentences, as one segment; None if it is longer."""
+        found = islice(self._pipeline.sentences(text, LANGUAGES[voice[0]], self._notation), sentences)
+        units = [unit for sentence in found for unit in sentence]
         script = units[0].script + "".join(unit.lead + unit.script for unit in units[1:])
         if len(script) > self._notation.max_tokens:
             return None
@@ -102,7 +103,7 @@ class Listeners:
         understood = self._ears.understood(sound)
         heard.words += len(spoken_words(text))
         heard.errors += word_errors(text, understood)
-        heard.opinions.append(self._judge.opinion(sound).p808)
+        heard.opinions.append(self._judge.p808(sound))
         return understood
 
 

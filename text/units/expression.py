@@ -1,17 +1,21 @@
 """The rules by which a text without markup is inflected: one list, each row a finder of words and their inflection.
 
 English questions that can be answered by yes or no rise from their last stress on, and so do statements that ask;
-questions with a question word, and choices, fall (Quirk et al., A Comprehensive Grammar of the English Language, 11.5
-to 11.23). Tags ("isn't it?") do either, and are left to the model.
+questions with a question word fall, and choices rise until "or" (Quirk et al., A Comprehensive Grammar of the English
+Language, 1985, 11.5 to 11.23). Tags ("isn't it?") do either, and are left to the model. Items of a list rise until the
+last one, and clauses such as "said Anna" are lower than what is quoted (Wells, English Intonation, 2006). A heading is
+higher and slower (Wichmann, Intonation in Text and Discourse, 2000).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shm.inflection import PLAIN, Inflection
-from text.units.prosody import rises
+from text.locales.tables import table, word_list
+from text.units.prosody import LayoutElement, rises
 from text.units.stresses import STRESS, marked, shouted
 from text.words.segment import Word
 
@@ -23,6 +27,7 @@ class ReadSentence:
     words: Sequence[Word]
     written: Sequence[str]
     """The user's spelling of each word; "" if the word before has it already."""
+    layout: LayoutElement = LayoutElement.TEXT
 
     @property
     def texts(self) -> list[str]:
@@ -45,6 +50,66 @@ def _question(sentence: ReadSentence) -> Iterator[int]:
         yield from sentence.from_stress(len(sentence.words))
 
 
+_OR = re.compile(r"or", re.I)
+
+
+def _choice(sentence: ReadSentence) -> Iterator[int]:
+    """What stands before the "or" of a question."""
+    texts = sentence.texts
+    if "?" in "".join(texts[-2:]):
+        for at, text in enumerate(texts[:-1]):
+            if at and _OR.fullmatch(text) and not _LEFT_OUT.fullmatch(texts[at + 1]):
+                yield from sentence.from_stress(at)
+
+
+_LEFT_OUT = re.compile(r"(?:so|not|more|less|two|else|something|anything|anyone|someone)\W*", re.I)
+"""After "or" they choose nothing."""
+
+_ITEM_WORDS = 3
+"""Most words of a list's item, apart from the first one's."""
+
+_ITEM_END = re.compile(r"\w[\"'”’)]*,$")
+_LAST_ITEM = frozenset(["and", "or", "nor"])
+
+
+def _list(sentence: ReadSentence) -> Iterator[int]:
+    """Items of "apples, green pears, and bread" but the last one; there are at least three."""
+    texts = sentence.texts
+    for place, text in enumerate(texts[:-1]):
+        if text.lower() in _LAST_ITEM:
+            ends = [place]
+            while before := [at for at in range(ends[-1] - 1) if _ITEM_END.search(texts[at])][-1:]:
+                if ends[-1] - before[0] - 1 > _ITEM_WORDS:
+                    break
+                ends.append(before[0] + 1)
+            for end in ends if len(ends) > 1 else ():
+                yield from sentence.from_stress(end)
+
+
+def _heading(sentence: ReadSentence) -> Iterable[int]:
+    return range(len(sentence.words)) if sentence.layout is LayoutElement.HEADING else ()
+
+
+_SAID = word_list(table("en", "word_classes")["said"])
+_REPORT = 8
+"""Most words of a clause that tells who speaks."""
+
+
+def _report(sentence: ReadSentence) -> Iterator[int]:
+    """The words outside a quotation that tell who speaks."""
+    texts = sentence.texts
+    quoted, outside = False, []
+    for at, text in enumerate(texts):
+        opens, closes = re.match(r"[(\[]*[“\"«]", text), re.search(r"[”\"»][.,;:!?…)]*$", text)
+        quoted |= bool(opens)
+        if not quoted:
+            outside.append(at)
+        quoted &= not closes
+    bare = {texts[at].strip(",.:;!?—").lower() for at in outside}
+    if 1 < len(outside) <= _REPORT < len(texts) + _REPORT and len(outside) < len(texts) and bare & _SAID:
+        yield from outside
+
+
 @dataclass(frozen=True, slots=True)
 class ExpressionRule:
     """A kind of words, and how they are said."""
@@ -60,6 +125,10 @@ RULES = {
     "marked": ExpressionRule(STRESS, lambda sentence: marked(sentence.written), english=False),
     "shouted": ExpressionRule(STRESS, lambda sentence: shouted(sentence.written)),
     "question": ExpressionRule(Inflection(rise=10.0), _question),
+    "choice": ExpressionRule(Inflection(rise=5.0), _choice),
+    "list": ExpressionRule(Inflection(rise=3.0), _list),
+    "heading": ExpressionRule(Inflection(pitch=1.0, stretch=1.06, volume=1.0), _heading),
+    "report": ExpressionRule(Inflection(pitch=-1.5, range=0.85, volume=-1.0), _report),
 }
 
 

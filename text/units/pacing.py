@@ -176,7 +176,7 @@ def _laid_out(
     place = LayoutElement.TEXT
     if sourced.end in (Cut.SENTENCE, Cut.PARAGRAPH) and not sourced.last:
         place = place_of(reading.marked.text, sourced.origins[0][0], sourced.origins[-1][1])
-    words = expressed(ReadSentence(sourced.words, sourced.written), reading.language, reading.emphasis)
+    words = expressed(ReadSentence(sourced.words, sourced.written, place), reading.language, reading.emphasis)
     if place is not LayoutElement.TEXT:
         words = with_full_stop(words, reading.notation)
     sourced = replace(sourced, words=words)

@@ -195,15 +195,13 @@ class Segment:
                     found.append(InflectedSpan(start, stress, before))
                 start = max(start, stress)
             found.append(InflectedSpan(start, word.end, inflection, inflection.duration * written))
-        if found and found[-1].inflection.rise and not found[-1].seconds:
-            found[-1:] = self._risen(found[-1])
-        return tuple(found)
+        return tuple(part for span in found for part in self._risen(span))
 
     def _risen(self, span: InflectedSpan) -> Iterator[InflectedSpan]:
         """The span up to its last vowel, nasal or glide, and the rest: in obstruents nobody hears a pitch."""
         last = max((place for place in range(span.start, span.end) if self.script[place] not in _OBSTRUENTS), default=0)
         after = msgspec.structs.replace(span.inflection, rise=0.0)
-        if last <= span.start:
+        if last <= span.start or span.seconds or not span.inflection.rise:
             yield span
             return
         yield InflectedSpan(span.start, last + 1, span.inflection)

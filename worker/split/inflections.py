@@ -44,8 +44,9 @@ EDGE = 3
 
 UNITS_PER_SECOND = 40
 
-RISE_UNITS = 12
-"""Units (0.3 s) that the stressed vowel under a rise has at least: in less, nobody hears where it goes."""
+UNITS_PER_SEMITONE = 1.2
+"""Units that the stressed vowel under a rise has at least for each semitone (30 ms): in less, nobody hears where it
+goes."""
 
 _RISEN = 0.5
 """Fraction of the time under a rise after which its end is reached."""
@@ -93,8 +94,8 @@ def _stretched(prosody: Prosody, spans: Sequence[InflectedSpan]) -> Prosody:
             factor = span.seconds * UNITS_PER_SECOND / now
         wanted[inside] *= factor
         vowel = slice(span.start + 1, min(span.start + 3, span.end + 1))
-        if span.inflection.rise and 0 < (now := wanted[vowel].sum()) < RISE_UNITS:
-            wanted[vowel] *= RISE_UNITS / now
+        if 0 < (now := wanted[vowel].sum()) < (least := UNITS_PER_SEMITONE * span.inflection.rise):
+            wanted[vowel] *= least / now
     if np.array_equal(wanted, old):
         return prosody
     # Rounded so that no error adds up; a phoneme that sounds keeps a unit.

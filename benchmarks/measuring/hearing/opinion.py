@@ -8,6 +8,7 @@ Sources: Reddy et al., "DNSMOS" (2021) for P.808; Reddy et al., "DNSMOS P.835" (
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -68,16 +69,27 @@ class OpinionScorer:
 
     def opinion(self, samples: Pcm) -> Opinion:
         """Scores of mono 16-bit samples at 24 kHz, at least one: the mean over windows of 9 s, one second apart."""
-        floats = soxr.resample(samples.astype(np.float32) / 32768, SAMPLE_RATE, _RATE)
-        while len(floats) < _CLIP:
-            floats = np.concatenate((floats, floats))
-        starts = range(0, (len(floats) - _CLIP) // _RATE * _RATE + 1, _RATE)
-        return Opinion(*np.mean([self._score(floats[start : start + _CLIP]) for start in starts], axis=0).tolist())
+        return Opinion(*np.mean([(self._liked(clip), *self._score(clip)) for clip in _clips(samples)], axis=0).tolist())
 
-    def _score(self, clip: NDArray[np.float32]) -> tuple[float, float, float]:
+    def p808(self, samples: Pcm) -> float:
+        """The first of these scores, which takes a tenth of the time of all."""
+        return float(np.mean([self._liked(clip) for clip in _clips(samples)]))
+
+    def _liked(self, clip: NDArray[np.float32]) -> float:
         [[[p808]]] = self._p808.run(None, {"input_1": _log_mel(clip[:-_HOP])[None]})
+        return float(p808)
+
+    def _score(self, clip: NDArray[np.float32]) -> tuple[float, float]:
         [[[signal, _, overall]]] = self._p835.run(None, {"input_1": clip[None]})
-        return p808, float(np.polyval(_OVERALL, overall)), float(np.polyval(_SIGNAL, signal))
+        return float(np.polyval(_OVERALL, overall)), float(np.polyval(_SIGNAL, signal))
+
+
+def _clips(samples: Pcm) -> Iterator[NDArray[np.float32]]:
+    floats = soxr.resample(samples.astype(np.float32) / 32768, SAMPLE_RATE, _RATE)
+    while len(floats) < _CLIP:
+        floats = np.concatenate((floats, floats))
+    for start in range(0, (len(floats) - _CLIP) // _RATE * _RATE + 1, _RATE):
+        yield floats[start : start + _CLIP]
 
 
 def _log_mel(clip: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -140,10 +140,13 @@ def test_what_is_no_stress_stays(text: str) -> None:
     [
         ("This is *really* important.", {"*really*": "+0.5"}),
         ("Now **do not** touch it.", {"**do": "+0.5", "not**": "+0.5"}),
-        ("**Note:** wait, it's *Peter*'s (*not* mine).", {"**Note:**": "+0.5", "*Peter*'s": "+0.5", "(*not*": "+0.5"}),
+        (
+            "**Note:** wait, it's *Peter*'s, “*not* mine”.",
+            {"**Note:**": "+0.5", "*Peter*'s,": "+0.5", "“*not*": "+0.5"},
+        ),
         ("It costs **12 euros** today.", {"**12": "+0.5", "euros**": "+0.5"}),
         ("I said NEVER do that, it is NOT, mind you, a joke.", {"NEVER": "+0.5", "NOT,": "+0.5"}),
-        ("You asked IT, WHO, NASA and the US.", {}),
+        ("You asked IT and NASA of the US.", {}),
         ("STOP right THERE NOW!", {}),
         ("*All of it is marked.*", {}),
         ("He **said one two three four five six** then.", {}),
