@@ -35,6 +35,10 @@ class Given:
         none.
         """
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without `parts`: the helper that reads long texts (`text.apart`) finds words, and pronounces none."""
+        return {**self.__dict__, "_parts": None}
+
     def __bool__(self) -> bool:
         """True if markup or the lexicon gives any pronunciation."""
         return bool(self._pronunciations or len(self._lexicon))
@@ -46,7 +50,9 @@ class Given:
         Args:
             start, end: the word's span of the text, in characters.
         """
-        if self._over(start, end) or any(self._found(word, part) for part in (PARTS if self._parts else ("",))):
+        if self._over(start, end) or any(
+            self._found(word, part) for part in (PARTS if self._lexicon.by_part else ("",))
+        ):
             return [(0, len(word))]
         return [(found.start, found.end) for found in self._inside(word)]
 

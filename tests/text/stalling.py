@@ -42,7 +42,7 @@ class StallingLexicon(Lexicon):
     def __len__(self) -> int:
         return 1
 
-    def find(self, token: str, language: str) -> LexiconMatch | None:
+    def find(self, token: str, language: str, part: str | None = None) -> LexiconMatch | None:
         if token == "Zebra" and signal.getitimer(signal.ITIMER_PROF)[0]:
             for_ever()
         return None

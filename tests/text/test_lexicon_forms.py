@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from tests.text.test_prosody import KOKORO
 from text.espeak.ipa import from_ipa
 from text.g2p import G2P
+from text.given import Given
 from text.lexicon import Lexicon, line_of, read_entries
+from text.markup.marked import Marked
 from text.pipeline import TextPipeline
 
 PLS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -68,6 +72,8 @@ def test_an_entry_for_a_part_of_speech_is_found_by_the_sentence() -> None:
     pipeline = TextPipeline(G2P(), lexicon=lambda: Lexicon(entries))
     found = [word.phonemes for word in pipeline.words("They polish the Polish polish table.", "en-us", KOKORO)]
     assert (found[1], found[-2]) == ("pˈɑlɪʃ", "pˈOlɪʃ")
+    given = Given(Marked.plain("zork"), Lexicon(entries), "en-us", lambda text, language: [])
+    assert pickle.loads(pickle.dumps(given)).keeps("zork", 0, 4) == [(0, 4)]
     found = [word.phonemes for word in pipeline.words("I zork the zork.", "en-us", KOKORO)]
     assert (found[1] != found[3], found[3]) == (True, "zˈɛd.")
     assert pipeline.settled(["I", "see", "zork", "now"], "en-us") == 2
