@@ -35,6 +35,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
         f"[{_WHO}] [bought|packed|ordered] [{_THING}], [{_THING}], and [{_THING}] [for the trip|this morning|again].",
         f"We need [{_THING}], [{_THING}], [{_THING}] and [{_THING}].",
     ),
+    "aside": (f"[{_WHAT}] ([{_INSERTED}]) [{_DID}].", f"[{_WHAT}] — [{_INSERTED}] — [{_DID}]."),
     "heading": (
         "[The history of|A short guide to|Notes on|How to choose|Working with] [bridges|small gardens|wooden boats|old "
         "clocks|maps]\n\nThe text begins here.",

@@ -33,6 +33,8 @@ def test_a_rule_finds_words_in_all_its_sentences_and_no_other_rule_does(rule: st
     ("text", "words"),
     [
         ("She packed apples, green pears, and bread for the trip.", "apples, pears,"),
+        ("The bridge (built by her uncle) was closed.", "(built by her uncle)"),
+        ("The bridge -- built by her uncle -- was closed.", "built by her uncle"),
         ("Would you like strong black tea or coffee?", "tea"),
         ("“Come in!” said Anna.", "said Anna."),
         ('Anna said, "Come in."', "Anna said,"),

@@ -2,9 +2,10 @@
 
 English questions that can be answered by yes or no rise from their last stress on, and so do statements that ask;
 questions with a question word fall, and choices rise until "or" (Quirk et al., A Comprehensive Grammar of the English
-Language, 1985, 11.5 to 11.23). Tags ("isn't it?") do either, and are left to the model. Items of a list rise until the
-last one, and clauses such as "said Anna" are lower than what is quoted (Wells, English Intonation, 2006). A heading is
-higher and slower (Wichmann, Intonation in Text and Discourse, 2000).
+Language, 1985, 11.5 to 11.23). Tags ("isn't it?") do either, and are left to the model. Items of a list rise until
+the last one, asides are lower and faster (Kutik, Cooper and Boyce, Declination of fundamental frequency in speakers'
+production of parenthetical and main clauses, 1983), and clauses such as "said Anna" are lower than what is quoted
+(Wells, English Intonation, 2006). A heading is higher and slower (Wichmann, Intonation in Text and Discourse, 2000).
 """
 
 from __future__ import annotations
@@ -86,6 +87,28 @@ def _list(sentence: ReadSentence) -> Iterator[int]:
                 yield from sentence.from_stress(end)
 
 
+_ASIDE = 12
+"""Most words of an aside."""
+
+_DASH = re.compile(r"[—–]|--?")
+
+
+def _aside(sentence: ReadSentence) -> Iterator[int]:
+    """Words between parentheses or between two dashes, in a sentence that has others around them."""
+    texts = sentence.texts
+    begun: int | None = None
+    for at, text in enumerate(texts):
+        if begun is None and text.startswith("(") and at:
+            begun = at
+        if begun is not None and re.search(r"\)[.,;:!?…\"”’]*$", text):
+            if at - begun < _ASIDE:
+                yield from range(begun, at + 1)
+            begun = None
+    dashes = [at for at, text in enumerate(texts) if _DASH.fullmatch(text)]
+    if len(dashes) == 2 and dashes[0] > 0 and 1 < dashes[1] - dashes[0] <= _ASIDE + 1 and dashes[1] + 1 < len(texts):
+        yield from range(dashes[0] + 1, dashes[1])
+
+
 def _heading(sentence: ReadSentence) -> Iterable[int]:
     return range(len(sentence.words)) if sentence.layout is LayoutElement.HEADING else ()
 
@@ -127,6 +150,7 @@ RULES = {
     "question": ExpressionRule(Inflection(rise=10.0), _question),
     "choice": ExpressionRule(Inflection(rise=5.0), _choice),
     "list": ExpressionRule(Inflection(rise=3.0), _list),
+    "aside": ExpressionRule(Inflection(pitch=-1.5, stretch=0.96), _aside),
     "heading": ExpressionRule(Inflection(pitch=1.0, stretch=1.06, volume=1.0), _heading),
     "report": ExpressionRule(Inflection(pitch=-1.5, range=0.85, volume=-1.0), _report),
 }
