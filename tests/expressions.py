@@ -37,6 +37,8 @@ for language in ("en", "es", "fr", "hi", "it", "ja", "pt", "cmn"):
     sys.modules["text.normalization.normalize"].rules_of(language)
 sys.modules["text.english.foreign"].rewrites()
 sys.modules["text.english.foreign"].syllable_expression()
+sys.modules["text.english.foreign"]._marks()
+sys.modules["text.english.english"].endings()
 print(json.dumps(found))
 """
 

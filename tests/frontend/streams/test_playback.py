@@ -86,7 +86,7 @@ def timing(position: int, before: dict[str, int], starts: float) -> Any:
     samples waiting before each segment."""
     made: Any = Timing
     return made(
-        SimpleNamespace(urgency=Urgency.LISTENING),
+        SimpleNamespace(urgency=Urgency.LISTENING, progress=SimpleNamespace(arrived=0.0)),
         SimpleNamespace(samples_before=before.__getitem__),
         SimpleNamespace(position=position, starts=lambda _expected: starts, sample_rate=RATE),
     )

@@ -19,7 +19,7 @@ from worker.engines.kokoro import KokoroEngine
 from worker.graph.graph import Graph
 from worker.pcm import snr
 from worker.settings import WorkerSettings
-from worker.split import prepared
+from worker.split import optimized
 from worker.split.prepared import Prepared
 from worker.split.rewrites import stage_files
 from worker.split.rewrites.choice import DEFAULT, Rewrite
@@ -55,7 +55,7 @@ def cut_before(model: Path) -> Iterator[None]:
             return made.manifest.noise, made.manifest.channels
 
         patch.setattr(stage_files, "write_stages", written)
-        patch.setattr(prepared, "optimize_stages", lambda *_: None)
+        patch.setattr(optimized, "optimize_stages", lambda *_: None)
         yield
 
 

@@ -19,7 +19,7 @@ from worker.engine import ProviderUnavailable
 from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.split import prepared
+from worker.split import optimized
 from worker.split import prepared as module
 from worker.split.prepared import Unprepared, prepare
 from worker.split.rewrites import stage_files
@@ -27,7 +27,7 @@ from worker.split.rewrites.stage_files import GENERATOR, SERVED, STAGES, WEIGHTS
 from worker.split.segments.stage import LoadedStage, optimized_name
 from worker.targets import Assignment, StageTarget
 
-OPTIMIZE = prepared.optimize_stages
+OPTIMIZE = optimized.optimize_stages
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def unloadable(model, cut, cache):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage_files, "write_stages", written)
-        patch.setattr(prepared, "optimize_stages", OPTIMIZE)
+        patch.setattr(optimized, "optimize_stages", OPTIMIZE)
         yield
 
 
@@ -308,8 +308,8 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
         self._file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(prepared._Store, "place", full)
-    monkeypatch.setattr(prepared._Store, "holds", lambda *_: False)
+    monkeypatch.setattr(optimized._Store, "place", full)
+    monkeypatch.setattr(optimized._Store, "holds", lambda *_: False)
     with caplog.at_level(logging.WARNING):
         folder = prepare(model, tmp_path / "cache").folder
     assert "No space left on device" in caplog.text
@@ -319,11 +319,11 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
 
 def test_another_processor_makes_the_stages_again(model, cut, tmp_path, monkeypatch):
     stages_of(model, tmp_path / "cache")
-    monkeypatch.setattr(prepared, "processor", lambda: "another one")
+    monkeypatch.setattr(module, "processor", lambda: "another one")
     assert prepare(model, tmp_path / "cache").manifest.processor.startswith("another one ")
-    monkeypatch.setattr(prepared, "cpu_flags", lambda: frozenset({"of another width"}))
+    monkeypatch.setattr(module, "cpu_flags", lambda: frozenset({"of another width"}))
     before = sorted((tmp_path / "cache" / "split").iterdir())
-    assert prepare(model, tmp_path / "cache").manifest.processor == prepared._processor()
+    assert prepare(model, tmp_path / "cache").manifest.processor == module._processor()
     assert sorted((tmp_path / "cache" / "split").iterdir()) == before
 
 

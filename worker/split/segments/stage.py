@@ -19,7 +19,7 @@ from worker.targets import CPU, StageTarget
 
 
 def optimized_name(stage: str) -> str:
-    """The file name of a stage's optimised form, which `worker.split.prepared` makes."""
+    """The file name of a stage's optimised form, which `worker.split.optimized` makes."""
     return Path(stage).with_suffix(".cpu.onnx").name
 
 
