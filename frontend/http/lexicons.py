@@ -56,6 +56,7 @@ async def lexicon(request: web.Request) -> web.Response:
     body=Annotated[bytes, Meta(description="Lines as of `--lexicon`, of the CMU dictionary, or a PLS document (W3C).")],
     example="nginx\tengine x",
     body_type="application/octet-stream",
+    needs_body=False,
 )
 async def put_lexicon(request: web.Request) -> web.Response:
     """Replace the pronunciations kept for the request's API key.

@@ -225,7 +225,7 @@ def _operation(route: Route, schema: Mapping[int, dict[str, Any]]) -> dict[str, 
         described["description"] = route.description
     if route.body is not None:
         content = {"schema": schema[id(route.body)], "example": route.example}
-        described["requestBody"] = {"required": True, "content": {route.body_type: content}}
+        described["requestBody"] = {"required": route.needs_body, "content": {route.body_type: content}}
     return described
 
 

@@ -91,6 +91,8 @@ class Route:
     streams_body: bool = False
     """True if the handler reads the body itself, piece by piece, with limits of its own."""
     error_form: type[ErrorAnswer] = Error
+    needs_body: bool = True
+    """False if a request without a body, or with an empty one, has a meaning."""
 
     @property
     def methods(self) -> tuple[str, ...]:
