@@ -192,7 +192,7 @@ class Heard:
     dry: float = 0.0
     """Monotonic seconds at which nothing was left to play, for the first time; 0: never."""
     gap: str = ""
-    """That gap in words."""
+    """Description of the first gap; empty: there was none."""
 
     def take(self, sound: bytes, since: float) -> None:
         """`since`: when the first sound came, in monotonic seconds."""
@@ -311,7 +311,7 @@ async def strike(to: Server, rng: random.Random, ends: Sequence[str], *, worker:
 
 
 async def run(options: argparse.Namespace, target: Server, wyoming: int) -> tuple[list[Heard], list[Heard]]:
-    """What was heard undisturbed, and while fronts ended. Gaps of the latter are told with the end before them."""
+    """Answers heard undisturbed, and those heard while fronts ended, whose gaps are told with the end before them."""
     rng = random.Random(options.seed)
     strikes = [(True, False)] * options.with_worker + [(False, True)] * options.twice
     strikes += [(False, False)] * (options.ends - len(strikes))

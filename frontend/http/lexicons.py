@@ -25,7 +25,7 @@ class LexiconProblem(msgspec.Struct):
 
 
 class KeptLexicon(msgspec.Struct):
-    """What was kept of a lexicon."""
+    """Number of entries that a lexicon now has, and the lines that were left out."""
 
     entries: Annotated[int, Meta(description="Words that the key's lexicon now has.")]
     problems: Annotated[list[LexiconProblem], Meta(description="Lines that were left out.")]

@@ -1,4 +1,4 @@
-"""Who may use the server: web pages, by their origin and the host they address, and clients with an API key.
+"""Right to use the server: of web pages, by their origin and the host they address, and of clients with an API key.
 
 An origin is RFC 6454's: scheme, host and port. The host name is the guard against DNS rebinding: a web page whose own
 name is made to point at 127.0.0.1 has the same origin as this server to its browser, but can't change the `Host` that

@@ -1,4 +1,4 @@
-"""What a server does for the service manager that started it: it tells its state, and keeps its log file small.
+"""Duties to the service manager that started a server: telling it the state, and keeping the log file small.
 
 It tells by the protocol of sd_notify(3): a notification is a datagram of `NAME=value` lines to the socket that
 `NOTIFY_SOCKET` names. launchd appends standard error to a log file that it never rotates.
