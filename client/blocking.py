@@ -262,7 +262,7 @@ class BlockingClient:
             connected.settimeout(silent)
             if is_ended():
                 raise ConnectionError("interrupted")
-            sent = None if body is None else json.dumps(body)
+            sent = body if body is None or isinstance(body, bytes) else json.dumps(body)
             headers = {"Content-Type": "application/json"} | self._headers | authorization(user_key())
             connection.request(method, where.path + path, sent, headers)
             with connection.getresponse() as answer:

@@ -47,6 +47,12 @@ class Asked:
         """A key for clients that insist on one."""
         return self.key or "none"
 
+    def filled(self, template: str) -> str:
+        """The template with `{url}` (or `{ws}`, or `{scheme}` and `{host}`), `{key}` and `{voice}` filled in."""
+        scheme, _, host = self.url.partition("://")
+        known = {"url": self.url, "ws": f"ws{self.url[4:]}", "scheme": scheme, "host": host}
+        return template.format(**known, key=self.shown_key, voice=self.voice)
+
     @property
     def in_container(self) -> bool:
         return self.url != self.here and "host.docker.internal" in self.url
@@ -91,7 +97,7 @@ def variables(*names: tuple[str, Callable[[Asked], str]], code: str = "") -> Cal
     """Variables for the client's environment: in the file that the user names, else in lines to copy.
 
     Args:
-        code: a line of a program that reads no variable for the address; `{url}`, `{key}`, `{voice}` are filled in.
+        code: lines of a program that reads no variable for the address, as `Asked.filled` takes them.
     """
 
     def change(asked: Asked) -> Change:
@@ -101,8 +107,7 @@ def variables(*names: tuple[str, Callable[[Asked], str]], code: str = "") -> Cal
         if code:
             words = "In the program" if not found else "In the environment and in the program"
             lines = [f"{name}={value}" for name, value in found.items()]
-            filled = code.format(url=asked.url, key=asked.shown_key, voice=asked.voice, ws=f"ws{asked.url[4:]}")
-            return ShownLines(words, "\n".join([*lines, filled]))
+            return ShownLines(words, "\n".join([*lines, asked.filled(code)]))
         if asked.in_container:
             environment = "".join(f"      {name}: {json.dumps(value)}\n" for name, value in found.items())
             hosts = '    extra_hosts: ["host.docker.internal:host-gateway"]\n    environment:\n'
@@ -113,11 +118,7 @@ def variables(*names: tuple[str, Callable[[Asked], str]], code: str = "") -> Cal
 
 
 def shown_lines(words: str, template: str) -> Callable[[Asked], Change]:
-    def change(asked: Asked) -> Change:
-        filled = template.format(url=asked.url, key=asked.shown_key, voice=asked.voice)
-        return ShownLines(words, filled)
-
-    return change
+    return lambda asked: ShownLines(words, asked.filled(template))
 
 
 def in_file(

@@ -234,6 +234,32 @@ CLIENTS = (
         calls=_calls("^/v[12]/speak", ""),
     ),
     Client(
+        "azure",
+        "programs that call Azure's REST interface",
+        shown_lines(
+            "In place of the region's address and key",
+            "{url}/cognitiveservices/v1\nOcp-Apim-Subscription-Key: {key}",
+        ),
+        _by(hearing.azure),
+        "Azure's route",
+        "Voices may keep their names. Azure's Speech SDK can't speak by this server: it has a socket of its own.",
+        calls=_calls("^/cognitiveservices/v1", ""),
+    ),
+    Client(
+        "google",
+        "programs with Google's SDKs",
+        variables(
+            code="from google.auth import api_key\n"
+            "from google.cloud.texttospeech_v1.services.text_to_speech.transports import TextToSpeechRestTransport\n\n"
+            'rest = TextToSpeechRestTransport(host="{host}", url_scheme="{scheme}", '
+            'credentials=api_key.Credentials("{key}"))\n'
+            "client = texttospeech.TextToSpeechClient(transport=rest)",
+        ),
+        _by(hearing.google),
+        "Google's route",
+        calls=_calls("^/v1(beta1)?/text:synthesize", ""),
+    ),
+    Client(
         "orca",
         "Speech Dispatcher: Orca, spd-say, Firefox's reader",
         speech_module,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import json
 import os
 import re
 import subprocess
@@ -101,6 +102,18 @@ def cartesia(url: str, voice: str) -> Heard:
     output = {"container": "wav", "encoding": "pcm_s16le", "sample_rate": SAMPLE_RATE}
     asked = {"mode": "id", "id": voice}
     return posted(url, "/tts/bytes", {"transcript": SENTENCE, "voice": asked, "output_format": output})
+
+
+def azure(url: str, voice: str) -> Heard:
+    document = f'<speak version="1.0" xml:lang="en-US"><voice name="{voice}">{SENTENCE}</voice></speak>'
+    headers = {"Content-Type": "application/ssml+xml", "X-Microsoft-OutputFormat": "riff-24khz-16bit-mono-pcm"}
+    return decoded(BlockingClient(url, headers=headers).whole("/cognitiveservices/v1", document.encode()))
+
+
+def google(url: str, voice: str) -> Heard:
+    asked = {"input": {"text": SENTENCE}, "voice": {"name": voice}, "audioConfig": {"audioEncoding": "MP3"}}
+    answer = json.loads(BlockingClient(url).whole("/v1/text:synthesize", asked))
+    return decoded(base64.b64decode(answer["audioContent"]))
 
 
 def elevenlabs_socket(url: str, voice: str) -> Heard:

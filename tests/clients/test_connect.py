@@ -218,3 +218,4 @@ def test_the_documents_table_is_the_rows() -> None:
     page = (ROOT / "docs" / "clients.md").read_text()
     for client in CLIENTS:
         assert f"| `{client.name}` | {client.title} | {client.way} |" in page
+    assert f"{len(CLIENTS)} connect by one command" in (ROOT / "README.md").read_text()
