@@ -1,7 +1,5 @@
 """Engines as workers describe them, for tests that load none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from shm.engine_info import EngineInfo, VoiceInfo

@@ -1,7 +1,5 @@
 """Copies of espeak-ng's installation, to be damaged."""
 
-from __future__ import annotations
-
 import random
 from importlib.metadata import distribution
 from pathlib import Path

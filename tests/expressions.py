@@ -1,7 +1,5 @@
 """Every regular expression of the product, found where it is compiled: while its modules load, and in its functions."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """A web server of files that misbehaves as it is told, for the tests of downloads."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A process's output, which a thread of the test reads as it comes."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import threading

@@ -4,8 +4,6 @@ A server's start takes as much processor time as ten tests. A file shares one if
 folder's conftest.py that outlives the file.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ratio of two pieces of work's times, on a machine that others use as well."""
 
-from __future__ import annotations
-
 import math
 import signal
 import time

@@ -1,7 +1,5 @@
 """Large packages that few tests use: each of pytest's processes imports all files, and runs the tests of a third."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that take seconds to make, made once per run: by the process of pytest's that needs them first."""
 
-from __future__ import annotations
-
 import atexit
 import fcntl
 import os

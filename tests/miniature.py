@@ -5,8 +5,6 @@ the model was made with `style`). A span is 600 samples at speed 1. After the en
 the exact values, so a test can tell whether every sample arrived once, in order, and of which token it is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Open files by number, on systems with and without `/proc`."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Differences between the machines that tests run on."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from collections.abc import Iterator

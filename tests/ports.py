@@ -1,7 +1,5 @@
 """Ports for servers that a test starts one after another, or whose own choice it can't learn."""
 
-from __future__ import annotations
-
 import random
 import socket
 

@@ -4,8 +4,6 @@
 folder, by whichever test process asks first; the others wait for the lock on its part file.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The project's top-level folders, as pyproject.toml packs them."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How many of a long loop's cases a run takes: `SHARE=0.1` is a tenth of them, from the same seeds."""
 
-from __future__ import annotations
-
 import os
 
 _SHARE = float(os.environ.get("SHARE", "1"))

@@ -4,8 +4,6 @@ The operations and their order are those that torch's exporter makes of Kokoro's
 never cut, is shorter. It sounds like nothing, but loud enough that one wrong sample shows.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from typing import Any, Literal, TypeAlias

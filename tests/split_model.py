@@ -1,7 +1,5 @@
 """A small Kokoro that can be cut (`tests.small_kokoro`), as files: the model, its predictor, stages and voices."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """The arrows between folders and between their rooms, and the imports that a process must not make."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

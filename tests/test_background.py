@@ -1,7 +1,5 @@
 """The tests under `nohup` and in a shell's background, where SIGHUP and SIGINT are ignored from the start."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

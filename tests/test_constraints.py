@@ -1,8 +1,6 @@
 """`constraints.txt` pins what `pyproject.toml` asks for, to versions that it allows, and names no host.
 `constraints-hashes.txt` has the same pins, with hashes, for an installation with Kokoro."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Everything that the documents name exists: files, anchors, modules, commands and their options, metrics, settings."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import re

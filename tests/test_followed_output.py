@@ -1,7 +1,5 @@
 """Followed output: lines are found as they come, and their end is noticed."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """The commands that kokoro-live gives for the installation in which it runs, imitated for each kind of installation."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """docs/origin.md: its counts are those of its rows, and each row shows where by a link, a file or a command."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

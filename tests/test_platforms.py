@@ -1,7 +1,5 @@
 """The project's demands on its system: Linux's folders only where their absence has an answer; macOS imitated."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """Every regular expression of the product: no accidental range, and time that grows with the text's length."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """A third engine: tones at 16 kHz, one a character, in a language that no other engine speaks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 

@@ -1,7 +1,5 @@
 """The yardstick for voice agents: what it hears, and that it hears a server in each way."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Quick forms of all benchmarks, whole: real servers, a real session and kokoro-onnx, on the miniature model."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The long loops of kills: run in parts, and added up."""
 
-from __future__ import annotations
-
 from benchmarks.chaos import COLUMNS, added, arguments_of
 from benchmarks.chaos_forms import places_of
 from tests.chaos.kill_points import FRONT

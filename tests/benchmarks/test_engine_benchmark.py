@@ -1,7 +1,5 @@
 """The engine's benchmark on a small model: every row is measured, ratios are against the published file run whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

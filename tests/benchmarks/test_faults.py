@@ -1,7 +1,5 @@
 """Calls that fail once: a random part of all trials, which a bad outcome ends."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

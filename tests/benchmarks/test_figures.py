@@ -1,7 +1,5 @@
 """Statistics of measurements."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.measuring.figures import Summary, jain, median_interval, percentile

@@ -1,7 +1,5 @@
 """Every parser of foreign bytes reads the fuzzer's kept inputs, or refuses them with an error of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A recording compared with what should sound: gaps of silence are told from samples that are wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

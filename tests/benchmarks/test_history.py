@@ -1,7 +1,5 @@
 """The self-checks that were kept, drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What counts as a head, a comment and an import."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """Modules that load late are measured apart from those that the process has loaded before."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

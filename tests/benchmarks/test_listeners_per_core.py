@@ -1,7 +1,5 @@
 """The listeners that a core carries: the largest number of whom all hear everything."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

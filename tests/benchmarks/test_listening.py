@@ -1,7 +1,5 @@
 """A client's own timing of an answer, against a real socket that answers as a test wants."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`benchmarks.mutations`: each break can still be made, and has tests to notice it."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """Samples that count as audible, and pauses that count as gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

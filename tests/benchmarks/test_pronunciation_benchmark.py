@@ -1,7 +1,5 @@
 """The table of what is read right: every shipped case is counted once, and each class is in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The comparison of sounds: every way is spoken, heard and shown, and nothing twice."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

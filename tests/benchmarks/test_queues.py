@@ -1,7 +1,5 @@
 """A writer killed while it sends: a pipe of its own costs nobody else a message, a shared queue does."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

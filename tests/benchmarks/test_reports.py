@@ -1,7 +1,5 @@
 """Reports: what is written, what is left out, and what comes into the README."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

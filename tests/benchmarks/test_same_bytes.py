@@ -1,7 +1,5 @@
 """What the comparison of two checkouts' answers notices, and what it overlooks on purpose."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The scheduling simulator: work is conserved, and what is known to be better is better."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Static int8 with outputs per channel: a weak channel beside loud ones keeps its own steps."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnxruntime as ort

@@ -1,7 +1,5 @@
 """The kernel's count of an answer's bytes: exact after kills, and a wrong count is heard."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The broken versions of `benchmarks.updates` are broken: each replaces a text that its file has once."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

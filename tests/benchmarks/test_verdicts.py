@@ -1,7 +1,5 @@
 """Targets: met and missed where they should be, and silent on what was not measured."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

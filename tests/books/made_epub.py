@@ -1,7 +1,5 @@
 """EPUBs made for tests, with the habits of many makers."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Bodies of documents with the habits of many makers, and the words of each that are to be spoken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """PDFs made for tests, by pypdf."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

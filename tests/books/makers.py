@@ -1,7 +1,5 @@
 """EPUBs packaged in the ways of many makers, around bodies with the habits of `tests.books.made_markup`."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import unicodedata

@@ -1,7 +1,5 @@
 """Spoken chapters made for tests: each sentence is a tone of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Flags of servers with miniature models, and a server that is killed in several files (`tests.grouping`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

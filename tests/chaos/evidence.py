@@ -1,7 +1,5 @@
 """The promises of a loop of kills, and the file with seed, kills and histories that is kept after a broken promise."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The named places of worker, front and shm code at which a process can be killed, and streams during which one is."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

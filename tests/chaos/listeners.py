@@ -1,7 +1,5 @@
 """Listeners of a server that is being killed: what each asked, what it heard, when, and how it ended."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

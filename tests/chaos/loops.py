@@ -1,7 +1,5 @@
 """Loops that kill processes of a server under load at random moments, and wait each time until all listeners hear."""
 
-from __future__ import annotations
-
 import functools
 import os
 import random

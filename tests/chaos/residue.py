@@ -1,7 +1,5 @@
 """Resources of the machine that a server holds: their counts before and after a loop of kills must be the same."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -1,7 +1,5 @@
 """Listeners who leave in mid-stream: their only ring is free for the next one at once."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

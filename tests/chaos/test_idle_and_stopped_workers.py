@@ -1,7 +1,5 @@
 """Workers killed while they have nothing to do, and workers that are stopped in the middle of their work."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

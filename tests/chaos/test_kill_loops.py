@@ -1,7 +1,5 @@
 """Blackbox: processes of a server with eight listeners killed at random moments, over and over."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

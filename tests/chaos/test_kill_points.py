@@ -1,7 +1,5 @@
 """Whitebox: each named place of worker, front and shm code, killed there: what the listeners notice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Blackbox: kills in quick succession, whenever they strike, of a server with default settings and eight listeners."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

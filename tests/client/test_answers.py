@@ -1,7 +1,5 @@
 """The reasons why a server gave no answer, and the waits of a client that is asked to come again: all end in speech."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Iterator

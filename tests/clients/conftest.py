@@ -1,7 +1,5 @@
 """Servers that the tests of clients share, each started once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import nullcontext
 

@@ -1,7 +1,5 @@
 """A server with keys and a limit, and a client that has used its share up."""
 
-from __future__ import annotations
-
 import contextlib
 
 from tests.system.server import Server

@@ -1,7 +1,5 @@
 """Programs that people play and convert speech with: run where they are installed, missed loudly where not."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

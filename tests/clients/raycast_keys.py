@@ -1,7 +1,5 @@
 """The Raycast extension outside Raycast: installed, bundled with a stand-in for `@raycast/api`, and used by a test."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 No test can press the button in Chromium's own frame: there the extension's settings page says that it was pressed.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`docs/clients.md`: each section names the test that checks it, and each test of a client is named."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

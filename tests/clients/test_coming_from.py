@@ -1,7 +1,5 @@
 """docs/coming-from.md: requests of two other servers' clients, and each address and setting that it names."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

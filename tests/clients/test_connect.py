@@ -1,8 +1,6 @@
 """`kokoro-live connect`: each row's change of real settings files in a home of its own, and a sentence that a real
 server speaks its way."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """FFmpeg's own programs, which half of all players are made of: each format, streamed and whole, short and long."""
 
-from __future__ import annotations
-
 import io
 import json
 import wave

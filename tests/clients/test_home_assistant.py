@@ -1,7 +1,5 @@
 """Home Assistant: its Wyoming integration's own files on the Wyoming port, and requests as wyoming_openai does."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """LiveKit's `openai` plugin, the package itself, in an environment of its own: it is too large for the project's."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import venv

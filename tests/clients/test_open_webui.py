@@ -1,7 +1,5 @@
 """Open WebUI: a key, lists without it, whole MP3 files, and in a call all sentences of an answer at once."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing

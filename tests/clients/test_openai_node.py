@@ -1,7 +1,5 @@
 """OpenAI's own Node SDK against a real server."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The Raycast extension: raw samples under other names for the fields, and an end by hanging up."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 

@@ -3,8 +3,6 @@
 It was never run in Raycast. The tests are slow because they install the libraries (110 MB); `.ci/run` runs them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

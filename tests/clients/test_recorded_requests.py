@@ -1,7 +1,5 @@
 """The requests of clients that can't be run here, as their sources write them, against a server with a key."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

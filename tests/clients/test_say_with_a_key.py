@@ -1,7 +1,5 @@
 """Our own commands against a server that wants a key."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Schemathesis asks a real server all that its own description allows, and much that it doesn't."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Debian's Speech Dispatcher with `spd-say`: our module, a real server, and a sound card that records."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -4,8 +4,6 @@ server, without TLS and over it.
 Slow because it installs them (25 s, and 60 s for Node's 165 MB), as `test_voice_agents.py` does; `.ci/run` runs it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

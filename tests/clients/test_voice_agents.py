@@ -4,8 +4,6 @@ The tests are slow because they install the clients into environments of their o
 machine, plus imports); `.ci/run` runs them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Three servers behind a proxy that is configured by the recipe in deploy/proxies, on ports of the test's own."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

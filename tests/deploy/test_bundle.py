@@ -1,7 +1,5 @@
 """The build's step that brings packages whose declared bounds end before our newest Python."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import zipfile

@@ -1,7 +1,5 @@
 """The container's, compose's and Kubernetes' files, against linters and schemas. Nothing of them is run here."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

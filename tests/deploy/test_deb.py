@@ -1,7 +1,5 @@
 """The Debian package of an environment that stands for the real one: the same paths, files and scripts, without pip."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

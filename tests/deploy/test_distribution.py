@@ -1,7 +1,5 @@
 """The built wheel and sdist install by themselves and speak with Kokoro's voice."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

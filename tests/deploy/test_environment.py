@@ -1,7 +1,5 @@
 """Machines that can't run the project, imitated: one line with the remedy, and nothing is downloaded before it."""
 
-from __future__ import annotations
-
 import ast
 import http.server
 import re

@@ -1,8 +1,6 @@
 """The Home Assistant app's folder, against the format that its supervisor reads; and its start, with a supervisor that
 this file plays."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

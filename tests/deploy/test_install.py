@@ -1,7 +1,5 @@
 """Lines of `make run` while pip installs, and its fallback where the model's packages can't be had."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Alert rules and the dashboard: Prometheus takes them, they alert when they should, all that they name exists."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Three servers behind nginx and behind HAProxy, as the recipes in deploy/proxies configure them; one's dead front."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """The example for Ray Serve, with two replicas of a real Ray."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

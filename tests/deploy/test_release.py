@@ -1,7 +1,5 @@
 """`make release` in a temporary clone, whose Makefile does in an instant what takes minutes."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """When pods come and go: metrics that were recorded of a server, through the autoscaler's own formula."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """A scheduler for a test, closed after it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Contexts over a real scheduler, with the real reader and a worker that speaks whatever it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Conversations on the sockets of every dialect, and what their clients are told."""
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

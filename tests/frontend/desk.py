@@ -1,7 +1,5 @@
 """A scheduler with workers that do what a test says, and listeners to its streams."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

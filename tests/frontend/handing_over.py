@@ -1,7 +1,5 @@
 """The supervisor's side of a front's connections, in the test's own event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A speaker that gives what a test wrote down, and a real server over it on a real socket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

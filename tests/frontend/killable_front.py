@@ -6,8 +6,6 @@ FD is a Unix socket. Its first message carries the memories that outlive a front
 carries it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

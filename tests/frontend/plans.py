@@ -1,7 +1,5 @@
 """Texts, engines' costs and limits for tests of plans: chosen ones, and strategies that draw any."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The worker's end of a real channel, played by the test: it reads orders, and seals what it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import zlib

@@ -1,7 +1,5 @@
 """A text's segments as a request's plan has them, for tests that need no request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from frontend.planning.planner import Limits, plan

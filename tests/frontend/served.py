@@ -1,7 +1,5 @@
 """A server in a thread of its own, for programs that run in the test's thread."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

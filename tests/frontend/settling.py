@@ -1,7 +1,5 @@
 """Waits until nothing is left of what a test has started."""
 
-from __future__ import annotations
-
 import asyncio
 
 import psutil

@@ -1,7 +1,5 @@
 """Two workers and what happens to them, for the tests of several at once."""
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

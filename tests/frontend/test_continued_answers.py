@@ -1,7 +1,5 @@
 """An answer whose front is killed goes on from its successor: the same bytes, whatever the format and the moment."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

@@ -1,7 +1,5 @@
 """A socket whose front is killed goes on from its successor: every event once, and the same audio."""
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A conversation that is cut at any of its events, and replayed from the record, tells its client all, once."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

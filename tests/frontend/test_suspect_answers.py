@@ -1,7 +1,5 @@
 """Answers that fronts may have died of: those at which fewer have died go on first."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

@@ -1,7 +1,5 @@
 """Timers of the event loop, for tests that need them to have acted."""
 
-from __future__ import annotations
-
 import asyncio
 
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT

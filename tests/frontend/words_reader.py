@@ -1,7 +1,5 @@
 """Texts that are written as plans: `6a 24b` is a segment of six words of five a's, and one of 24 words of five b's."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress

@@ -1,7 +1,5 @@
 """The Wyoming port on a real socket, over a scheduler whose worker speaks every order."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator

@@ -4,8 +4,6 @@ It needs root, debootstrap, a package registry, and for arm64 `qemu-user-static`
 The status is 0, or 1 after a failed check, or 3 if a root can't be made.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

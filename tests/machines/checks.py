@@ -1,7 +1,5 @@
 """Each check of one fresh machine: the README's commands, and what they must say where a machine is unfit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A fresh Debian root in a folder, and commands in it as a plain user, with processes that end with their command."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import re

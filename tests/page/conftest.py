@@ -1,7 +1,5 @@
 """One browser for a file's tests, and a server for all files, whose page it shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A page in a browser that a test drives by WebDriver: what is the same whichever protocol carries it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Firefox, driven over WebDriver BiDi (w3.org/TR/webdriver-bidi), which Debian's own build speaks without a driver."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

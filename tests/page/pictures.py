@@ -2,8 +2,6 @@
 `reader-light.png` and `reader-dark.png` while that server's page reads a text. Needs Chromium, and a serif font to be
 proud of (Debian's fonts-noto-core and fonts-inter were used)."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

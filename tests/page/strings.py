@@ -1,7 +1,5 @@
 """The English texts of the page, as its HTML and its modules have them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The tab of other programs in Chromium: their lines are `connect`'s own, they are copied, and a call gives a tick."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import urllib.request

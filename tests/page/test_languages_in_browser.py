@@ -1,8 +1,6 @@
 """The interface's languages, and texts that run from right to left: files for translators, the browser's language and
 the setting, nothing for axe in any of them."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,8 +1,6 @@
 """Listening for long in Chromium: steps, the sleep timer, the system's keys, a server that goes away, the page as an
 app, and a download's progress."""
 
-from __future__ import annotations
-
 import json
 import re
 

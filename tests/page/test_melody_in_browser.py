@@ -1,7 +1,5 @@
 """A sentence's melody: words drawn up, longer, emphasised, by mouse, finger and keys; heard, undone, kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tab of books in Chromium, over a real server: a book is dropped, made, downloaded and deleted."""
 
-from __future__ import annotations
-
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 

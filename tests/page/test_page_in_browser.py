@@ -1,7 +1,5 @@
 """The page at `/` in Chromium, over a real server: what a person does, sees and hears."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The page at `/` in Firefox and WebKit, over a real server: a text is read, steered by keys and clicks, light and
 dark."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page in Chromium: the server's figures, keys, engines without timestamps, and a server that goes away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page's files as they are served: types, revalidation, no key, and no way out of their folder."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The queue in Chromium: who waits and why, what is planned, first sounds, errors; on a phone, without texts."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Browser, expect

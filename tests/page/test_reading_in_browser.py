@@ -1,7 +1,5 @@
 """The page as a reader: pause, back and forward, a click on a word, another speed or voice, all while it reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playwright.sync_api import Page, expect

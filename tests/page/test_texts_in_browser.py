@@ -1,7 +1,5 @@
 """Texts on the page: files that are opened or dropped, and what this browser keeps of what was read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

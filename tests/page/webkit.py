@@ -1,7 +1,5 @@
 """WebKit, Safari's engine, as GTK has it, driven over WebDriver (w3.org/TR/webdriver2) on a screen of Xvfb's."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

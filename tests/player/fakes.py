@@ -1,7 +1,5 @@
 """A sound card that a test drives by hand, and texts whose audio a test gives piece by piece."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The deck: fades, jumps and the record of what sounds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from player.deck import FADE, SHORT_FADE, Deck

@@ -1,7 +1,5 @@
 """The pre-buffer, the timeline, the queue and the sleep watch."""
 
-from __future__ import annotations
-
 import pytest
 
 from player.deck import Deck

@@ -1,7 +1,5 @@
 """Texts that are played while they are written."""
 
-from __future__ import annotations
-
 from random import Random
 
 import msgspec

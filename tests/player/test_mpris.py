@@ -1,7 +1,5 @@
 """MPRIS on a real session bus of the test's own, spoken to as a desktop does it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

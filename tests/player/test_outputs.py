@@ -1,7 +1,5 @@
 """The outputs through miniaudio's null device and through stand-ins for sounddevice and a program."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import platform

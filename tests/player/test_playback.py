@@ -1,7 +1,5 @@
 """Playback with a card that the test pulls from by hand, and audio that comes when the test says."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

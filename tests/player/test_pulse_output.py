@@ -1,7 +1,5 @@
 """The output through PulseAudio, on a recording sound card."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Reels: each sample once, in order, whatever arrives when."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from player.reel import Reel, ReelPlace

@@ -1,7 +1,5 @@
 """Functions that the spawned processes of these tests run. Nothing of pytest's is imported here: they start sooner."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """The descriptors that each process holds, as the kernel lists them (Linux's /proc)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Counts the descriptors that this process has open."""
 
-from __future__ import annotations
-
 import gc
 
 import psutil

@@ -1,7 +1,5 @@
 """An imitated machine that sleeps, for the event loop of the processes that keep deadlines."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Samples that tell their place: sample `i` of the source is different from its 65,535 neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from shm.audio import Pcm

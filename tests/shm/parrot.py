@@ -1,7 +1,5 @@
 """Work of helper processes in tests: a file of its own, because each helper imports it."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A real producer process at the other end of a real channel, and the reader's end of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Files that are whole or absent, and whose names survive a power cut."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """The event loop of a process that sleeps: an imitated clock jumps at any of the loop's waits, or in its work."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import subprocess

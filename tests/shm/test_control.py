@@ -1,7 +1,5 @@
 """The control socket: messages whole and in order, each with its own descriptors, none left open by accident."""
 
-from __future__ import annotations
-
 import os
 import resource
 import select

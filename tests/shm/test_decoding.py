@@ -1,7 +1,5 @@
 """Wrong bytes are `msgspec.DecodeError`, whatever is wrong, and every stored file and message is read so."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each end of a channel is held by one process and once: else its death is not an EOF to the other side."""
 
-from __future__ import annotations
-
 import gc
 import os
 

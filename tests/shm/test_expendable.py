@@ -1,7 +1,5 @@
 """A helper process that may die: each death costs one request, and nothing is left behind."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import itertools

@@ -1,7 +1,5 @@
 """Frames over a real pipe: whole, in order, once, whatever the pipe does to the bytes; or the channel is broken."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import select

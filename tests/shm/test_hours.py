@@ -1,7 +1,5 @@
 """Hours of the day in which books are made."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The board of texts that a front has in the works, as its supervisor reads it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

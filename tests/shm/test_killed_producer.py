@@ -1,7 +1,5 @@
 """A producer killed at each step of a block: what it had committed is whole, what it hadn't is not there."""
 
-from __future__ import annotations
-
 import signal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A child ends when its supervisor does, whatever state either is in, and not before."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """Anonymous memory: reserved in full or refused with a reason, and without anything that could be left behind."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import mmap

@@ -1,7 +1,5 @@
 """Messages in bytes: they come back as they were, the commits fit their record, and nonsense is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 

@@ -1,7 +1,5 @@
 """Counts in files: they outlive whoever is killed, add up over the living and the dead, and are never half there."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

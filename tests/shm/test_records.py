@@ -1,7 +1,5 @@
 """A connection's record: a front that is killed at any store leaves what held before the step, or what holds after."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

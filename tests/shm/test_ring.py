@@ -1,7 +1,5 @@
 """The ring's two ends: what was sealed comes back to the bit, what wasn't is refused, nothing unread is overwritten."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import zlib

@@ -6,8 +6,6 @@ in the pipe; a new generation with a new arena goes on from what was sealed. Dea
 room that they believe they have, as one does that was only stopped.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Iterator

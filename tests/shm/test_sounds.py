@@ -1,7 +1,5 @@
 """Sounds that outlive a front: one that is killed at any store leaves each sound as before the step or after it."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import random

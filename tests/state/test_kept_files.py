@@ -6,8 +6,6 @@
 3. A version was raised -> this version's folder has to be stored alongside the others.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

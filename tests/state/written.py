@@ -6,8 +6,6 @@ stores it. A version of the product that writes another version of a kind (`shm.
 alongside the earlier ones, which stay.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing, suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An environment for commands that run in a test: no settings, folders or servers of whoever runs the tests."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Children that are nothing but a record of what was said to them, and a clock that stands still until it is moved."""
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tuning profiles, written without measuring."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

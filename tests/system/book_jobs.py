@@ -1,7 +1,5 @@
 """A client of /v1/jobs, for tests of a whole server."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import uuid

@@ -1,7 +1,5 @@
 """Environments in which a server's Kokoro engine behaves otherwise: it dies of a text, or rests before each one."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

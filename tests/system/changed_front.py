@@ -1,7 +1,5 @@
 """An environment in which a server's front dies of certain texts, and waits before it loads a language if told to."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Servers that several files share: their tests run in one process of pytest's (`tests.grouping`)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An installation of its own, whose files a test changes: a copy of the program, as an update in place changes it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

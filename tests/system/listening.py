@@ -1,7 +1,5 @@
 """A listener in a thread of its own, to whom things happen meanwhile."""
 
-from __future__ import annotations
-
 import http.client
 import threading
 

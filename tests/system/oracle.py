@@ -4,8 +4,6 @@ The plan and the joins are the product's, so that every sample can be foretold. 
 without them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
 """
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

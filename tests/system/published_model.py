@@ -1,7 +1,5 @@
 """A miniature model on a file server, with the manifest that describes it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

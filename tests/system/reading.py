@@ -4,8 +4,6 @@ The miniature's samples say which token they belong to and where in their segmen
 segment can be read back from the audio. They are compared with a pronouncing dictionary's, word by word.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """A real server: `python -m supervisor serve` as a child of the test, with everything behind it."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """A server that the tests of a file share: a start costs two seconds of processor time, most tests a tenth of that."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`kokoro-live book` with a real server: kills change no byte of the book, and listeners come first."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A run inside onnxruntime ends when its listener has left and another one waits."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Speech that is controlled from its text, through the whole server: pauses, phonemes, a lexicon, words' times."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """A server whose espeak-ng lacks its data: Kokoro speaks without it, and espeak-ng as the engine is refused once."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

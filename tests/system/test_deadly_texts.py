@@ -1,7 +1,5 @@
 """A text that kills the front whenever it is read: the fourth front refuses it, and everybody else is served."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

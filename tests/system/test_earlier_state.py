@@ -3,8 +3,6 @@
 1. The settings, the lexicon and a job of an earlier version -> the server speaks and finishes the job; nothing failed.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whatever keeps an engine from speaking: `serve` ends with its status and one line, and `doctor` has that line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One client's burst of sentences keeps another client waiting no longer than a sentence, and is answered whole."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

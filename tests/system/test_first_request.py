@@ -1,7 +1,5 @@
 """The first listener doesn't wait for a codec: the front has loaded the usual format's before anybody came."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

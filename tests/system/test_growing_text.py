@@ -1,7 +1,5 @@
 """Contexts on the whole server: a killed worker, a front that drains, figures in /status and /metrics."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Kokoro on a fresh machine, with default settings, heard by Whisper: every word is spoken and understood."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

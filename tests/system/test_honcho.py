@@ -1,7 +1,5 @@
 """The Procfile under honcho: started, stopped and refused, with the exit statuses that a script can rely on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """A server whose engine is unloaded while nobody asks for speech."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 from collections.abc import Iterator

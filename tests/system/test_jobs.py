@@ -1,7 +1,5 @@
 """/v1/jobs of a real server: books are made in the background, whatever is killed meanwhile."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """Two workers, either of which is killed at random, again and again, while four listen: every sample right, no cut."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """A real server that lacks a resource, or has too many clients, refuses clearly, and serves again when it can."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """A desktop's media key reaches the player of a running server."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Metrics of a real server: what all its processes count, as a client counted it, whoever is killed meanwhile."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A server that starts without a model fetches it, and goes over to it without a listener noticing."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

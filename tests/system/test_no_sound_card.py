@@ -1,7 +1,5 @@
 """The player of a machine that has nothing to play on."""
 
-from __future__ import annotations
-
 from tests.system.shared import SharedServer
 
 

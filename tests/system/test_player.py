@@ -1,7 +1,5 @@
 """The player on a recording sound card, with a model whose samples say where they belong."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

@@ -1,7 +1,5 @@
 """Real processes, killed and stopped for real: what listeners, the port and the machine notice of it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

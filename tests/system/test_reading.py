@@ -1,7 +1,5 @@
 """The independent reader notices what a listener would: a word, a sample or a pause that is lost, doubled or moved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,8 +1,6 @@
 """The lists of commands of README and docs/trouble.md: each runs as it is written, next to a server and in a home of
 its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

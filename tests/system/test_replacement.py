@@ -1,7 +1,5 @@
 """Workers and fronts that are replaced while they serve: recycled, reconfigured, hanging, without their accelerator."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

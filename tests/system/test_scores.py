@@ -1,7 +1,5 @@
 """Scores through the whole server: what comes back as it was sounds as it did, and an edit is heard where it is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audio that leaves for a client that reads nothing is bounded, in seconds, whatever the format."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

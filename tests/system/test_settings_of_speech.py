@@ -1,7 +1,5 @@
 """Settings of reading and of the cache reach the front of a real server, and do there what they say."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A dialogue through the whole server: every sample is the right voice's, whichever process dies meanwhile."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A server with two workers: killed, stopped, reloaded and drained; the same samples as from one."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The whole server, from HTTP to the engine's samples and back."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

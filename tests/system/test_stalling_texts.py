@@ -1,7 +1,5 @@
 """A rule whose time grows exponentially holds up the sentence that it stalls at, and nobody else."""
 
-from __future__ import annotations
-
 import os
 import re
 import threading

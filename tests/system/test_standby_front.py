@@ -1,7 +1,5 @@
 """Real fronts that die or are stopped, with a spare one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

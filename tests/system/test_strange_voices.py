@@ -1,7 +1,5 @@
 """A voice that nobody has used before speaks its first sentence in windows: no voice waits for anything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts that are segmentation faults in espeak-ng end no stream, and no process that others depend on."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 

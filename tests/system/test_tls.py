@@ -1,7 +1,5 @@
 """Clients over TLS: their answers are whole whichever front is killed, and they are no more local than they are."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import http.client

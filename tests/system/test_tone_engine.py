@@ -1,7 +1,5 @@
 """An engine of another package, with its own sample rate, voices and language, is heard through every dialect."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import io

@@ -1,7 +1,5 @@
 """A server with a tuning profile: it is measured with a real engine, applied, and named by `/status`."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator

@@ -7,8 +7,6 @@
 3. SIGHUP updates after a change of the installation, and only reads the settings otherwise.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A worker's processors and niceness: asked for in settings, had by its process, shown by `/status`."""
 
-from __future__ import annotations
-
 import os
 
 import psutil

@@ -1,7 +1,5 @@
 """The Wyoming port of the whole server: killed workers, replaced fronts, figures, the port's own settings."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from contextlib import closing

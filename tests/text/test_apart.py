@@ -1,7 +1,5 @@
 """Long texts are read in a helper process: with the same result, and a stall there costs a sentence its rules."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """Dictionaries of misaki read in place: the same words, the same phonemes, a tenth of the memory."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Languages of espeak-ng get the phonemes that misaki's own `EspeakG2P` gives, word by word."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from difflib import SequenceMatcher

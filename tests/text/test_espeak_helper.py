@@ -1,7 +1,5 @@
 """No text ends this process: espeak-ng dies in its helper, for one word."""
 
-from __future__ import annotations
-
 import datetime
 import logging
 import os

@@ -1,7 +1,5 @@
 """Rules of expression: each finds words in sentences made up for it, and none in texts that only look so."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.inflections.rules import TEMPLATES, made_up

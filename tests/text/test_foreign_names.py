@@ -2,8 +2,6 @@
 letters show.
 """
 
-from __future__ import annotations
-
 import random
 import string
 import time

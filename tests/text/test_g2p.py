@@ -1,7 +1,5 @@
 """Every word of any text in any language comes out once, in order, and without an error."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

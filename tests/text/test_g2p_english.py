@@ -1,7 +1,5 @@
 """English text as it is really written: what each word becomes, and where it came from."""
 
-from __future__ import annotations
-
 import csv
 import logging
 import re

@@ -1,7 +1,5 @@
 """Growing texts: a sentence is complete once no later word can change it, however the text is cut into pieces."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable, Iterator

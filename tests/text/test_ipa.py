@@ -1,7 +1,5 @@
 """IPA as dictionaries write it, in the model's alphabet."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The language that is spoken: the one asked for, else the voice's own."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

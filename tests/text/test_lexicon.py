@@ -1,7 +1,5 @@
 """The user's lexicon: its lines, how words are found, and its file's changes."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lexicons in the forms of the CMU dictionary and of W3C's Pronunciation Lexicon Specification."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """The user's lexicon wins over normalisation, dictionaries and foreign words, in every language."""
 
-from __future__ import annotations
-
 import pytest
 
 from text.espeak.ipa import ALPHABET

@@ -1,7 +1,5 @@
 """A step of reading that fails at one sentence: all sentences are spoken, in order, and the failure is counted once."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterator

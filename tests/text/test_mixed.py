@@ -1,7 +1,5 @@
 """Foreign words, quotations and sentences are found, and said with the sounds of the request's language."""
 
-from __future__ import annotations
-
 import pytest
 
 from text.espeak.ipa import SOUNDS, adapted

@@ -1,7 +1,5 @@
 """The perceptron's features, its file, and the tagger that learns from another one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The phoneme cache keeps what was asked for last, and never more than it may."""
 
-from __future__ import annotations
-
 import threading
 import tracemalloc
 

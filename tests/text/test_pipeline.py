@@ -1,7 +1,5 @@
 """A text's way to sentences of units and to segments: each word once, in order, a sentence at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The loop over misaki's lexicon, against misaki's own loop over the whole sentence."""
 
-from __future__ import annotations
-
 import csv
 import random
 from collections.abc import Iterator, Sequence

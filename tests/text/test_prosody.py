@@ -1,7 +1,5 @@
 """Headings, items and paragraphs are read as a reader reads them: with a falling end and a pause."""
 
-from __future__ import annotations
-
 import pytest
 
 from text.espeak.ipa import ALPHABET

@@ -1,7 +1,5 @@
 """Questions that rise: which do, and what their words get."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """The time of every rule, and of every way to read a text, grows with the text's length, whatever is repeated in it."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator

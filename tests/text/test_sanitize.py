@@ -1,7 +1,5 @@
 """Characters that sanitising removes, and those that it must leave."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

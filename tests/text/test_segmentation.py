@@ -1,7 +1,5 @@
 """Segmentation: the parts of sentences, the cuts of those that don't fit an engine, and no word lost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

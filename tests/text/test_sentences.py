@@ -1,7 +1,5 @@
 """Where sentences end, and where a full stop, a colon or a newline ends nothing."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

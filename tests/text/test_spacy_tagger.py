@@ -1,7 +1,5 @@
 """spaCy as the tagger of English text, where it and one of its models are installed."""
 
-from __future__ import annotations
-
 import re
 import sys
 from types import ModuleType, SimpleNamespace

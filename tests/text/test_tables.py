@@ -1,7 +1,5 @@
 """The tables of words: each file is read as what the rules expect of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The light tagger's choices, where a word's sound hangs on them."""
 
-from __future__ import annotations
-
 import pytest
 
 from text.english.tagger import LightTagger

@@ -1,7 +1,5 @@
 """The settings of texts: help for each, and values that can't work are refused by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

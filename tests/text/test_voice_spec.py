@@ -1,7 +1,5 @@
 """Voice strings become blends whose weights sum to 1, or errors that name the cure."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

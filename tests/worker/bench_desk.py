@@ -1,7 +1,5 @@
 """A workbench for tests: a scripted engine, inference threads stepped by hand, and the records that were sent."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Generator
 

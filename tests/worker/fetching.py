@@ -1,7 +1,5 @@
 """Helpers that the tests of downloads share: a file, its table, and the state of the directory."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import threading

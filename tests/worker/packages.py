@@ -1,7 +1,5 @@
 """Packages that carry parts of a file, as the registry's do, in a folder that Python searches."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from pathlib import Path

@@ -3,8 +3,6 @@
 Nothing waits and nothing is computed, so minutes pass in milliseconds, and equal crowds always hear the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

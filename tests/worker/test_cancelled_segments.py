@@ -1,7 +1,5 @@
 """A listener leaves while an inference thread is at the segment: when that is cancelled, and for whom."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Generator, Iterator

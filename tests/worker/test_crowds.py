@@ -1,7 +1,5 @@
 """Listeners who come within a few seconds of one another, in simulated time: who hears gaps, and who waits."""
 
-from __future__ import annotations
-
 import random
 from itertools import accumulate
 

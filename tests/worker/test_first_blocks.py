@@ -1,7 +1,5 @@
 """A newcomer's first block has the engine for itself, as far as no listener runs dry meanwhile."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Generator

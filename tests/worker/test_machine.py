@@ -1,7 +1,5 @@
 """Processors whose int8 arithmetic saturates."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

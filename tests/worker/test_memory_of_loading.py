@@ -1,7 +1,5 @@
 """Memory that a worker doesn't keep: modules that it never needs, and the free pages of a loaded engine."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

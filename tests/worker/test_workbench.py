@@ -1,7 +1,5 @@
 """The worker's choice of the next block, and what it writes."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import time

@@ -1,7 +1,5 @@
 """Every step of the engine is counted, whatever its end."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import numpy as np

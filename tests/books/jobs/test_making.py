@@ -1,7 +1,5 @@
 """One job of the server: what pauses it, what ends it, and what counts as a death."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import threading

@@ -1,7 +1,5 @@
 """Books for tests, and the orders to make them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from books.book import BlockKind, Book, Chapter, TextBlock

@@ -1,7 +1,5 @@
 """A speaker for tests: each passage is a tone of its own, and nothing is said twice in another way."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Callable

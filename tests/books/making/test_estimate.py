@@ -1,7 +1,5 @@
 """Estimates of a book's length and of the work that it takes."""
 
-from __future__ import annotations
-
 from books.book import BlockKind, Chapter, TextBlock
 from books.making.progress import Pace, pace_of, spoken_seconds
 from books.making.settings import BookPauses, BookSettings

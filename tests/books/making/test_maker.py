@@ -1,7 +1,5 @@
 """Books are made once, go on after any end, and their files agree with their text."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Chapters by number, and the file with the cast."""
 
-from __future__ import annotations
-
 import pytest
 
 from books.book import BookError, Chapter

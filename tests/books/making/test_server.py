@@ -1,7 +1,5 @@
 """A server as the speaker of a book: what is asked again, and what never is."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import io

@@ -1,7 +1,5 @@
 """EPUBs of many makers' habits: each is a book, or one clear error."""
 
-from __future__ import annotations
-
 import pytest
 
 from books.book import Book, BookError, Matter

@@ -1,7 +1,5 @@
 """EPUBs of many makers' habits are books of which the right words are spoken, or one clear error each."""
 
-from __future__ import annotations
-
 import functools
 import random
 import re

@@ -1,7 +1,5 @@
 """Word's and OpenDocument's texts, and captions: headings, lists, rows of tables; and what isn't to be read."""
 
-from __future__ import annotations
-
 import pytest
 
 from books.book import BlockKind, Book

@@ -1,7 +1,5 @@
 """Plain text, Markdown, saved pages and PDF as books."""
 
-from __future__ import annotations
-
 import pytest
 
 from books.book import BlockKind, Book, BookError, Matter, language_tag

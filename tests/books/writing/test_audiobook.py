@@ -1,7 +1,5 @@
 """Finished audio files, read back by libraries that had no part in writing them."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

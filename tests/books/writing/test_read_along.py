@@ -1,7 +1,5 @@
 """The EPUB with media overlays: valid for epubcheck, and its clips are the sentences."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

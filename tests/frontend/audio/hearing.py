@@ -1,7 +1,5 @@
 """Something to encode, and ears: files decoded by PyAV, which is FFmpeg, and compared with what went in."""
 
-from __future__ import annotations
-
 import functools
 import io
 from dataclasses import dataclass

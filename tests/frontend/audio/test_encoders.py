@@ -1,7 +1,5 @@
 """Every format at several rates and lengths: what was encoded in pieces sounds like what went in, up to its end."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct

@@ -1,7 +1,5 @@
 """Encoders alongside the event loop: one call at a time, nothing left when the caller goes, few threads."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """Raw formats: telephony's companding and floats, as a decoder reads them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Contexts: when a growing text is spoken, what a flush gives, and what an end gives back."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

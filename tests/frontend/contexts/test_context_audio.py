@@ -1,7 +1,5 @@
 """A context's audio: words go with the first audio after them, and a closed encoder isn't touched again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """Flushes: each is reported once, after its audio, if its client wants to hear of it."""
 
-from __future__ import annotations
-
 from frontend.contexts.context import Flushes
 from frontend.contexts.events import Flushed
 from frontend.contexts.journal import Settled

@@ -1,7 +1,5 @@
 """A socket's notes: a successor continues a context after what was told, and what was told whole is forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

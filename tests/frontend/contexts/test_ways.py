@@ -1,7 +1,5 @@
 """Every way by which a growing text comes begins its sentences as early as `--growing-text` says."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,7 +1,5 @@
 """Countdowns: they act when their time is over, and only then."""
 
-from __future__ import annotations
-
 from frontend.contract.countdown import Countdown
 from tests.frontend.timers import due_timers_act
 

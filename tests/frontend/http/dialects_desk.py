@@ -1,7 +1,5 @@
 """The dialects on a real server, over a scheduler whose worker speaks every order."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping

@@ -1,7 +1,5 @@
 """The three services of the sockets: addresses, texts to speak, and errors in their own forms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import aiohttp

@@ -1,7 +1,5 @@
 """The front's HTTP side as the front itself runs it, on a socket of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """A server's desk of jobs over HTTP, without a book maker."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

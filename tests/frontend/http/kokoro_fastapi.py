@@ -1,7 +1,5 @@
 """Requests in the form of Kokoro-FastAPI's clients, and their answers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

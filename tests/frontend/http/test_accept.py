@@ -1,7 +1,5 @@
 """`Accept`: which headers choose the audio's format, and which leave it as it is."""
 
-from __future__ import annotations
-
 import io
 import json
 import wave

@@ -1,7 +1,5 @@
 """Every bad request of the corpus gets its status in OpenAI's shape, opens no stream, and harms nobody."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

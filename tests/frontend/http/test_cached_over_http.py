@@ -1,7 +1,5 @@
 """The cache and interruptions, as a client sees them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

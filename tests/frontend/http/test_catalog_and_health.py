@@ -1,7 +1,5 @@
 """The lists that clients fill their menus from, and what monitors ask."""
 
-from __future__ import annotations
-
 import aiohttp
 import pytest
 

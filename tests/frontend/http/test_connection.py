@@ -1,7 +1,5 @@
 """One connection: the time for a head, when it waits for its client, and what is told of its end."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Clients that are slow or silent, over real sockets: each has so much time for a head, a body and between requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

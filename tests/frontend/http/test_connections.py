@@ -1,7 +1,5 @@
 """Many connections, over real sockets: the number of places, requests in a row, and a system that lacks acceptor."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from types import SimpleNamespace

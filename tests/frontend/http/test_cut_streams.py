@@ -1,7 +1,5 @@
 """Streams whose client leaves, pauses or never reads, over real sockets: no other client loses anything."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct

@@ -1,7 +1,5 @@
 """The defaults of a request that names no voice, no pace and no format: one setting each, in every protocol."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dialogues: each turn has its voice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

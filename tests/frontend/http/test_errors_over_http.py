@@ -1,7 +1,5 @@
 """Every failure around the handlers is answered in OpenAI's shape; the log's details stay in the log."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

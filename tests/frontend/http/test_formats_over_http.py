@@ -1,7 +1,5 @@
 """The audio formats over real sockets: types, lengths, ends, and clients that are slow or gone."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import io

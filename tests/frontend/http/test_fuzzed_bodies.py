@@ -1,7 +1,5 @@
 """Every body of any bytes is a call whose fields are right, or is answered with 400 that says what is wrong."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

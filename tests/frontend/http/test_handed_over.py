@@ -1,7 +1,5 @@
 """Connections whose copy the supervisor has: their clients see each end at once, and a front's death ends none."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

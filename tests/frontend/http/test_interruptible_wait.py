@@ -1,7 +1,5 @@
 """The wait for a client's next message: a message, its time, or the server ends it."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

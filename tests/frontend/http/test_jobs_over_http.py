@@ -1,7 +1,5 @@
 """Uploads of books over HTTP, refused and taken, with nobody who makes them."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """`stream_format: "jsonl"`: numbered lines of JSON, from the form to the totals."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Fields of Kokoro-FastAPI's requests: each has its effect, or the answer names it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import aiohttp

@@ -1,7 +1,5 @@
 """Kokoro-FastAPI's further paths: captions, phonemes, names of voices and SSML."""
 
-from __future__ import annotations
-
 import json
 
 import aiohttp

@@ -1,7 +1,5 @@
 """The library of each key: kept, fetched, the oldest of too many gone, and nothing for another key or without one."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests that aren't HTTP, that stop in the middle, or that name another server: one answer, and next to no log."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

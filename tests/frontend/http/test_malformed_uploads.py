@@ -1,7 +1,5 @@
 """Multipart bodies that are no upload of a book: refused, and nothing is kept."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Manners of speaking in plain words, and in other services' numbers: what they come to, and what is named instead."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The ends of messages in a WebSocket's bytes, however the bytes are cut."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

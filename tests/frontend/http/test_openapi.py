@@ -1,7 +1,5 @@
 """The API's description: all routes and nothing else, every field explained, and answers that are as it says."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """POST /dev/phonemize, and phonemes sent in place of a text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The player's operations over HTTP, with a player that does what a test wrote down."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """POST /v1/pronunciation, and pronunciations of one request."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores that are wrong: 400, naming the place."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

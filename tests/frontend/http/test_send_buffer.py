@@ -1,7 +1,5 @@
 """The bound on the system's send buffer, by the bytes that a real connection takes for a client that reads nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sentences on the wire: an event before the audio in which each begins."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A session's requests on the wire, primed silence, and what the cache's labels say."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import wave

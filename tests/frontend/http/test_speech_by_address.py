@@ -1,7 +1,5 @@
 """GET /v1/audio/speech: a player that takes an address hears the text that stands in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.frontend.http_fakes import FakeSpeaker, asking, speech

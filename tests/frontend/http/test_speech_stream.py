@@ -1,7 +1,5 @@
 """POST /v1/audio/speech over real sockets: every sample arrives, or the client can tell that it didn't."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import logging

@@ -1,7 +1,5 @@
 """`stream_format: "sse"`: OpenAI's events, to the letter."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

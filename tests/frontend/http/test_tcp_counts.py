@@ -1,7 +1,5 @@
 """What the kernel counts of a connection, on a real one."""
 
-from __future__ import annotations
-
 import select
 import socket
 

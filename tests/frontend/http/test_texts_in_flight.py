@@ -1,7 +1,5 @@
 """Texts that fronts have died of, over HTTP: refused with a reason; a suspected one that is answered is cleared."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import AsyncIterator

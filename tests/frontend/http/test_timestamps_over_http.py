@@ -1,7 +1,5 @@
 """Word timestamps on the wire: in events before their audio, with a clip, and as Kokoro-FastAPI's users know them."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Web pages that are read by their address: with a setting, from public addresses, within limits."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

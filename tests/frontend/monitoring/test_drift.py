@@ -1,7 +1,5 @@
 """A machine that becomes slower is noticed, within a stream or over days, once; noise and other engines are not it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

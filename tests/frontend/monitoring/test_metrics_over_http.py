@@ -1,7 +1,5 @@
 """The counts of /metrics equal the answers that the clients saw."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

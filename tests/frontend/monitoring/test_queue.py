@@ -1,7 +1,5 @@
 """The queue in /status: each stream's state, plans and predicted first sound; first sounds of the last hour."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

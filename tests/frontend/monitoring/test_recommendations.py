@@ -1,7 +1,5 @@
 """Each rule speaks when its figure says so, cites it, and is silent otherwise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

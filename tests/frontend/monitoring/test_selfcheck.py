@@ -1,7 +1,5 @@
 """The self-check: when it is due and nobody listens, it speaks, remembers, and says so when it has become slower."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`/status` says what is the case, leaves out what nobody knows, and keeps texts to itself."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

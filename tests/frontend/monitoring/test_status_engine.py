@@ -1,7 +1,5 @@
 """`/status` on execution providers: which stage runs where, what trials found, and what is being tried."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

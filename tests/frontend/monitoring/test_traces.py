@@ -1,7 +1,5 @@
 """Traces: the slowest requests of an hour and the latest ones are kept, and no others."""
 
-from __future__ import annotations
-
 from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import LATEST, SLOWEST, RecentTraces
 from shm.messages import BlockTimes

@@ -1,7 +1,5 @@
 """Processor seconds and energy for each second of speech: counted by process and stage, shared out by time."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

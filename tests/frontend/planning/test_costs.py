@@ -1,7 +1,5 @@
 """Costs that are expected of segments, from those of earlier ones."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """A user's own cut marks: segments end after them, each word is spoken once, and nothing else changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

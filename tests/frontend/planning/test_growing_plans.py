@@ -1,7 +1,5 @@
 """Plans of growing texts: they depend on the text and its flushes, and wait where a short sentence may join another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

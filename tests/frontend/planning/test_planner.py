@@ -1,7 +1,5 @@
 """Where texts are cut: soon for the first sound, at good places, ahead of playback, and nothing lost in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The reader tells how long reading and planning took, for each segment and apart from each other."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a row of units is cut: no other cuts are cheaper, and each place that must be found is found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate, combinations, pairwise
 from random import Random

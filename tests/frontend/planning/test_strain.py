@@ -1,7 +1,5 @@
 """A machine under strain plans with reserve: imitated /sys, and a worker that slows down as such machines do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The front's desk and a player at the other end of a socket pair, who may die."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Admission of listeners, of one client's bursts, of whole clips, and on a machine that is full."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import replace

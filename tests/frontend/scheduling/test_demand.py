@@ -1,7 +1,5 @@
 """Admission: who fits is served in time by a nearest-deadline scheduler, and who doesn't is told when."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Streams over real channels, with a worker that does what the test says: order, credit, deaths, changes of engine."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

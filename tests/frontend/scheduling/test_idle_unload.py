@@ -1,7 +1,5 @@
 """When the front tells the supervisor that its workers may rest, and that it needs them again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

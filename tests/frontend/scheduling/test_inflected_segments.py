@@ -1,7 +1,5 @@
 """Inflected segments: ordered with their spans, from an engine that follows them, and cached for these alone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A text's plan stays the same while the measured costs change."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 

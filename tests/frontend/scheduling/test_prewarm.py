@@ -1,7 +1,5 @@
 """Phrases spoken ahead: when nobody else is, again after an interruption, and in the cache from then on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """A stream whose listener is about to run dry has its rest cut again; no other stream's plan is touched."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any

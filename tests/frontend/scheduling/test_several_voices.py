@@ -1,7 +1,5 @@
 """A stream whose segments have different voices: each is ordered, cached and resumed with its own."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 
 import pytest

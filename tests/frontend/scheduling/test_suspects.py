@@ -1,7 +1,5 @@
 """Suspects: which segment is to blame for a worker's death, how often it is tried again, and alongside which others."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -1,7 +1,5 @@
 """When a worker is late, on a loop whose clock is moved by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The front's settings: the limits refuse what can't work."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

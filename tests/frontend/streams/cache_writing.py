@@ -1,7 +1,5 @@
 """Segments for tests of the cache, and a writer of them, which other processes run without what pytest imports."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Joins: silence at ends goes, pauses come, no step, no drift, and pieces don't matter."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

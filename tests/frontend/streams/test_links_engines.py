@@ -1,7 +1,5 @@
 """Several workers with different engines: each new stream takes the best one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A worker of several dies: what it had is made by others, and nothing is lost, doubled or out of order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """A text whose front was killed: its successor orders only the samples that no worker has sealed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Callable
 

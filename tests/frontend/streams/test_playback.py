@@ -1,7 +1,5 @@
 """Playback: the times at which a listener hears samples, and those at which the next ones must exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any

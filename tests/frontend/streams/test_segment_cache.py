@@ -1,7 +1,5 @@
 """The segment cache: what was kept is found, bounds hold, and a damaged disk is a miss."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

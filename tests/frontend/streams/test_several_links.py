@@ -1,7 +1,5 @@
 """Several workers at once: who gets what, and how much they take together."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

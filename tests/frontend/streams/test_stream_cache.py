@@ -1,7 +1,5 @@
 """Segments that were spoken before, in another request's text: repeated, labelled, and never half."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Streams where several things meet: plans made again, cached parts, pauses of listeners, deaths of workers."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

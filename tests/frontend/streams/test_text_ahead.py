@@ -1,7 +1,5 @@
 """The board of texts while a text is read ahead."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

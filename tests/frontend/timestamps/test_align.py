@@ -1,7 +1,5 @@
 """Marks of scripts become times of words, whatever an engine marks and whatever joins do to the samples."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The announcement of the Wyoming port where there is nothing to announce it on."""
 
-from __future__ import annotations
-
 import socket
 from typing import cast
 

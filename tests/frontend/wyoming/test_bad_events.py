@@ -1,7 +1,5 @@
 """Bad input on the Wyoming port: an `error` event that says why, nobody else disturbed, nothing left."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

@@ -1,7 +1,5 @@
 """Wyoming's own client on the Wyoming port: descriptions, whole texts, and texts that come in pieces."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -5,8 +5,6 @@ the files of `/proc` answer by who asks. Names in modules, and limits of sockets
 for all.
 """
 
-from __future__ import annotations
-
 import sys
 from types import FrameType
 

@@ -1,7 +1,5 @@
 """Folders that macOS lacks, and paths of /dev/fd, which duplicate a descriptor there: its offset is shared."""
 
-from __future__ import annotations
-
 import builtins
 import errno
 import io

@@ -1,7 +1,5 @@
 """A selector with a descriptor of its own, as macOS's kqueue(2) has one, which another selector may watch."""
 
-from __future__ import annotations
-
 import select
 import selectors
 from typing import Any

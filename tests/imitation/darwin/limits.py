@@ -1,7 +1,5 @@
 """Limits of pipes and of open files, and units that differ."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import resource

@@ -1,7 +1,5 @@
 """Names of Linux that Python's modules don't have on macOS."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

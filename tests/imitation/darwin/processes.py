@@ -1,7 +1,5 @@
 """Child processes are on macOS as well, whatever environment they are given."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

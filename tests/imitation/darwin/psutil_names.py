@@ -1,7 +1,5 @@
 """psutil, without what its version for macOS lacks. Nothing imports it sooner for that."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder

@@ -1,7 +1,5 @@
 """Objects of `shm_open`: names of up to 31 bytes, a size that is set once and rounded up to pages."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Unix sockets as macOS has them (no abstract names, short paths, no SOCK_SEQPACKET, 8 KiB between two ends), and one
 address of loopback only."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """`sys.platform` and `platform`, as macOS answers."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from types import ModuleType

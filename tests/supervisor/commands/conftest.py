@@ -1,7 +1,5 @@
 """Each command runs without the settings, folders and servers of whoever runs the tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.supervisor.clean_environment import clean_environment

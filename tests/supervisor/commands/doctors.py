@@ -1,7 +1,5 @@
 """`kokoro-live doctor` on a machine of the test's own, and its findings."""
 
-from __future__ import annotations
-
 import json
 import types
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running `kokoro-live say`, in this process or as a child."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process

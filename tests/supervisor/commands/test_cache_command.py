@@ -1,7 +1,5 @@
 """`kokoro-live cache`: what is kept is shown with its size and age, and is gone after it was cleared."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """`kokoro-live doctor`: every finding has its verdict and its cure."""
 
-from __future__ import annotations
-
 import os
 import resource
 import socket

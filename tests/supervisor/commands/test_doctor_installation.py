@@ -1,7 +1,5 @@
 """`kokoro-live doctor` on what is installed: Python, packages, the product's own files, espeak-ng, spaCy."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import urlsafe_b64encode
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kokoro-live doctor` on execution providers: what is there, what is taken, and why not the others."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

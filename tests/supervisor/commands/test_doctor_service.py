@@ -1,7 +1,5 @@
 """`kokoro-live doctor` on what else runs on the machine, and on what starts at login."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

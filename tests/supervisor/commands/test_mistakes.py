@@ -1,7 +1,5 @@
 """The commonest mistakes, as a new user types them: each is answered with the next step, and nothing is spoken."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator

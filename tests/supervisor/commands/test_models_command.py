@@ -1,7 +1,5 @@
 """`kokoro-live models`, as a user and as a script sees it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

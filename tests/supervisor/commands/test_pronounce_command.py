@@ -1,7 +1,5 @@
 """`kokoro-live pronounce` shows the ways to say a word, and keeps one in the lexicon."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from click.testing import CliRunner, Result

@@ -1,7 +1,5 @@
 """`kokoro-live read` shows how a text is read, and why."""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 

@@ -1,7 +1,5 @@
 """Rehearsal: the sound that a new version must have to be taken, and its callers."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """`kokoro-live say`: to a file, a pipe or a player, through a server or without one."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pty

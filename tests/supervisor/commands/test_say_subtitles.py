@@ -1,7 +1,5 @@
 """`kokoro-live say --subtitles`, through a server or without one."""
 
-from __future__ import annotations
-
 import base64
 import io
 import wave

@@ -1,7 +1,5 @@
 """`kokoro-live status`, against a real server, against none, and against what is no server of ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

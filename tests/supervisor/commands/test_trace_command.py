@@ -1,7 +1,5 @@
 """`kokoro-live trace`, against a real server of a miniature model: its places are those of all processes, in order."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path

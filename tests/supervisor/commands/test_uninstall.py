@@ -1,7 +1,5 @@
 """`kokoro-live update` says what the installation knows; `uninstall` finds all that the other commands wrote."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

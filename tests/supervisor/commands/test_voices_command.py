@@ -1,7 +1,5 @@
 """`kokoro-live voices`: the list of the server that runs, or of the engine that would speak."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

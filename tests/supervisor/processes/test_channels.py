@@ -1,7 +1,5 @@
 """Channels between a front and a worker: memory of their own, and nothing that the supervisor keeps."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

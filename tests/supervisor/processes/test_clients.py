@@ -1,8 +1,6 @@
 """The player and the maker of books: started when a front wants them, told of it, restarted after a death, gone when
 idle."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """The supervisor's copies of connections: who gets them, who inherits them, and when they end."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import socket

@@ -1,7 +1,5 @@
 """Imports of a child process."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

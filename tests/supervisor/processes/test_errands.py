@@ -1,7 +1,5 @@
 """Trials and fetches: one at a time, once each, bounded, and never the reason that anything else waits or ends."""
 
-from __future__ import annotations
-
 import logging
 import signal
 

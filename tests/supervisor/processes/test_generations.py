@@ -1,7 +1,5 @@
 """Generations that follow one another while streams go on: standbys, successors, settings, providers."""
 
-from __future__ import annotations
-
 import signal
 
 import msgspec

@@ -1,8 +1,6 @@
 """Handovers between processes: whichever step is the last one that a process takes before it is stopped for ever, the
 others go on within a limit."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 

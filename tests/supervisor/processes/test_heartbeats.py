@@ -1,7 +1,5 @@
 """Processes that hang, are stopped, starved or slow, and a supervisor that sleeps: replayed without a process."""
 
-from __future__ import annotations
-
 import random
 import signal
 

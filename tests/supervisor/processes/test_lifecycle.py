@@ -1,7 +1,5 @@
 """Histories of children that start, die and are told to stop, replayed without a process and without waiting."""
 
-from __future__ import annotations
-
 import random
 import signal
 

@@ -1,7 +1,5 @@
 """A worker that loads has a deadline; what it loaded for is given up as after a crash, and the next one speaks."""
 
-from __future__ import annotations
-
 import signal
 
 import msgspec

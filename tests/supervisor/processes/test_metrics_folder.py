@@ -1,7 +1,5 @@
 """The folder for counts: one server's alone, gone when it ends, and what a killed one left is cleared away."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """SIGHUP, as the program sees it: who is replaced because of what has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

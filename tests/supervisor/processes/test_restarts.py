@@ -1,7 +1,5 @@
 """Times at which a dead process is started again, and kills of processes that serve, as fast as they come up."""
 
-from __future__ import annotations
-
 import pytest
 
 from shm.messages import ChildProgress, ChildReady, Connect, Started

@@ -1,7 +1,5 @@
 """Workers that rest because nobody asks for speech: histories replayed without a process and without waiting."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """Real children: how each ended; and fronts that are forked, or can't be, with the orphans that they leave."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

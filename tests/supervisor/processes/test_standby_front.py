@@ -1,7 +1,5 @@
 """The spare front: when there is one, and what becomes of it."""
 
-from __future__ import annotations
-
 import signal
 
 from shm.messages import Connect, Drain, StandBy, Started

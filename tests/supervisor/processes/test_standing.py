@@ -1,7 +1,5 @@
 """The lifecycle's report on the whole server, replayed without a process."""
 
-from __future__ import annotations
-
 import signal
 
 from shm.messages import BootFailure, Started

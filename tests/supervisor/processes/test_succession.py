@@ -5,8 +5,6 @@
 3. A rehearsal that fails, can't be started or lasts too long, and a system that refuses the exec -> one line.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

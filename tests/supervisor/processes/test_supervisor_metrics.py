@@ -1,7 +1,5 @@
 """The supervisor's counts (restarts, refused providers, roles that are up), and its reports on processes."""
 
-from __future__ import annotations
-
 import signal
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A text that is in the works whenever a front dies is refused; a kill from outside is held against no other text."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """Delayed actions on a clock that jumps, stands still, and runs while an action does."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

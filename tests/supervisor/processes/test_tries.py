@@ -1,7 +1,5 @@
 """Roles that keep dying or can't start: each is tried again after minutes, for ever, or has another way out."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 from collections.abc import Callable

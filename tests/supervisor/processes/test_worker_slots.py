@@ -1,7 +1,5 @@
 """Several workers, each in a slot with a life of its own, replayed without a process."""
 
-from __future__ import annotations
-
 import signal
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A command that takes all settings, and what it was given."""
 
-from __future__ import annotations
-
 import click
 from click.testing import CliRunner, Result
 

@@ -1,8 +1,6 @@
 """Every setting with values of every type, in a file and as a flag: refused in one line that names it, or taken as it
 is written, and alike by `serve` and by `doctor`."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import tomllib

@@ -1,7 +1,5 @@
 """The logs of a server's processes: for people, for programs, and what is not in them."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Settings from flags, variables and the file: which one wins, and what happens to those that make no sense."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings of earlier versions: each is named in one line, and the command goes on without it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

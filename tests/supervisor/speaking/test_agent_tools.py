@@ -1,7 +1,5 @@
 """The tools of `kokoro-live mcp` over a player that only notes what it is told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

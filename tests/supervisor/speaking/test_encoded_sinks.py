@@ -1,7 +1,5 @@
 """Files of each format, written from samples that may be cut anywhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import av

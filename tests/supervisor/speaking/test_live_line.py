@@ -1,7 +1,5 @@
 """`kokoro-live play`'s line and its keys, in a terminal of the test's own."""
 
-from __future__ import annotations
-
 import os
 import pty
 import sys

@@ -1,7 +1,5 @@
 """Commands that have the server play a text, interrupted before the server has said what the text is called."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import signal

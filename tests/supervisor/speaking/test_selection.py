@@ -1,7 +1,5 @@
 """`kokoro-live play --selection`: the text that is marked in a window, by the desktop's own commands."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator

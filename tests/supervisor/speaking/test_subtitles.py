@@ -1,7 +1,5 @@
 """Cues: how much text is shown at once, for how long, and where it is cut."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

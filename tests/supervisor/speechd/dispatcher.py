@@ -1,7 +1,5 @@
 """A dispatcher that starts the module and speaks its protocol, and a server whose answers a test decides."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

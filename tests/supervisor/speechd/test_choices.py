@@ -1,7 +1,5 @@
 """Texts, voices and signs as the module makes them of what Speech Dispatcher sends."""
 
-from __future__ import annotations
-
 import io
 import socket
 from pathlib import Path

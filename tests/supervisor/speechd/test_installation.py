@@ -1,7 +1,5 @@
 """`install-speechd` and `uninstall-speechd`: only the user's files, and only our lines in them."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

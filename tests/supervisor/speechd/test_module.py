@@ -1,7 +1,5 @@
 """The module as Speech Dispatcher sees it: each command's answer, and what becomes of an utterance."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

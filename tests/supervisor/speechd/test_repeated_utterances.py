@@ -1,7 +1,5 @@
 """Utterances that were spoken before, on a whole server: its cache has them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

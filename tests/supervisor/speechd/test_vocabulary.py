@@ -1,7 +1,5 @@
 """Short texts: espeak-ng says them at first, and the server's voice once it has made their sounds."""
 
-from __future__ import annotations
-
 import re
 import string
 from pathlib import Path

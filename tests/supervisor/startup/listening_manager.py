@@ -1,7 +1,5 @@
 """A service manager's side of sd_notify(3): a real datagram socket, and what came to it."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Listening where others can reach it needs a key, or to be said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

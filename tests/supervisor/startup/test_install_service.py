@@ -1,7 +1,5 @@
 """`kokoro-live install-service` and `uninstall-service`: what launchd and systemd are given, as they read it."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import plistlib

@@ -1,7 +1,5 @@
 """The datagrams of sd_notify(3), on real sockets."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,8 +1,6 @@
 """`serve` and `doctor` make the same checks: for every requirement, `serve` ends with its status and one line, and
 `doctor` has that line with a cross and a cure."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """A real `serve` under a service manager's protocol: notifications, the watchdog, a socket that was opened for it."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The use that `serve` makes of a profile: its values where nothing was given, and never an error."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tags that any text may hold: what is surely a tag has its effect, and everything else stays text."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.growth import grows_with_the_length

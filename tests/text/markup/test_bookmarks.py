@@ -1,7 +1,5 @@
 """SSML's marks: each is reached at a word's beginning, all of them in order, and none of them changes the speech."""
 
-from __future__ import annotations
-
 from xml.sax.saxutils import escape
 
 import pytest

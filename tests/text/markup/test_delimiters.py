@@ -1,7 +1,5 @@
 """Cut marks of one's own: any expression marks what Python's own engine marks, in time linear in the text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -1,8 +1,6 @@
 """SSML as the W3C, Azure, Google and Polly write it in their documents: each form sounds as it says, or the reader
 learns why it doesn't (`docs/markup.md` has the same list)."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

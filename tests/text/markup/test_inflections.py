@@ -1,7 +1,5 @@
 """Inflections on their way from markup to the spans of a segment's script."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Markup and the user's lexicon on their way through the pipeline: into scripts, rates and pauses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

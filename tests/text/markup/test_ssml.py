@@ -1,7 +1,5 @@
 """SSML: what its elements say, what of it is text, and what is refused."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from html import unescape

@@ -1,7 +1,5 @@
 """Short tags: pauses and pronunciations, and the text that stays."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 

@@ -1,7 +1,5 @@
 """Several voices in one text: tags and SSML name them, and each part is read and planned by itself."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from pathlib import Path

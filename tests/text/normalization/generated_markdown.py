@@ -1,7 +1,5 @@
 """Generated Markdown: documents of nested blocks and inline markup, with the words that a reader hears."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Texts that a regular expression matches, drawn at random from its parts."""
 
-from __future__ import annotations
-
 import random
 import re
 from re import _parser  # type: ignore[attr-defined]

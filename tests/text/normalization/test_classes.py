@@ -1,7 +1,5 @@
 """Labels, chords, decades and telephone numbers in words: what is said has no word of a class that the text lacks."""
 
-from __future__ import annotations
-
 import random
 import re
 import string

@@ -1,7 +1,5 @@
 """Rules and searches that are left out where they would find nothing."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import random

@@ -1,7 +1,5 @@
 """Classes read in whatever form they are written: sampled fields in many forms, shipped cases in other spellings."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Formulas between TeX's delimiters, and signs of money and brackets that are none."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Generated Markdown in nine languages: nothing fails, and each word is heard once, in order, with its own span."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

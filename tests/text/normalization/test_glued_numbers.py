@@ -1,7 +1,5 @@
 """Numbers with letters and signs glued to them in any order: nothing fails, and each number is said."""
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Classes of languages other than English in whatever form they are written, and random texts."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Layout around the words of pasted texts: subtitle times, BBCode, wiki marks, page numbers, notes, faces, hyphens."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

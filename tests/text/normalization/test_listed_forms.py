@@ -1,7 +1,5 @@
 """Rows of each language's `forms.toml`: all are found where they are written, and only where their section holds."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """MathML is read as the TeX that means the same, in a text of the same length."""
 
-from __future__ import annotations
-
 import pytest
 
 from text.normalization.layout import FILLER

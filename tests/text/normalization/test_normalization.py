@@ -1,7 +1,5 @@
 """Changes that normalisation must never make, and the way back from spoken to written words."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import pairwise, product

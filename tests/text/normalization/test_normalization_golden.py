@@ -1,7 +1,5 @@
 """Normalised texts as a listener hears them, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

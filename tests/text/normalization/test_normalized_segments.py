@@ -1,7 +1,5 @@
 """Normalisation on the way from a text to segments."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.frontend.segments import segments_of

@@ -1,7 +1,5 @@
 """Every damage to every part of espeak-ng's installation: one line with the cure, and the rest goes on."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """A server with a model's file, a folder that is watched while it is fetched, and a small disk."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A model put together from packages: whole and checked, or not there at all."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

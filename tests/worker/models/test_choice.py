@@ -1,7 +1,5 @@
 """The choice of Kokoro's model, and the next choice where one can't be used."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 from dataclasses import replace

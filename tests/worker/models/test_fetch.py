@@ -1,7 +1,5 @@
 """Downloads over real sockets: whole and checked, or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

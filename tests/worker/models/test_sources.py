@@ -1,7 +1,5 @@
 """Telling the published files from others."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

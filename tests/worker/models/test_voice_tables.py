@@ -1,7 +1,5 @@
 """The embedded voices against the published ones: values sampled from every voice, and all of them where they are."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CoreML's candidates, each of which may be slow, wrong, fail or hang: the fastest right one speaks, or the CPU."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The choice of an execution provider, and the next choice when it doesn't work; the accelerators are fakes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts from measurements."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Comparison and timing, with engines whose sound and speed are known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace

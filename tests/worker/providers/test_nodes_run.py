@@ -1,7 +1,5 @@
 """Where nodes ran, read back from onnxruntime's own profiles."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

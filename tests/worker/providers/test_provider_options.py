@@ -1,7 +1,5 @@
 """Options of execution providers: the vendors' names and values, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args, get_type_hints

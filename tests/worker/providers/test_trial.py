@@ -1,7 +1,5 @@
 """Trials in real processes. Azure's execution provider plays the accelerator: it loads, and has no kernels."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time

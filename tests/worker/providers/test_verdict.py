@@ -1,7 +1,5 @@
 """Verdicts are kept for what they depend on, and for nothing else."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Static windows of an int8 model in floats and in half precision: what CoreML can take, and the same sound."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

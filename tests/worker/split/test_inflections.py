@@ -1,7 +1,5 @@
 """Inflections between prosody and decoder, and on the samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

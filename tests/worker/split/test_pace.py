@@ -1,7 +1,5 @@
 """High speeds: durations in less time, and sound in less time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Scores between prosody and decoder: what is unchanged stays as it was, to the bit; the rest is as it is written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """The figures of a measurement, with an engine whose every block takes a known time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Voice files of every published form, blends, and files that are damaged."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

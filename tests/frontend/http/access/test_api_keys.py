@@ -1,7 +1,5 @@
 """Keys: which are taken, how a file of them is followed, and that no key is ever repeated."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os

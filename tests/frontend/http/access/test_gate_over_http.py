@@ -1,7 +1,5 @@
 """Clients that the gate lets in, over a real socket: keys, browsers' pages, rebound names, limits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """`Host` and `Origin` headers that belong to the server, and those that don't."""
 
-from __future__ import annotations
-
 import base64
 import json
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The token bucket: its burst, its pace, that its waits are honest, and that its table is bounded."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Alignments: each covers exactly the audio since the last one, so that their sums are the words' times."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

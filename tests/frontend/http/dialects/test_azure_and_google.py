@@ -1,7 +1,5 @@
 """The one-shot calls of Azure's and Google's clients: what is spoken of them, and what they get."""
 
-from __future__ import annotations
-
 import base64
 import struct
 from typing import Any

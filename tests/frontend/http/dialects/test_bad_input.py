@@ -1,7 +1,5 @@
 """Bad input on the sockets: a clear error in the dialect's own form, nobody else disturbed, nothing left."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket as sockets

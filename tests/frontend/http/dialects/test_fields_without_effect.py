@@ -1,7 +1,5 @@
 """Fields of the other services' calls that change nothing are named: in a header, or on the socket if it has a way."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,8 +1,6 @@
 """The time to first audio of the other services' one-shot calls begins with the request's header, not with its body's
 end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """Each dialect's own messages: what ends a text, what cancels it, and what is answered."""
 
-from __future__ import annotations
-
 import aiohttp
 import pytest
 

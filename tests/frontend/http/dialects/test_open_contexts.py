@@ -1,7 +1,5 @@
 """The contexts of one socket: their names, and the end of them and of their tasks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """Opening a socket: the key in each client's way, and a handshake that opens none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import aiohttp

@@ -3,8 +3,6 @@
 `recorded.jsonl` was written by livekit-plugins-elevenlabs, -cartesia and -deepgram 1.8.9 and by pipecat-ai 1.14.0.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

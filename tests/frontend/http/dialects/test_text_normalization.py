@@ -1,7 +1,5 @@
 """ElevenLabs' `apply_text_normalization`: how numbers reach the engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.frontend.http.dialects_desk import Office, next_json, office, until

@@ -1,7 +1,5 @@
 """A reader that fails at its nth step: an error of the server's, with the request's id, in each API's own form."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Iterator
