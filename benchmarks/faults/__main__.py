@@ -6,7 +6,8 @@ The calls of an undisturbed run of each scenario are counted, by their sites: th
 Then each call fails in turn, in a process of its own, once in each way (`shim.KINDS`), and the same is tried again
 without a failure. `--every` leaves out calls of a site that has had one. A *power cut* leaves one of the states
 of the disk that are legal at any point of the run (`power.py`): it is tried again on that, and what the run had
-promised when it ended must be there. Exits 1 if an outcome is bad. Linux only; needs a C compiler (`cc`).
+promised when it ended must be there. A run with the same `--json` goes on where one was stopped. Exits 1 if an outcome
+is bad. Linux only; needs a C compiler (`cc`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nth", type=int, default=0, help="only this call")
-    parser.add_argument("--json", type=Path, help="write every trial")
+    parser.add_argument("--json", type=Path, help="write each trial as a line, and try none that is there")
     options = parser.parse_args()
     if why := buildable():
         print(f"not run: {why}", file=sys.stderr)
@@ -69,12 +70,19 @@ def main() -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from benchmarks.faults.scenarios import SCENARIOS
-    from benchmarks.faults.trials import BAD, OUTCOMES, Trials
+    from benchmarks.faults.trials import BAD, OUTCOMES, Trial, Trials
 
     shim = Shim(Path(os.environ[CONTROL]).parent)
     kinds = [kind for kind in KINDS if not options.kind or kind.name.startswith(tuple(options.kind))]
+    told = options.json.read_text().splitlines() if options.json and options.json.exists() else []
+    earlier = [Trial(**json.loads(line)) for line in told]
+    tried = {(each.scenario, each.kind, each.nth, each.site): each for each in earlier}
     found: list[Trial] = []
-    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as work, _published(Path(work)):
+    with (
+        tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as work,
+        _published(Path(work)),
+        Path(options.json or os.devnull).open("a") as lines,
+    ):
         series = {
             each.name: Trials(each, shim, Path(work))
             for each in SCENARIOS
@@ -91,9 +99,12 @@ def _run(options: argparse.Namespace) -> int:
             random.Random(options.seed).shuffle(due)
         began = time.monotonic()
         for name, kind, call in due:
-            if options.short and time.monotonic() - began > options.short:
-                break
-            trial = series[name].trial(kind, call)
+            trial = tried.get((name, kind.name, call.nth, os.fsdecode(call.site)))
+            if not trial:
+                if options.short and time.monotonic() - began > options.short:
+                    continue
+                trial = series[name].trial(kind, call)
+                print(json.dumps(asdict(trial)), file=lines, flush=True)
             found.append(trial)
             if trial.outcome in BAD:
                 print(
@@ -101,8 +112,6 @@ def _run(options: argparse.Namespace) -> int:
                     f"{trial.told}",
                     flush=True,
                 )
-    if options.json:
-        options.json.write_text(json.dumps([asdict(trial) for trial in found], indent=1))
     _show(found, len(due), time.monotonic() - began, series, kinds)
     bad = [trial for trial in found if trial.outcome in BAD]
     print(f"\n{len(bad)} of {len(found)} are bad")

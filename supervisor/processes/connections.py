@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import select
 import selectors
 import socket
 import sys
@@ -32,6 +33,11 @@ RETRY = 1.0
 """Seconds after which accepting is tried again if the system had no room, or a front had none."""
 
 log = logging.getLogger(__name__)
+
+_Selector: type[selectors.DefaultSelector] = getattr(
+    selectors, "EpollSelector" if hasattr(select, "epoll") else "KqueueSelector"
+)
+"""One with a descriptor. `DefaultSelector` has none if there was none left when `selectors` was imported."""
 
 
 @dataclass(slots=True)
@@ -71,7 +77,7 @@ class ClientConnections:
         for each in self._listeners:
             each.socket.setblocking(False)
         self._timers = timers
-        self._selector = selectors.DefaultSelector()
+        self._selector = _Selector()
         self._kept: dict[int, _Kept] = {}
         self._numbers = itertools.count(1)
         self._waiting: deque[int] = deque()
@@ -89,8 +95,8 @@ class ClientConnections:
         self.deserted = False
         """True once it has ended."""
         self._predecessors: list[Handover] = []
-        self._told = False
         """Channels to the supervisors whose place this one takes, the newest last."""
+        self._told = False
         used = self._selector.fileno()  # the lowest free number
         allowed = allowed_files(used + wanted + 2 * SPARE)
         self._most = sys.maxsize if allowed is None else max(allowed - used - SPARE, (allowed - used) // 2, 1)

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import selectors
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -99,6 +100,13 @@ def test_a_front_gets_each_connection_with_its_port(house: House) -> None:
         assert accepted and accepted[1:3] == (port, False)
         front.has[accepted.number].send(b"hello")
         assert client.recv(5) == b"hello"
+
+
+def test_selectors_that_found_no_descriptor_at_their_import_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr("selectors.DefaultSelector", selectors.PollSelector)
+    test_a_front_gets_each_connection_with_its_port(request.getfixturevalue("house"))
 
 
 def test_who_comes_while_no_front_serves_waits_in_the_backlog(house: House) -> None:
