@@ -101,7 +101,7 @@ BREAKS = (
         "frontend/streams/stream.py",
         "pause = pause_after(segment.cut, head.speed, segment.pause)",
         "pause = 0.0",
-        ("tests/frontend/streams/test_stream_cache.py",),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
     Mutation(
         "silence-that-stays-is-sent-at-once",
@@ -192,7 +192,7 @@ BREAKS = (
         "frontend/streams/cache.py",
         "if found is not None and marks and not found.marks:",
         "if False:",
-        ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
     Mutation(
         "prebuffer-after-gap",

@@ -45,7 +45,7 @@ BREAKS = (
         "frontend/serving/acceptor.py",
         "            connection.give_back()\n",
         "            continue\n",
-        ("tests/frontend/http/test_handed_over.py",),
+        ("tests/frontend/http/test_connection.py",),
     ),
     Mutation(
         "cancel-when-the-client-leaves",
@@ -131,7 +131,7 @@ BREAKS = (
         "frontend/serving/acceptor.py",
         "LATER * max(counted.deaths - entry.begun - entry.waited, 0)",
         "0",
-        ("tests/frontend/test_suspect_answers.py",),
+        ("tests/frontend/test_front_process.py",),
     ),
     Mutation(
         "kills-from-outside",
@@ -152,7 +152,7 @@ BREAKS = (
         "frontend/contract/in_flight.py",
         "            self._tell(Cleared(digest))\n",
         "            pass\n",
-        ("tests/frontend/http/test_texts_in_flight.py",),
+        ("tests/frontend/http/test_errors_over_http.py",),
     ),
     Mutation(
         "crash-loop",
@@ -338,21 +338,21 @@ BREAKS = (
         "frontend/serving/connections.py",
         "            client.shutdown(socket.SHUT_RDWR)\n",
         "            pass\n",
-        ("tests/frontend/http/test_handed_over.py",),
+        ("tests/frontend/http/test_connection.py",),
     ),
     Mutation(
         "a-reset-stays-a-reset",
         "frontend/serving/connections.py",
         "        if not reset:\n",
         "        if True:\n",
-        ("tests/frontend/http/test_handed_over.py",),
+        ("tests/frontend/http/test_connection.py",),
     ),
     Mutation(
         "every-end-is-reported",
         "frontend/serving/connections.py",
         "        self._register.closed(self.number)\n",
         "",
-        ("tests/frontend/http/test_handed_over.py",),
+        ("tests/frontend/http/test_connection.py",),
     ),
     Mutation(
         "a-standby-front-takes-over",

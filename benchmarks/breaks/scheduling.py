@@ -10,14 +10,14 @@ BREAKS = (
         "frontend/scheduling/dispatcher.py",
         "if segment.score or request.score_only:",
         "if segment.score:",
-        ("tests/frontend/scheduling/test_inflected_segments.py",),
+        ("tests/frontend/scheduling/test_several_voices.py",),
     ),
     Mutation(
         "a-score-says-nothing-of-costs",
         "frontend/scheduling/generations.py",
         "planned.resumed or stream.request.score_only",
         "planned.resumed",
-        ("tests/frontend/scheduling/test_inflected_segments.py",),
+        ("tests/frontend/scheduling/test_several_voices.py",),
     ),
     Mutation(
         "files-wait-for-room",
@@ -52,7 +52,7 @@ BREAKS = (
         "frontend/scheduling/dispatcher.py",
         "*((inflected,) if inflected else ())",
         "",
-        ("tests/frontend/scheduling/test_inflected_segments.py",),
+        ("tests/frontend/scheduling/test_several_voices.py",),
     ),
     Mutation(
         "blame-the-idle",
@@ -290,13 +290,13 @@ BREAKS = (
         "frontend/scheduling/dispatcher.py",
         "(script, language, voice, speed,",
         "(script, language, speed,",
-        ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
     Mutation(
         "model-in-the-cache-key",
         "frontend/scheduling/dispatcher.py",
         "engine.model_sha256, engine.voices_sha256,",
         "engine.voices_sha256,",
-        ("tests/frontend/streams/test_segment_cache.py", "tests/frontend/streams/test_stream_cache.py"),
+        ("tests/frontend/streams/test_segment_cache.py",),
     ),
 )

@@ -115,7 +115,7 @@ BREAKS = (
         "shm/inflection.py",
         "volume=_bounded(self.volume + around.volume,",
         "volume=_bounded(self.volume,",
-        ("tests/text/markup/test_inflections.py", "tests/frontend/scheduling/test_inflected_segments.py"),
+        ("tests/text/markup/test_inflections.py", "tests/frontend/scheduling/test_several_voices.py"),
     ),
     Mutation(
         "stresses-of-plain-text",
@@ -143,7 +143,7 @@ BREAKS = (
         "text/pipeline.py",
         "[PRONOUNCING.index(self._pronouncing) :]",
         "[0:]",
-        ("tests/text/test_pipeline.py", "tests/frontend/http/test_phonemize.py"),
+        ("tests/text/test_pipeline.py", "tests/frontend/http/test_pronunciation.py"),
     ),
     Mutation(
         "an-unread-sentence",
@@ -206,7 +206,7 @@ BREAKS = (
         "frontend/planning/costs.py",
         " and self._lone >= _SETTLED:",
         ":",
-        ("tests/frontend/planning/test_costs.py", "tests/frontend/scheduling/test_plan_profiles.py"),
+        ("tests/frontend/planning/test_costs.py", "tests/frontend/scheduling/test_replanning.py"),
     ),
     Mutation(
         "accounts-by-provider",
@@ -216,7 +216,6 @@ BREAKS = (
         (
             "tests/frontend/planning",
             "tests/frontend/streams/test_several_links.py",
-            "tests/frontend/streams/test_links_engines.py",
         ),
     ),
     Mutation(
@@ -224,7 +223,7 @@ BREAKS = (
         "text/sentences/growth.py",
         "settled = len(words) - HELD",
         "settled = len(words)",
-        ("tests/text/test_growth.py", "tests/frontend/contexts/test_ways.py"),
+        ("tests/text/test_growth.py", "tests/frontend/contexts/test_context_audio.py"),
     ),
     Mutation(
         "heteronyms-wait",
@@ -252,7 +251,7 @@ BREAKS = (
         "frontend/scheduling/dispatcher.py",
         "*((part,) if part else ()), ",
         "",
-        ("tests/frontend/scheduling/test_inflected_segments.py",),
+        ("tests/frontend/scheduling/test_several_voices.py",),
     ),
     Mutation(
         "seams-keep-silence",

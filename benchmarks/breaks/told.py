@@ -159,7 +159,7 @@ BREAKS = (
         "frontend/monitoring/drift.py",
         "{engine.threads} {engine.concurrency} [{processors}]",
         "{engine.threads}",
-        ("tests/frontend/monitoring/test_drift.py",),
+        ("tests/frontend/monitoring/test_selfcheck.py",),
     ),
     Mutation(
         "a-lower-bound-reduces-the-folder",
@@ -173,7 +173,7 @@ BREAKS = (
         "frontend/settings/access.py",
         "self._version, self._filed = version, []",
         "self._version = version",
-        ("tests/frontend/http/access/test_api_keys.py",),
+        ("tests/frontend/http/access/test_access.py",),
     ),
     Mutation(
         "advice-rests-on-costs",
@@ -243,14 +243,14 @@ BREAKS = (
         "frontend/scheduling/scheduler.py",
         "            ahead += own\n",
         "",
-        ("tests/frontend/monitoring/test_queue.py",),
+        ("tests/frontend/monitoring/test_work.py",),
     ),
     Mutation(
         "traces-of-an-hour-only",
         "frontend/monitoring/metrics.py",
         "self._clock() - self._slowest[0][0].moment >= _HOUR",
         "False",
-        ("tests/frontend/monitoring/test_traces.py",),
+        ("tests/frontend/monitoring/test_work.py",),
     ),
     Mutation(
         "a-commit-has-its-own-block-s-times",
@@ -271,7 +271,7 @@ BREAKS = (
         "frontend/monitoring/metrics.py",
         "            if now - moment < _HOUR:\n",
         "            if True:\n",
-        ("tests/frontend/monitoring/test_queue.py",),
+        ("tests/frontend/monitoring/test_work.py",),
     ),
     Mutation(
         "other-servers-variables-are-named",
@@ -285,7 +285,7 @@ BREAKS = (
         "frontend/planning/reader.py",
         "plan(clock.timed(sentences), profile",
         "plan(sentences, profile",
-        ("tests/frontend/planning/test_reader.py",),
+        ("tests/frontend/planning/test_growing_plans.py",),
     ),
     Mutation(
         "first-codec-ahead",

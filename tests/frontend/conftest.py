@@ -1,14 +1,5 @@
 """A scheduler for a test, closed after it."""
 
-from collections.abc import AsyncIterator
+from tests.frontend.desk import desk_with
 
-import pytest
-
-from tests.frontend.desk import Desk
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
+desk = desk_with()

@@ -1,8 +1,11 @@
 """A scheduler with workers that do what a test says, and listeners to its streams."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import numpy as np
+import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
@@ -66,6 +69,18 @@ class Desk:
 
     def told_of(self, kind: type) -> list[ControlMessage]:
         return [message for message in self.told if isinstance(message, kind)]
+
+
+def desk_with(reader: Callable[[], Reader] = ScriptedReader, **options: Any) -> Callable[[], AsyncIterator[Desk]]:
+    """A fixture of a desk that is closed after the test."""
+
+    @pytest.fixture
+    async def desk() -> AsyncIterator[Desk]:
+        made = Desk(reader=reader(), **options)
+        yield made
+        made.close()
+
+    return desk
 
 
 def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:

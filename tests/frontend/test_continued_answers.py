@@ -1,10 +1,10 @@
-"""An answer whose front is killed goes on from its successor: the same bytes, whatever the format and the moment."""
+"""What a killed front answered goes on from its successor: the same bytes of a file, every event of a socket once."""
 
 import base64
 import json
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.client import RemoteDisconnected
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from frontend.serving.record import DEATHS
+from tests.frontend.conversations import CONVERSATIONS, Conversation, Told
 from tests.frontend.killable_fronts import Answer, Client, Fronts, fronts
 
 TEXT = " ".join(f"Sentence number {number} has a few words more, and then it comes to its end." for number in range(12))
@@ -223,3 +224,65 @@ def test_a_kill_at_each_place_of_a_write_costs_nothing(tmp_path: Path, place: st
         client.allow()
         mortal.outlives()
         assert client.read_all().body == whole.body
+
+
+@pytest.fixture(scope="module")
+def conversing() -> Iterator[Fronts]:
+    with fronts(cache_bytes=0) as started:
+        yield started
+
+
+def converse(
+    conversing: Fronts, spoken: Conversation, kills: Sequence[int] = (), seed: int = 0
+) -> tuple[dict[str, Told], int]:
+    """Told contexts, and the number of their bytes. Half of the input is sent after the first kill.
+
+    Args:
+        kills: bytes of the answer after which the front is killed.
+    """
+    draw = random.Random(seed)
+    client = Client(conversing, spoken.opening, wyoming=not spoken.path)
+    if spoken.opening:
+        client.wait(lambda wire: b"\r\n\r\n" in wire)
+    half = len(spoken.input) // 2
+    client.socket.sendall(b"".join(spoken.input[:half]))
+    for number, at in enumerate(kills):
+        client.read(at)
+        conversing.kill(draw.choice((signal.SIGKILL, signal.SIGSEGV, signal.SIGSTOP)))
+        if not number:
+            client.socket.sendall(b"".join(spoken.input[half:]))
+    if not kills:
+        client.socket.sendall(b"".join(spoken.input[half:]))
+    client.wait(lambda wire: spoken.told(bytes(wire))[1])
+    client.socket.close()
+    return spoken.told(bytes(client.heard))[0], len(client.heard)
+
+
+SHORT = ("elevenlabs", "deepgram", "wyoming")
+
+
+@pytest.mark.parametrize("name", [name if name in SHORT else pytest.param(name, marks=SLOW) for name in CONVERSATIONS])
+def test_every_event_is_told_once_after_kills(conversing: Fronts, name: str) -> None:
+    spoken, draw = CONVERSATIONS[name], random.Random(len(name))
+    once, length = converse(conversing, spoken)
+    told, _ = converse(conversing, spoken, sorted(draw.randrange(200, length) for _ in range(3)), len(name))
+    assert told == once
+
+
+@SLOW
+@pytest.mark.parametrize("name", [*CONVERSATIONS])
+@pytest.mark.parametrize("place", ["unit-kept", "unit-sent"])
+def test_a_kill_at_each_place_of_a_sockets_write_costs_nothing(tmp_path: Path, place: str, name: str) -> None:
+    with fronts(tmp_path, cache_bytes=0) as mortal:
+        once, _ = converse(mortal, CONVERSATIONS[name])
+        (tmp_path / f"MainProcess.{place}").write_text("5")
+        spoken = CONVERSATIONS[name]
+        client = Client(mortal, spoken.opening, wyoming=not spoken.path)
+        with client.socket:
+            if spoken.opening:
+                client.wait(lambda wire: b"\r\n\r\n" in wire)
+            client.socket.sendall(b"".join(spoken.input))
+            client.allow()
+            mortal.outlives()
+            client.wait(lambda wire: spoken.told(bytes(wire))[1])
+            assert spoken.told(bytes(client.heard))[0] == once

@@ -1,23 +1,33 @@
-"""A context's audio: words go with the first audio after them, and a closed encoder isn't touched again."""
+"""A context's audio: words with it, one report of each flush, and as early as `--growing-text` says."""
 
+import asyncio
+import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import numpy as np
 import pytest
+from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
 
 from frontend.audio.formats import OutputFormat
+from frontend.contexts.context import Flushes
 from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
-from frontend.contexts.events import Spoken
-from frontend.contexts.journal import ContextNotes
+from frontend.contexts.events import Flushed, Spoken
+from frontend.contexts.journal import ContextNotes, Settled
 from frontend.contract.errors import Interrupted
 from frontend.contract.stages import Stages
 from frontend.monitoring.metrics import Metrics
 from frontend.serving.services import Services
-from frontend.settings.front import FrontSettings
+from frontend.settings.front import Begins, FrontSettings
 from shm.audio import SAMPLE_RATE
 from shm.timing import WordTiming
+from tests.frontend.contexts_desk import ANSWER, PARTS, ContextDesk, Heard, said, speak_all
+from tests.frontend.http.dialects_desk import office
+from tests.frontend.http.dialects_messages import CARTESIA, DEEPGRAM, ELEVENLABS, VOICE, speak
 from tests.frontend.http_fakes import FakeSpeaker, speech
+from tests.frontend.wyoming_desk import house
 
 CHUNK = 240
 """Samples of a chunk."""
@@ -72,3 +82,75 @@ async def test_audio_that_is_closed_amid_a_piece_gives_no_more(audio: ContextAud
     assert len(events) == 1 and audio.seconds == CHUNK / 24_000
     with pytest.raises(Interrupted):
         await all_of(audio.finish())
+
+
+def test_flushes_are_reported_in_order_and_once() -> None:
+    flushes = Flushes(Settled())
+    for report in (True, False, True, True):
+        flushes.add(report)
+    assert list(flushes.reach(1)) == [Flushed(1)]
+    assert list(flushes.reach(1)) == []
+    assert list(flushes.reach(3)) == [Flushed(2)], "an unreported flush has no number"
+    assert flushes.reached == 3
+    assert list(flushes.reach(4)) == [Flushed(3)]
+
+
+Writing = tuple[ContextDesk, Callable[[str], Awaitable[None]], Callable[[], Awaitable[None]]]
+"""The desk, and functions that write a piece of text and end the text."""
+
+_ENDS: dict[str, Any] = {
+    ELEVENLABS: {"context_id": "a", "close_context": True},
+    CARTESIA: {"transcript": "", "context_id": "a", "continue": False, **VOICE},
+    DEEPGRAM: {"type": "Flush"},
+}
+
+
+@asynccontextmanager
+async def writing(way: str, settings: FrontSettings) -> AsyncIterator[Writing]:
+    if way == "context":
+        desk = ContextDesk(settings)
+        heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(desk.worker(1, engine=PARTS)))
+
+        async def write(text: str) -> None:
+            heard.context.write(text)
+
+        async def end() -> None:
+            heard.context.finish()
+            await heard.whole()
+
+        yield desk, write, end
+        speaking.cancel()
+        desk.close()
+    elif way == "wyoming":
+        async with house(settings, engine=PARTS) as desk, desk.client() as client:
+            await client.say(SynthesizeStart())
+            yield desk, lambda text: client.say(SynthesizeChunk(text)), lambda: client.say(SynthesizeStop())
+    else:
+        async with office(settings, engine=PARTS) as desk, desk.connect(way) as socket:
+            yield desk, lambda text: socket.send_json(speak(way, text)), lambda: socket.send_json(_ENDS[way])
+
+
+@pytest.mark.parametrize(
+    ("begins", "there", "first"),
+    [
+        ("now", "with ", "I can help"),
+        ("clause", "first ", "I can help you with that,"),
+        ("sentence", "Then ", "I can help you with that, but first I need to know which account you mean."),
+    ],
+)
+@pytest.mark.parametrize("way", ["context", "wyoming", ELEVENLABS, CARTESIA, DEEPGRAM])
+async def test_a_sentence_is_begun_as_early_as_the_setting_says(
+    way: str, begins: Begins, there: str, first: str
+) -> None:
+    """The first segment is ordered when the text up to `there` was written, a token at a time, and no more."""
+    head, _, tail = ANSWER.partition(there)
+    async with writing(way, FrontSettings(growing_text=begins, max_streams=8)) as (desk, write, end):
+        [worker] = desk.workers
+        for token in re.findall(r"\w+\W*", head + there):
+            await write(token)
+        await worker.has(1)
+        assert said(worker) == [first]
+        for token in re.findall(r"\w+\W*", tail):
+            await write(token)
+        await end()
+        await worker.news(lambda: " ".join(said(worker)) == ANSWER)

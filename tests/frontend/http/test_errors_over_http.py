@@ -1,8 +1,11 @@
-"""Every failure around the handlers is answered in OpenAI's shape; the log's details stay in the log."""
+"""Failures around the handlers are answered in OpenAI's shape; details stay in the log. Texts that killed fronts."""
 
 import asyncio
 import logging
+import os
 import re
+import time
+from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
@@ -10,8 +13,14 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from frontend.contract.errors import Overloaded
+from frontend.contract.in_flight import InFlight
+from frontend.contract.request import SpeechRequest
 from frontend.serving.connections import ClientLeft
 from frontend.serving.errors import Error, errors_in_form
+from shm.audio import Pcm
+from shm.in_flight import BOARD_BYTES, Board, TextsInFlight, digest_of
+from shm.memory import reserve
+from shm.messages import Cleared, ControlMessage, Suspects
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, asking, serving, speech
 
 SECRET = "the text of the client"
@@ -153,3 +162,70 @@ async def test_a_connection_that_ends_under_a_handler_is_its_clients_end(
     else:
         assert (await middleware(request, handler)).status == 500
     assert bool([each for each in caplog.records if each.levelname == "ERROR"]) != has_left
+
+
+SUSPECT = digest_of("Perhaps.")
+
+
+def saying(text: str) -> dict[str, str]:
+    return {"input": text, "response_format": "pcm"}
+
+
+async def test_a_text_under_refusal_is_told_so_and_others_are_spoken() -> None:
+    in_flight = InFlight()
+    in_flight.heed(Suspects(refused={digest_of("Deadly."): time.monotonic() + 90, SUSPECT: time.monotonic() - 1}))
+    async with (
+        serving(FakeSpeaker(speech(100)), in_flight=in_flight) as server,
+        aiohttp.ClientSession(server.url) as client,
+    ):
+        async with client.post("/v1/audio/speech", json=saying("Deadly.")) as refused:
+            error = (await refused.json())["error"]
+        assert (refused.status, error["code"], error["param"]) == (400, "text_refused", "input")
+        assert error["type"] == "invalid_request_error" and "2 minutes" in error["message"]
+        assert 0 < int(refused.headers["Retry-After"]) <= 90
+        for text in ("Harmless.", "Perhaps."):
+            async with client.post("/v1/audio/speech", json=saying(text)) as spoken:
+                assert spoken.status == 200 and len(await spoken.read()) == 200
+
+
+async def test_a_suspected_text_that_is_answered_is_cleared_once_it_is_over() -> None:
+    told: list[ControlMessage] = []
+    in_flight = InFlight(told.append)
+    in_flight.heed(Suspects((SUSPECT,)))
+    async with (
+        serving(FakeSpeaker(speech(100)), in_flight=in_flight) as server,
+        aiohttp.ClientSession(server.url) as client,
+    ):
+        for text in ("Harmless.", "Perhaps."):
+            async with client.post("/v1/audio/speech", json=saying(text)) as spoken:
+                await spoken.read()
+    assert told == [Cleared(SUSPECT)]
+
+
+class Watched(FakeSpeaker):
+    """Sees what is on the board while it speaks."""
+
+    def __init__(self, board: Board) -> None:
+        super().__init__(speech(100))
+        self._board = board
+        self.seen = TextsInFlight()
+
+    def open(self, request: SpeechRequest) -> AsyncIterator[Pcm]:  # type: ignore[override]
+        self.seen = self._board.read()
+        return super().open(request)  # type: ignore[return-value]
+
+
+async def test_a_text_is_on_the_board_from_its_request_to_its_end() -> None:
+    memory = reserve(BOARD_BYTES)
+    board, supervisor = Board(memory), Board(memory)
+    os.close(memory)
+    in_flight, speaker = InFlight(), Watched(supervisor)
+    in_flight.record_on(board)
+    async with (
+        serving(speaker, in_flight=in_flight) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json=saying("Perhaps.")) as spoken,
+    ):
+        await spoken.read()
+    assert SUSPECT in speaker.seen.waiting | speaker.seen.working.keys()
+    assert supervisor.read() == TextsInFlight()

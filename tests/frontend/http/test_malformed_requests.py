@@ -1,14 +1,30 @@
-"""Requests that aren't HTTP, that stop in the middle, or that name another server: one answer, and next to no log."""
+"""Requests that aren't HTTP, bodies of any bytes, and uploads that are none: one answer that says what is wrong."""
 
 import asyncio
 import contextlib
+import json
 import logging
 import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
+import aiohttp
+import msgspec
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from frontend.audio.formats import FORMATS
+from frontend.contract.errors import ApiError
+from frontend.serving.json_body import read_json
+from frontend.settings.front import FrontSettings
+from frontend.speech.answer import Delivery
+from frontend.speech.asked import delivery_of, text_of
+from frontend.speech.body import SpeechBody
 from tests.frontend.http.guarded import HEALTH, answer, asks_health, ended, guarded
-from tests.frontend.http_fakes import FakeSpeaker, raw_post
+from tests.frontend.http.jobs_desk import desk
+from tests.frontend.http_fakes import FakeSpeaker, raw_post, serving, speech
 
 MALFORMED = (
     b"GET / HTTP/9.9\r\n\r\n",
@@ -126,3 +142,219 @@ async def test_what_follows_a_whole_body_is_the_next_request() -> None:
         assert (await answer(reader))[0] == 400
         assert (await answer(reader))[0] == 200
         writer.close()
+
+
+CORPUS = json.loads(Path(__file__).with_name("bad_requests.json").read_text())
+LIMITS = FrontSettings(max_body_bytes=250_000, max_input_characters=5000)
+
+
+def body_of(case: dict[str, Any]) -> bytes:
+    match case:
+        case {"body": body}:
+            return json.dumps(body).encode()
+        case {"raw": text}:
+            return text.encode()
+        case {"raw_hex": digits}:
+            return bytes.fromhex(digits)
+        case {"repeat": [before, part, times, after]}:
+            return (before + part * times + after).encode()
+    raise AssertionError(f"{case['name']} has no body")
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in CORPUS])
+async def test_is_refused_in_shape(case: dict[str, Any]) -> None:
+    speaker = FakeSpeaker(speech(10))
+    async with serving(speaker, LIMITS) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.post(
+            case.get("path", "/v1/audio/speech"), data=body_of(case), headers=case.get("headers")
+        ) as response:
+            answer = await response.json()
+            assert response.status == case["status"], answer
+            assert response.headers["X-Request-Id"]
+        error = answer["error"]
+        assert answer == {"error": error}
+        assert set(error) == {"message", "type", "param", "code"}
+        assert error["type"] == "invalid_request_error"
+        assert (error["param"], error["code"]) == (case.get("param"), case["code"]), error
+        assert case.get("says", "") in error["message"]
+        assert 0 < len(error["message"]) < 400
+        assert speaker.opened == []
+        async with client.post("/v1/audio/speech", json={"input": "still well"}) as response:
+            assert response.status == 200
+
+
+LONGEST = 200
+SETTINGS = FrontSettings(max_input_characters=LONGEST)
+DECODE = msgspec.json.Decoder(SpeechBody).decode
+
+FIELDS = [field.encode_name for field in msgspec.structs.fields(SpeechBody)]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5) | st.just("id"), inner, max_size=3),
+    max_leaves=5,
+)
+LIKELY = st.sampled_from(
+    [
+        "Hello.",
+        "af_heart",
+        "pcm",
+        "wav",
+        "opus",
+        "sse",
+        "audio",
+        "word",
+        "queue",
+        "en",
+        1.0,
+        0.25,
+        8000,
+        44100,
+        True,
+        False,
+    ]
+)
+BODIES = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(FIELDS, LIKELY | ANYTHING) | {"input": st.text() | ANYTHING, "other": ANYTHING}
+)
+
+
+def check(body: bytes) -> tuple[str, Delivery] | ApiError:
+    try:
+        fields = read_json(DECODE, body)
+        text, delivery = text_of(fields, SETTINGS), delivery_of(fields, SETTINGS)
+    except ApiError as error:
+        assert error.status == 400 and error.code
+        assert 0 < len(error.message) < 700
+        error.message.encode()
+        return error
+    output = delivery.output
+    assert text.strip() and len(text) <= LONGEST
+    assert fields.speed is None or 0.25 <= fields.speed <= 4
+    assert output.format in FORMATS.values()
+    assert not output.format.rates or output.sample_rate in output.format.rates
+    assert 8000 <= output.sample_rate <= 48000
+    return text, delivery
+
+
+@settings(max_examples=60)
+@given(BODIES)
+def test_any_json_object(body: dict[str, Any]) -> None:
+    check(json.dumps(body).encode())
+
+
+@settings(max_examples=50)
+@given(
+    st.binary(max_size=200)
+    | st.text().map(lambda text: text.encode("utf-16", "surrogatepass"))
+    | ANYTHING.map(lambda value: json.dumps(value).encode())
+)
+@example(b"\xef\xbb\xbf{}")
+@example(b"[" * 10_000)
+def test_any_bytes(body: bytes) -> None:
+    check(body)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 200), st.integers(0, 255))
+def test_a_good_body_with_a_wrong_byte(place: int, byte: int) -> None:
+    body = bytearray(json.dumps({"input": "Hello.", "voice": {"id": "af_heart"}, "speed": 1, "stream": True}).encode())
+    body[place % len(body)] = byte
+    check(bytes(body))
+
+
+@given(st.text(st.characters(exclude_categories=()), min_size=1, max_size=LONGEST).filter(str.strip))
+def test_any_text_arrives_as_it_was_sent(text: str) -> None:
+    call = check(json.dumps({"input": text}, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        assert isinstance(call, ApiError)
+    else:
+        assert isinstance(call, tuple) and call[0] == text
+
+
+async def test_a_length_of_100_mb_is_refused_before_the_body(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        headers = {"Content-Type": "multipart/form-data; boundary=b", "Content-Length": str(101 << 20)}
+        async with at.session.post("/v1/jobs", headers=headers, data=_never()) as response:
+            assert response.status == 413
+
+
+async def _never() -> AsyncIterator[bytes]:
+    yield b"--b\r\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{}", "application/json", 415),
+        (b"--b\r\n", "multipart/form-data", 400),
+        (b"nothing of it", "multipart/form-data; boundary=b", 400),
+        (b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", "multipart/form-data; boundary=b", 400),
+        (b"--b--\r\n", "multipart/form-data; boundary=b", 400),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n'
+            b"Content-Transfer-Encoding: base64\r\n\r\neA==\r\n--b--\r\n",
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="\xff"\r\n\r\nx\r\n--b--\r\n',
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n'
+            + b'--b\r\nContent-Disposition: form-data; name="voice"\r\n\r\n\r\n' * 64
+            + b"--b--\r\n",
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="voice"\r\n\r\n\xff\xfe\r\n--b--\r\n',
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+    ],
+)
+async def test_bodies_that_are_no_upload_are_refused(tmp_path: Path, body: bytes, kind: str, status: int) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        async with at.session.post("/v1/jobs", data=body, headers={"Content-Type": kind}) as response:
+            assert response.status == status, await response.text()
+        assert at.kept == []
+
+
+HEADS = (
+    b'Content-Disposition: form-data; name="file"; filename="a\x00b.txt"',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nX\x00: y',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n: no name',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nno colon',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n folded',
+    b'Content-Disposition: form-data; name="file"; filename="' + b"a" * 100_000 + b'"',
+    b"Content-Disposition: form-data; name=file; filename*=utf-8''%ff%00%zz",
+    b"Content-Disposition: form-data; name=file; filename*0*=x'y'z; filename*1=\"",
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Length: -5',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Length: x',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: \xff/\xfe; charset=none',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: multipart/mixed',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Encoding: gzip',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n' + b"X: y\r\n" * 9_000,
+)
+
+
+def _noisy_head(seed: int) -> bytes:
+    chance = random.Random(seed)
+    head = bytearray(HEADS[1].replace(b"\x00", b"x"))
+    for _ in range(chance.randint(1, 5)):
+        head[chance.randrange(len(head))] = chance.choice(b'\x00\x01\t\r\n :;="\\\x7f\x80\xff%*')
+    return bytes(head)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # aiohttp's, of odd Content-Disposition headers
+async def test_no_header_of_a_part_is_a_failure_of_the_server(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", max_jobs=500) as at:
+        for head in (*HEADS, *map(_noisy_head, range(60))):
+            body = b"--b\r\n" + head + b"\r\n\r\nHello.\r\n--b--\r\n"
+            kept = len(at.kept)
+            kind = {"Content-Type": "multipart/form-data; boundary=b"}
+            async with at.session.post("/v1/jobs", data=body, headers=kind) as response:
+                assert response.status in (202, 400), (head[:200], await response.text())
+                assert len(at.kept) == kept + (response.status == 202)

@@ -1,5 +1,6 @@
-"""Processor seconds and energy for each second of speech: counted by process and stage, shared out by time."""
+"""What /status has of requests: the queue, first sounds and traces of the last hour, processor seconds and energy."""
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -8,7 +9,130 @@ from typing import Any
 import msgspec
 import pytest
 
+from frontend.contract.stages import Stages
+from frontend.monitoring.metrics import LATEST, SLOWEST, RecentFirstSounds, RecentTraces
 from frontend.monitoring.processes import SELDOM, Packages, WorkAccount
+from frontend.monitoring.report import FirstSounds
+from frontend.monitoring.status_handler import stream_status
+from frontend.planning.costs import CostModel
+from shm.messages import BlockTimes
+from tests.frontend.desk import Desk, heard, listen
+from tests.frontend.scheduling.test_admission import measured, opened
+from tests.frontend.scripted_worker import DEADLINE
+
+
+async def test_a_stream_says_what_it_waits_for_and_when_its_first_sound_is_expected(desk: Desk) -> None:
+    worker = desk.worker(1)
+    await measured(desk, worker, 0.5)
+    first = await opened(desk, "the first of two", client="a")
+    second = await opened(desk, "the second of two", client="b")
+    snapshot = desk.scheduler.snapshot()
+    one, two = (stream_status(each, "", snapshot.first_sounds.get(each.number)) for each in (first, second))
+    assert (one.state, one.planned[0].worker) == ("making", 1)
+    costs = next(iter(snapshot.costs.values()))
+    assert isinstance(costs, CostModel)
+    own = [costs.first_audio(each.segments[0].segment.tokens, 1.0, 1) for each in (first, second)]
+    assert one.first_sound_in_seconds == pytest.approx(own[0], abs=0.01)
+    assert two.first_sound_in_seconds == pytest.approx(sum(own), abs=0.01), "it waits for the one before it"
+    assert "first of two" not in repr(one)
+    first.close()
+    second.close()
+
+
+async def test_a_stream_without_a_worker_names_the_reason(desk: Desk) -> None:
+    worker = desk.worker(1)
+    stream = await opened(desk, "some text", client="a")
+    await worker.has(1)
+    links = desk.scheduler._shared.links
+    desk.kill(worker)
+    async with asyncio.timeout(DEADLINE):
+        while links.current:  # noqa: ASYNC110 - the loss is told to no test
+            await asyncio.sleep(0)
+    shown = stream_status(stream, "the worker is being restarted", None)
+    assert (shown.state, shown.planned[0].stage) == ("waiting", "waits")
+    assert shown.why == "no worker can speak: the worker is being restarted"
+    stream.close()
+
+
+async def test_a_stream_that_sounds_has_the_time_of_its_first_block(desk: Desk) -> None:
+    worker = desk.worker(1)
+    await measured(desk, worker, 0.5)
+    stream = await opened(desk, "more", client="a")
+    listener = listen(stream)
+    order = await worker.has(2)
+    worker.speak(order)
+    await heard(listener)
+    shown = stream_status(stream, "", None)
+    assert (shown.state, shown.planned) == ("made", [])
+    assert shown.first_sound_seconds is not None and shown.first_sound_seconds >= 0
+
+
+def test_first_sounds_are_kept_by_minute_for_an_hour() -> None:
+    clock = iter((0.0, 3000.0, 3001.0, 3002.0, 3599.0, 3610.0))
+    kept = RecentFirstSounds(lambda: next(clock))
+    for seconds in (9.0, 0.2, 0.4, 0.3, 1.0):
+        kept.add(seconds)
+    assert kept.by_minute() == [FirstSounds(10, 3, 0.3, 0.4), FirstSounds(0, 1, 1.0, 1.0)]
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def answered(traces: RecentTraces, clock: Clock, name: str, seconds: float) -> None:
+    stages = Stages()
+    stages.request_id = name
+    traces.add(stages, clock.now - seconds, seconds)
+
+
+def test_the_slowest_of_an_hour_and_the_latest_are_kept() -> None:
+    clock = Clock()
+    traces = RecentTraces(clock)
+    answered(traces, clock, "slow", 9.0)
+    for minute in range(1, 60):
+        clock.now = 60.0 * minute
+        for number in range(5):
+            answered(traces, clock, f"{minute}.{number}", 0.1 + minute / 100 + number / 1000)
+    assert [trace.request_id for trace in traces.slowest] == ["slow", "59.4", "59.3", "59.2", "58.4"]
+    assert len(traces.slowest) == SLOWEST and len(traces.latest) == LATEST
+    assert [trace.request_id for trace in traces.latest] == ["59.4", "59.3", "59.2"]
+    clock.now = 3600.0
+    assert traces.slowest[0].request_id == "59.4", "an hour later it is forgotten"
+    clock.now = 9000.0
+    assert traces.slowest == []
+    assert traces.latest[0].seconds_ago == 9000 - 59 * 60
+
+
+def test_a_trace_has_the_places_in_the_order_of_their_times_and_the_worker_s_blocks() -> None:
+    stages = Stages()
+    stages.reach("dispatched", 10.5)
+    stages.block(0, 100, BlockTimes(11.0, 12.0, 0.0, 0.0, 13.0, 14.0))
+    stages.block(0, 200, BlockTimes(11.0, 15.0, 0.0, 0.0, 16.0, 17.0))
+    stages.reach("connected", 9.5)
+    traces = RecentTraces(Clock())
+    traces.add(stages, 10.0, 4.0)
+    (trace,) = traces.slowest
+    assert list(trace.places.items()) == [
+        ("connected", -0.5),
+        ("dispatched", 0.5),
+        ("taken", 1.0),
+        ("begun", 2.0),
+        ("made", 3.0),
+        ("written", 4.0),
+    ]
+    first, second = trace.blocks
+    assert (first.samples, first.begun, first.made, first.written) == (100, 2.0, 3.0, 4.0)
+    assert (second.samples, second.begun, second.made, second.written) == (200, 5.0, 6.0, 7.0)
+
+
+def test_a_long_stream_keeps_its_first_blocks_only() -> None:
+    stages = Stages()
+    for number in range(1000):
+        stages.block(number, 100, BlockTimes())
+    assert [block.segment for block in stages.blocks] == list(range(8))
 
 
 def rows(account: WorkAccount) -> list[dict[str, Any]]:

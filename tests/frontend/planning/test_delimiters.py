@@ -12,7 +12,7 @@ from frontend.planning.planner import Limits
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from tests.frontend.http_fakes import FakeSpeaker, asking, speech
-from tests.frontend.scheduling.test_plan_profiles import double_the_work
+from tests.frontend.scheduling.test_replanning import double_the_work
 from tests.frontend.scripted_worker import ENGINE as WORKER
 from tests.text.letters import LetterG2P
 from tests.text.markup.test_voices import ENGINE

@@ -1,6 +1,8 @@
 """Plans of growing texts: they depend on the text and its flushes, and wait where a short sentence may join another."""
 
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,11 +12,12 @@ from frontend.planning.planner import Limits, plan_growing
 from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from frontend.planning.sentences import WrittenText
-from tests.engine_infos import kokoro
+from tests.engine_infos import espeak, kokoro
 from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
 from tests.miniature import vocabulary
 from text.g2p import G2P
-from text.pipeline import TextPipeline
+from text.pipeline import TextPipeline, configured_pipeline
+from text.settings import TextSettings
 from text.words.segment import Cut, Segment, Sentence, SentenceStart
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
@@ -198,3 +201,22 @@ def test_a_request_begins_with_the_sentence_that_it_names() -> None:
     whole = read(sentences=True)
     assert read(sentences=True, from_sentence=1) == whole[1:]
     assert read(sentences=True, from_sentence=9) == []
+
+
+def test_each_segments_reading_and_planning_are_told(monkeypatch: Any) -> None:
+    spent: list[tuple[float, float]] = []
+    pipeline = configured_pipeline(G2P(), TextSettings(), None, lambda: None)
+    whole = type(pipeline).performed
+
+    def slowly(self: Any, *arguments: Any) -> Iterator[Sentence]:
+        for each in whole(self, *arguments):
+            time.sleep(0.02)
+            yield each
+
+    monkeypatch.setattr(type(pipeline), "performed", slowly)
+    reader = Reader(pipeline, Limits(), lambda reading, planning: spent.append((reading, planning)))
+    request = SpeechRequest("r", "One sentence. Then another one. A third.", (("af_heart", 1.0),), "en-us", 1.0)
+    segments = list(reader.segments(request, espeak(), GUESS))
+    assert len(spent) == len(segments) > 0
+    assert sum(reading for reading, _ in spent) >= 3 * 0.02
+    assert all(0 <= planning < reading for reading, planning in spent if reading > 0.02)

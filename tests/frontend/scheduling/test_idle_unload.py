@@ -1,14 +1,17 @@
-"""When the front tells the supervisor that its workers may rest, and that it needs them again."""
+"""When nobody listens: workers that may rest, and phrases that are spoken ahead."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
+import numpy as np
 import pytest
 
-from frontend.contract.request import Urgency
+from frontend.contract.request import SpeechRequest, Urgency
+from frontend.settings.front import FrontSettings
+from frontend.speech.voices import asked_speech
+from shm.engine_info import EngineInfo
 from shm.messages import Disconnect, Idle, WorkersNeeded
 from shm.situation import Situation
-from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.desk import Desk, desk_with, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 SOON = 0.05
@@ -17,11 +20,7 @@ STEPS = 10
 """Turns of the event loop in which a time passes."""
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk(idle_unload=SOON)
-    yield made
-    made.close()
+desk = desk_with(idle_unload=SOON)
 
 
 class Clock:
@@ -103,3 +102,47 @@ async def test_without_the_setting_workers_never_rest(clock: Clock) -> None:
     await clock.passes(4 * SOON)
     assert WorkersNeeded(False) not in desk.told
     desk.close()
+
+
+def ahead(engine: EngineInfo, phrase: str) -> SpeechRequest:
+    return asked_speech(engine, FrontSettings(), None, None, text=phrase, urgency=Urgency.IDLE)
+
+
+caching = desk_with(cache_bytes=1 << 20)
+
+
+async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(caching: Desk) -> None:
+    warming = asyncio.create_task(caching.scheduler.prewarm(("one", "two"), ahead))
+    worker = caching.worker(1)
+    await worker.speaks(1, 2)
+    async with asyncio.timeout(DEADLINE):
+        await warming
+    stream = caching.open("two|one")
+    assert await stream.all_cached()
+    assert np.array_equal(await heard(listen(stream)), spoken("two|one"))
+
+
+async def test_a_listener_comes_first_and_the_phrase_is_tried_again(caching: Desk) -> None:
+    warming = asyncio.create_task(caching.scheduler.prewarm(("ahead",), ahead))
+    worker = caching.worker(1)
+    await worker.has(1)
+    listener = listen(caching.open("now"))
+    worker.speak(await worker.has(2))
+    await heard(listener)
+    again = await worker.has(3)
+    assert [order.script for order in worker.orders] == ["ahead", "now", "ahead"]
+    worker.speak(again)
+    async with asyncio.timeout(DEADLINE):
+        await warming
+
+
+async def test_a_phrase_that_cannot_be_spoken_is_reported_and_the_next_is_tried(
+    caching: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    warming = asyncio.create_task(caching.scheduler.prewarm(("bad", "good"), ahead))
+    worker = caching.worker(1)
+    worker.fail(await worker.has(1), "no such phoneme")
+    worker.speak(await worker.has(2))
+    async with asyncio.timeout(DEADLINE):
+        await warming
+    assert "no such phoneme" in caplog.text

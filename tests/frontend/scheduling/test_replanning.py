@@ -1,30 +1,29 @@
-"""A stream whose listener is about to run dry has its rest cut again; no other stream's plan is touched."""
+"""Plans and measured costs: a text's stays the same, but a rest that would come too late is cut again."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from frontend.contract.request import Urgency
-from frontend.planning.costs import CostModel
+from frontend.contract.progress import Progress
+from frontend.contract.request import SpeechRequest, Urgency
+from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.planner import Limits
+from frontend.planning.profile import CostProfile
 from frontend.scheduling import dispatcher
 from frontend.scheduling.dispatcher import plan_again
 from frontend.streams.segments import SegmentQueue, StreamSegment
 from shm.audio import SAMPLE_RATE
-from tests.frontend.desk import Desk, heard, listen
-from tests.frontend.scripted_worker import samples_of
+from shm.engine_info import EngineInfo
+from tests.frontend.desk import Desk, desk_with, heard, listen, planned
+from tests.frontend.scripted_worker import ENGINE, ScriptedReader, samples_of
 from tests.frontend.words_reader import KOKORO, WordsReader, at_work, script_of, spoken_before, words, worker_of
 from text.words.performer import Performer
 from text.words.segment import Segment
 
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk(reader=WordsReader())
-    yield made
-    made.close()
+desk = desk_with(reader=WordsReader)
 
 
 async def test_a_rest_that_would_come_too_late_is_cut_smaller_and_still_said_once(desk: Desk) -> None:
@@ -115,3 +114,74 @@ def test_the_listener_who_runs_dry_first_gets_the_next_place() -> None:
 
 def test_a_failed_stream_gets_none() -> None:
     assert not dispatcher.waiting({1: stream(1.0, failed=True)})
+
+
+class ListeningReader(ScriptedReader):
+    """Writes down the profile that each text is planned with."""
+
+    def __init__(self) -> None:
+        self.profiles: list[CostProfile] = []
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
+        self.profiles.append(profile)
+        return super().segments(request, engine, profile)
+
+
+noting = desk_with(reader=ListeningReader)
+
+
+def request(text: str, speed: float = 1.0) -> SpeechRequest:
+    return SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", speed)
+
+
+async def test_a_text_that_comes_again_after_the_costs_changed_has_the_same_plan(noting: Desk) -> None:
+    noting.worker(1)
+    reader = noting.scheduler._reader
+    assert isinstance(reader, ListeningReader)
+    await planned(noting.open("again"))
+    later = double_the_work(noting.scheduler._shared.ledger)
+    await planned(noting.open("again"))
+    await planned(noting.open("new"))
+    first, again, new = reader.profiles
+    assert again == first != new == later
+
+
+async def test_a_front_that_was_killed_before_the_answer_began_has_planned_its_successor_s_text(noting: Desk) -> None:
+    """Another plan has other segments: what workers have made of a whole clip would be lost at each death."""
+    noting.worker(1)
+    reader = noting.scheduler._reader
+    assert isinstance(reader, ListeningReader)
+    kept: list[Sequence[float]] = []
+    await planned(noting.open("a clip", progress=Progress(keep_profile=kept.append)))
+    successor = Desk(reader=reader)
+    double_the_work(successor.scheduler._shared.ledger)
+    successor.worker(1)
+    await planned(successor.open("a clip", progress=Progress(profile=kept[0])))
+    successor.close()
+    first, again = reader.profiles
+    assert again == first
+
+
+def double_the_work(ledger: Ledger) -> CostProfile:
+    costs = ledger.of(ENGINE)
+    costs.profile = replace(costs.profile, per_token=2 * costs.profile.per_token)
+    return costs.profile
+
+
+def test_another_speed_is_another_plan() -> None:
+    ledger = Ledger()
+    first = ledger.profile_for(ENGINE, request("text"))
+    later = double_the_work(ledger)
+    assert ledger.profile_for(ENGINE, request("text", speed=2.0)) == later
+    assert ledger.profile_for(ENGINE, request("text")) == first
+
+
+def test_the_text_that_was_asked_for_longest_ago_is_forgotten_first() -> None:
+    ledger = Ledger(most_texts=2)
+    first = ledger.profile_for(ENGINE, request("kept"))
+    ledger.profile_for(ENGINE, request("forgotten"))
+    later = double_the_work(ledger)
+    ledger.profile_for(ENGINE, request("kept"))
+    ledger.profile_for(ENGINE, request("third"))
+    assert ledger.profile_for(ENGINE, request("kept")) == first
+    assert ledger.profile_for(ENGINE, request("forgotten")) == later != first

@@ -10,7 +10,7 @@ from frontend.streams.cache import CachedSegment, DiskCache
 HOUR = 3600.0
 
 
-def spoken(samples: int = 1000, value: int = 7) -> CachedSegment:
+def sound(samples: int = 1000, value: int = 7) -> CachedSegment:
     """A segment of that many samples, all of that value."""
     return CachedSegment(np.full(samples, value, np.int16), ((0, 10), (5, 900)))
 
@@ -19,4 +19,4 @@ def write_segments(folder: Path, first: int) -> None:
     """Store 40 segments, one after another, as a server does."""
     with closing(DiskCache(folder, 4_000_000, HOUR)) as disk:
         for number in range(first, first + 40):
-            disk.put(bytes([number]), spoken(50_000, number))
+            disk.put(bytes([number]), sound(50_000, number))

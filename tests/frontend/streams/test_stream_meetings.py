@@ -18,7 +18,7 @@ from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Marks
 from shm.timing import pack_marks
-from tests.frontend.desk import Desk, heard, listen, planned
+from tests.frontend.desk import Desk, desk_with, heard, listen, planned
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of
 from text.words.segment import Cut
@@ -27,11 +27,7 @@ FAST, SLOW = 0.3, 0.8
 """Real-time factors; a slow worker's long segments come too late after short ones."""
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk(reader=WordsReader(), cache_bytes=1 << 24)
-    yield made
-    made.close()
+desk = desk_with(reader=WordsReader, cache_bytes=1 << 24)
 
 
 async def paused(desk: Desk, worker: ScriptedWorker, text: str, made: int) -> tuple[Stream, AsyncIterator[Pcm]]:

@@ -1,6 +1,8 @@
 """Wyoming's own client on the Wyoming port: descriptions, whole texts, and texts that come in pieces."""
 
 import asyncio
+import socket
+from typing import cast
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from wyoming.info import Describe, Info
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
+from frontend.dialects.wyoming import announcement as announcement_module
 from frontend.dialects.wyoming import service as service_module
+from frontend.dialects.wyoming.announcement import Announcement
 from frontend.settings.front import FrontSettings
 from tests.frontend.wyoming_desk import house, pcm
 
@@ -158,3 +162,23 @@ async def test_one_connection_takes_one_streamed_text_after_another(others: list
             for other in others:
                 await client.say(other)
                 assert len(pcm(await client.until("audio-stop")))
+
+
+class Unroutable:
+    """A listening socket on an IPv6 address that no interface has."""
+
+    def getsockname(self) -> tuple[str, int, int, int]:
+        return "2001:db8::1", 10200, 0, 0
+
+
+async def test_an_address_that_cannot_be_announced_does_not_end_the_front(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:  # as zeroconf does, which then leaves a socket open until it is collected
+        raise RuntimeError("No adapter found for IP address 2001:db8::1")
+
+    monkeypatch.setattr(announcement_module, "AsyncZeroconf", refuse)
+    announcement = Announcement(cast(socket.socket, Unroutable()))
+    await announcement.start()
+    assert "isn't announced" in caplog.text
+    await announcement.withdraw()

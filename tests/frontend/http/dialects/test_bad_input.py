@@ -1,10 +1,12 @@
-"""Bad input on the sockets: a clear error in the dialect's own form, nobody else disturbed, nothing left."""
+"""Bad input, and a reader that fails: a clear error in the dialect's own form, nobody else disturbed, nothing left."""
 
 import asyncio
+import itertools
 import json
+import logging
 import socket as sockets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import aiohttp
@@ -13,6 +15,7 @@ import pytest
 
 from frontend.dialects import open_contexts
 from frontend.dialects.open_contexts import MAX_CONTEXTS
+from frontend.planning.reader import Reader
 from frontend.settings.front import FrontSettings
 from shm.in_flight import digest_of
 from shm.messages import Suspects
@@ -28,6 +31,7 @@ from tests.frontend.http.dialects_messages import (
     error_after,
     speak,
 )
+from tests.frontend.scripted_worker import DEADLINE
 from tests.frontend.settling import settled
 
 
@@ -324,3 +328,68 @@ async def test_a_service_can_be_turned_off(service: str) -> None:
             else:
                 async with desk.connect(path):
                     assert desk.services.open.sockets[name] == 1
+
+
+SECRET = "a word of the text"
+POSTS: list[tuple[str, dict[str, Any]]] = [
+    ("/v1/audio/speech", {"input": SENTENCE * 5}),
+    ("/v1/audio/speech", {"input": SENTENCE * 5, "stream": False}),
+    ("/v1/text-to-speech/af_heart", {"text": SENTENCE * 5}),
+    ("/v1/text-to-speech/af_heart/with-timestamps", {"text": SENTENCE * 5}),
+    ("/tts/bytes", {"transcript": SENTENCE * 5, **VOICE, "output_format": {"container": "wav"}}),
+    ("/v1/speak?model=af_heart", {"text": SENTENCE * 5}),
+]
+
+
+@pytest.fixture(params=range(3))
+def nth(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    segments = Reader.segments
+
+    def failing(*args: Any) -> Iterator[object]:
+        yield from itertools.islice(segments(*args), request.param)
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr(Reader, "segments", failing)
+    nth: int = request.param
+    return nth
+
+
+def is_told(desk: Office, caplog: pytest.LogCaptureFixture, request_id: str) -> bool:
+    (record,) = [each for each in caplog.records if "can't be read" in each.getMessage()]
+    said = record.getMessage()
+    assert record.levelno == logging.ERROR and "in failing" in said and SECRET not in caplog.text
+    assert desk.counted("texts_unread_total") == 1
+    return request_id in said
+
+
+@pytest.mark.parametrize(("path", "body"), POSTS)
+async def test_a_request_fails_with_500_or_is_cut(
+    path: str, body: dict[str, Any], nth: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with office() as desk:
+        try:
+            async with desk.post(path, body, {"X-Request-Id": "r-1"}) as response:
+                status, answer = response.status, (await response.read()).decode(errors="replace")
+        except aiohttp.ClientPayloadError:
+            assert nth  # the answer had begun
+        else:
+            assert (status, response.headers["X-Request-Id"]) == (500, "r-1")
+            assert "server failed" in answer and SECRET not in answer
+        assert is_told(desk, caplog, "r-1")
+
+
+@PATHS
+async def test_a_socket_is_told_whose_fault_it_is(path: str, nth: int, caplog: pytest.LogCaptureFixture) -> None:
+    async with office() as desk:
+        async with desk.connect(path, {"X-Request-Id": "r-1"}) as socket:
+            await socket.send_json(speak(path, SENTENCE * 5))
+            if path is CARTESIA:
+                await socket.send_json({"context_id": "a", "continue": False, "transcript": "", **VOICE})
+            else:
+                await socket.send_json({"flush": True, "context_id": "a", "text": "", "type": "Flush"})
+            while (message := await socket.receive(timeout=DEADLINE)).type is aiohttp.WSMsgType.BINARY or not (
+                "error" in message.json() or message.json().get("type") in ("error", "Error")
+            ):
+                pass
+            assert code_of(path, message.json()).lower() == "internal" and SECRET not in message.data
+        assert is_told(desk, caplog, "r-1")

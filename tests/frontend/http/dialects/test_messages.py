@@ -1,10 +1,16 @@
-"""Each dialect's own messages: what ends a text, what cancels it, and what is answered."""
+"""Each dialect's own messages, recorded ones of real clients too: what ends a text, cancels it, and is answered."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 
 from frontend.settings.front import FrontSettings
-from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
+from tests.frontend.http.dialects_desk import Office, closed, next_json, office, pcm, until
 
 SENTENCE = "This is the first sentence of them all. "
 CARTESIA = {
@@ -205,3 +211,125 @@ async def test_errors_of_one_shot_calls_have_the_services_form(path: str, body: 
     async with office() as desk, desk.post(path, body) as response:
         assert response.status == 400
         assert (await response.json()).keys() == form
+
+
+LINES = [json.loads(line) for line in Path(__file__).with_name("recorded.jsonl").read_text().splitlines()]
+
+
+def conversations() -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    found: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    for line in LINES:
+        if line["dir"] == "open":
+            found.append((line, []))
+        else:
+            found[-1][1].append(line["m"])
+    return found
+
+
+@pytest.mark.parametrize(("opening", "messages"), conversations())
+async def test_a_recorded_conversation_is_answered(opening: dict[str, Any], messages: list[dict[str, Any]]) -> None:
+    async with office() as desk, desk.connect(opening["path"], opening["headers"]) as socket:
+        if "speak" in opening["path"]:
+            await deepgram(socket, messages)
+        elif "tts/websocket" in opening["path"]:
+            for message in messages:
+                await socket.send_json(message)
+            answers = await until(socket, "done")
+            assert all({"type", "context_id"} <= each.keys() for each in answers)
+            assert sum(each["type"] == "chunk" for each in answers) > 20
+        else:
+            for message in messages:
+                await socket.send_json(message)
+            names = {each["context_id"] for each in messages if "context_id" in each}
+            answers = [answer for _ in names for answer in await until(socket, "isFinal")]
+            assert all(each["contextId"] == each["context_id"] for each in answers)
+            for name in names:
+                assert sum(bool(each["audio"]) and each["contextId"] == name for each in answers) > 20
+        await socket.close()
+        await desk.nothing_is_left()
+
+
+async def deepgram(socket: aiohttp.ClientWebSocketResponse, messages: list[dict[str, Any]]) -> None:
+    assert (await next_json(socket))["type"] == "Metadata"
+    for message in messages:
+        await socket.send_json(message)
+    audio, told = b"", []
+    async for answer in socket:
+        if answer.type is aiohttp.WSMsgType.BINARY:
+            audio += answer.data
+            assert not told, "all audio precedes its flush"
+        else:
+            told.append(answer.json())
+    assert len(audio) > 48_000
+    flushes = sum(message["type"] == "Flush" for message in messages)
+    assert told == [{"type": "Flushed", "sequence_id": number} for number in range(flushes)]
+    assert socket.close_code == aiohttp.WSCloseCode.OK
+
+
+SLOWLY = 0.3
+
+
+async def in_two_parts(body: bytes) -> AsyncIterator[bytes]:
+    yield body[:5]
+    await asyncio.sleep(SLOWLY)
+    yield body[5:]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/text-to-speech/af_heart", b'{"text": "Hello there."}'),
+        ("/v1/speak?model=af_heart", b'{"text": "Hello there."}'),
+        ("/tts/bytes", b'{"transcript": "Hello there.", "voice": {"mode": "id", "id": "af_heart"}}'),
+    ],
+)
+async def test_the_body_s_way_counts(path: str, body: bytes) -> None:
+    async with office() as desk:
+        async with desk.session.post(desk.url + path, data=in_two_parts(body)) as response:
+            assert response.status == 200, await response.text()
+            await response.read()
+        spent = desk.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_sum")
+        assert spent and spent >= SLOWLY * 0.9
+
+
+PATH = "/v1/text-to-speech/af_heart"
+PRICE = "The ticket for the concert costs $250."
+IN_WORDS = "two hundred"
+
+
+def scripts(desk: Office) -> str:
+    """The text that the engine was given."""
+    return " ".join(order.script for order in desk.workers[0].orders)
+
+
+async def over_a_socket(desk: Office, wanted: str) -> None:
+    path = f"{PATH}/multi-stream-input?output_format=pcm_24000&apply_text_normalization={wanted}"
+    async with desk.connect(path) as socket:
+        await socket.send_json({"text": f"{PRICE} ", "context_id": "a", "flush": True})
+        await socket.send_json({"context_id": "a", "close_context": True})
+        await until(socket, "isFinal")
+
+
+async def in_one_call(desk: Office, wanted: str) -> None:
+    body = {"text": PRICE, "apply_text_normalization": wanted}
+    async with desk.post(f"{PATH}?output_format=pcm_24000", body) as response:
+        assert response.status == 200 and await response.read()
+
+
+@pytest.mark.parametrize("ask", [over_a_socket, in_one_call])
+@pytest.mark.parametrize(("wanted", "written_out"), [("auto", True), ("on", True), ("", True), ("off", False)])
+async def test_numbers_are_written_out_unless_the_client_says_off(ask: object, wanted: str, written_out: bool) -> None:
+    assert callable(ask)
+    async with office() as desk:
+        await ask(desk, wanted)
+        assert (IN_WORDS in scripts(desk)) is written_out
+        assert ("250" in scripts(desk)) is not written_out
+
+
+async def test_any_other_value_is_an_error() -> None:
+    async with office() as desk:
+        body = {"text": PRICE, "apply_text_normalization": "sometimes"}
+        async with desk.post(PATH, body) as response:
+            assert response.status == 400 and "auto, on or off" in await response.text()
+        async with desk.connect(f"{PATH}/stream-input?apply_text_normalization=sometimes") as socket:
+            assert "auto, on or off" in (await next_json(socket))["message"]
