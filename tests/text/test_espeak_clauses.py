@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 import pytest
 
+from benchmarks.measuring.evaluation.sentences import answers
 from shm.espeak.messages import LANGUAGE_FILES
 from tests.share import share
 from text.espeak import espeak, misaki
@@ -123,6 +124,19 @@ def test_words_are_those_of_misaki(language: str) -> None:
 )
 def test_spoken_words_are_given_to_written_ones(alone: list[str], spoken: list[str], expected: list[list[str]]) -> None:
     assert [own for _, own in groups(alone, spoken)] == expected
+
+
+@pytest.mark.parametrize("language", ["es", "fr-fr", "hi", "it", "pt-br"])
+def test_a_silent_sign_moves_no_sound_to_another_word(language: str) -> None:
+    """Words beside which nothing changes sound as they do without the sign."""
+    g2p = EspeakG2P(language)
+    for text in answers(language)[:4]:
+        written = text.split()
+        plain = [word.phonemes for word in g2p.words(text)]
+        for place in range(1, len(written)):
+            signed = [word.phonemes for word in g2p.words(" ".join([*written[:place], "-", *written[place:]]))]
+            assert signed[: place - 1] == plain[: place - 1]
+            assert signed[place + 2 :] == plain[place + 1 :]
 
 
 def test_a_word_that_espeak_joins_to_another_stays_joined() -> None:

@@ -26,9 +26,12 @@ _MOST_WRITTEN = 3
 """Most written words that are one spoken word."""
 
 _EDGE = 2
-"""Cost of a different first or last sound; its unit is the cost of one sound more or fewer. Both ends of a word that is
-left silent differ: else a neighbour would take the sounds of a short word.
+"""Cost of a vowel in place of a consonant as the first or last sound, or the other way round; its unit is the cost of
+one sound more or fewer, or of another sound of the same kind. Both ends of a word that is left silent differ: else a
+neighbour would take the sounds of a short word.
 """
+
+_VOWELS = frozenset("aeiouyæøœɐɑɒɔəɚɛɜɤɨɪɯʉʊʌʏAIOQWY")
 
 _STRESS = str.maketrans("", "", "ˈˌː")
 
@@ -60,7 +63,7 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
                     )
                     if count:
                         first, last = bare[i - taken], bare[i - 1]
-                        cost += _EDGE * (first[:1] != heard[j][:1]) + _EDGE * (last[-1:] != heard[j + count - 1][-1:])
+                        cost += _edge(first[:1], heard[j][:1]) + _edge(last[-1:], heard[j + count - 1][-1:])
                     elif bare[i - 1]:
                         cost += 2 * _EDGE
                     if j + count not in row or cost < row[j + count][0]:
@@ -76,6 +79,12 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
         found.append((range(i - taken, i), [own] if taken == 1 else _divided(own, [*map(len, alone[i - taken : i])])))
         i, j = i - taken, j - count
     return found[::-1]
+
+
+def _edge(one: str, other: str) -> int:
+    if one == other:
+        return 0
+    return 1 if one and other and (one in _VOWELS) == (other in _VOWELS) else _EDGE
 
 
 def _around_longest(bare: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:

@@ -60,9 +60,9 @@ def hard_texts() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def answers() -> tuple[str, ...]:
-    """First sentences of answers as voice agents give them, in English."""
-    return tuple((files(__package__) / "answers.txt").read_text(encoding="utf-8").splitlines())
+def answers(language: str = "en-us") -> tuple[str, ...]:
+    """First sentences of answers as voice agents give them."""
+    return tuple(text for code, text in _lines("answers.tsv") if code == language)
 
 
 def _texts(name: str) -> tuple[tuple[str, str], ...]:
