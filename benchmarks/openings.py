@@ -1,7 +1,7 @@
 """Sentences that are begun before they are whole: first token to sound, and how far they are from the whole sentence.
 
     python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--others 0]
-                                  [--prosody] [--sound] [--page FOLDER]
+                                  [--language en-us] [--prosody] [--sound] [--page FOLDER]
 
 Answers of voice agents are written to a server over a socket as a language model writes them, at so many tokens per
 second, with each value of `--growing-text`, while so many others listen to long texts. Without a server, `--prosody`
@@ -55,7 +55,14 @@ from worker.settings import WorkerSettings
 from worker.split.segments.segment import Prosody
 from worker.voices.voice_bank import VoiceBank
 
-VOICES = ("af_heart", "am_michael", "bf_emma", "bm_george")
+VOICES = {
+    "en-us": ("af_heart", "am_michael", "bf_emma", "bm_george"),
+    "es": ("ef_dora", "em_alex"),
+    "fr-fr": ("ff_siwis",),
+    "hi": ("hf_alpha", "hm_omega"),
+    "it": ("if_sara", "im_nicola"),
+    "pt-br": ("pf_dora", "pm_alex"),
+}
 SECOND = " Anything else?"
 """Follows each answer, so that its end is noticed as in a longer one."""
 
@@ -63,11 +70,11 @@ _VOICED = 60.0
 """Hz of a phoneme's median F0 from which on it is voiced."""
 
 
-async def latencies(port: int, rates: Sequence[float], texts: Sequence[str]) -> list[list[Cell]]:
+async def latencies(port: int, voice: str, rates: Sequence[float], texts: Sequence[str]) -> list[list[Cell]]:
     """A row for each rate: the rate, the sentence's end, first sound (median, ninetieth percentile), gaps."""
     rows: list[list[Cell]] = []
     async with aiohttp.ClientSession() as session:
-        server = Server(f"http://127.0.0.1:{port}", VOICES[0], "", session)
+        server = Server(f"http://127.0.0.1:{port}", voice, "", session)
         for _ in range(3):
             await hear("cartesia", server, texts[0], 1000.0)
         for rate in rates:
@@ -85,7 +92,7 @@ def others(port: int, count: int, text: str) -> Iterator[None]:
 
     def hear() -> None:
         while not over.is_set():
-            listen_over_http(port, text, VOICES[1], headers=FRESH, paced=True, going=lambda: not over.is_set())
+            listen_over_http(port, text, VOICES["en-us"][1], headers=FRESH, paced=True, going=lambda: not over.is_set())
             over.wait(0.1)
 
     threads = [threading.Thread(target=hear) for _ in range(count)]
@@ -122,7 +129,7 @@ def spoken(engine: KokoroEngine, said: Sequence[Segment]) -> Pcm:
     """The joined samples of the segments."""
     pieces, joiner = list[Pcm](), Joiner()
     for segment in said:
-        asked = Utterance(segment.script, "en-us", ((VOICES[0], 1.0),), 1.0, part=segment.part)
+        asked = Utterance(segment.script, "en-us", ((VOICES["en-us"][0], 1.0),), 1.0, part=segment.part)
         for block in engine.begin(asked):
             pieces += joiner.push(block.samples)
         joiner.end(segment.cut, 1.0)
@@ -189,7 +196,7 @@ def pitches(prosody: Prosody) -> NDArray[np.float64]:
     return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
 
 
-def prosody_rows(texts: Sequence[str]) -> Iterator[list[Cell]]:
+def prosody_rows(texts: Sequence[str], language: str) -> Iterator[list[Cell]]:
     """Rows: what is there and spoken, style, sentences, length off, times as long, pitch off, pitch at the end."""
     settings = WorkerSettings()
     model, voices = kokoro_files(settings)
@@ -198,8 +205,8 @@ def prosody_rows(texts: Sequence[str]) -> Iterator[list[Cell]]:
     pipeline = TextPipeline(G2P())
     found: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for number, text in enumerate(texts):
-        voice = VOICES[number % len(VOICES)]
-        units = next(pipeline.sentences(text, "en-us" if voice[0] == "a" else "en-gb", notation))
+        voice = VOICES[language][number % len(VOICES[language])]
+        units = next(pipeline.sentences(text, "en-gb" if voice[0] == "b" else language, notation))
         script, ends = units[0].script, [len(units[0].script)]
         for unit in units[1:]:
             script += unit.lead + unit.script
@@ -237,12 +244,14 @@ def main() -> int:
     parser.add_argument("--rates", type=float, nargs="*", default=[62.0, 20.0])
     parser.add_argument("--ways", nargs="*", default=["sentence", "clause", "now"])
     parser.add_argument("--others", type=int, default=0, help="listeners to long texts meanwhile")
+    parser.add_argument("--language", choices=VOICES, default="en-us", help="but --sound and --page: English")
     parser.add_argument("--prosody", action="store_true")
     parser.add_argument("--sound", action="store_true")
     parser.add_argument("--page", type=Path, help="only write a page to listen to there")
     parser.add_argument("--model", type=Path)
     arguments = parser.parse_args()
-    texts = answers()[: arguments.answers]
+    language = arguments.language
+    texts = answers(language)[: arguments.answers]
     if arguments.page:
         print(page(texts, arguments.page))
         return 0
@@ -250,7 +259,9 @@ def main() -> int:
     if arguments.prosody:
         columns = ("there", "style of", "sentences", "length off, %", "times as long", "pitch off, cents", "end, cents")
         print(
-            Table("First words alone, alongside the whole sentence", columns, list(prosody_rows(texts))).as_markdown()
+            Table(
+                "First words alone, alongside the whole sentence", columns, list(prosody_rows(texts, language))
+            ).as_markdown()
         )
     if arguments.sound:
         heard = list(judged(texts, (0, 5, 7)))
@@ -261,7 +272,9 @@ def main() -> int:
             kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way) as subject,
             others(subject.port, arguments.others, " ".join(answers())),
         ):
-            rows += [[way, *row] for row in asyncio.run(latencies(subject.port, arguments.rates, texts))]
+            rows += [
+                [way, *row] for row in asyncio.run(latencies(subject.port, VOICES[language][0], arguments.rates, texts))
+            ]
         print(f"  {way}: {rows[-1]}", file=sys.stderr)
     if rows:
         names = ("growing-text", "tokens/s", "sentence's end, s", "first sound, s", "of ten, the ninth, s", "gaps")

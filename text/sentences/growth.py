@@ -216,7 +216,7 @@ def _is_open(text: str) -> bool:
 #
 # A word is settled if it is a plain one (letters, an apostrophe or a hyphen inside, a comma after it), and the two
 # words after it are there whole and plain as well. Numbers, abbreviations, capitals, links, quotations and all signs
-# may be changed by the next token, and so may be the words beside them: an opening ends before them. English only.
+# may be changed by the next token, and so may be the words beside them: an opening ends before them.
 
 HELD = 2
 """Words after a settled one that must be there: they decide how it is pronounced ("the end", "used to"), and give it
@@ -228,7 +228,14 @@ SHORTEST = 3
 LONGEST_BEGUN = 200
 """Characters of a sentence after which no opening is looked for: the sentence is cut at a clause soon."""
 
-_PLAIN = re.compile(r"(?:I|A|[A-Za-z]?[a-z]+)(?:['’](?:s|t|re|ve|ll|d|m))?(?:-[a-z]+)*,? ")
+_LOWER = "[a-zà-öø-ÿœ]"
+_LATIN = re.compile(rf"(?:[A-ZÀ-ÖØ-Þ]?{_LOWER}*['’])?[A-ZÀ-ÖØ-Þa-zà-öø-ÿœ]{_LOWER}*(?:-{_LOWER}+)*,? ")
+_PLAIN = {
+    "en": re.compile(r"(?:I|A|[A-Za-z]?[a-z]+)(?:['’](?:s|t|re|ve|ll|d|m))?(?:-[a-z]+)*,? "),
+    **dict.fromkeys(("es", "fr", "it", "pt"), _LATIN),
+}
+"""A plain word of each language whose openings are spoken, with the white space after it."""
+
 _SHORTENED = frozenset((*abbreviations.TITLES, *abbreviations.STREETS, *abbreviations.ANYWHERE, *abbreviations.LABELS))
 _MAY_BE_LOWER = frozenset(each.lower() for each in _SHORTENED if len(each) > 2)
 
@@ -255,11 +262,12 @@ def opening_of(text: str, language: str, *, clauses: bool = False) -> SettledWor
     SettledWords(text='Well, the short answer is', words=1)
     >>> opening_of("It costs 3", "en-us")
     """
-    if not language.startswith("en"):
+    plain = _PLAIN.get(language.partition("-")[0])
+    if plain is None:
         return None
     place = begin = len(text) - len(text.lstrip(" "))
     words: list[str] = []
-    while (found := _PLAIN.match(text, place, LONGEST_BEGUN)) and not _is_shortened(found[0].rstrip(" ,")):
+    while (found := plain.match(text, place, LONGEST_BEGUN)) and not _is_shortened(found[0].rstrip(" ,")):
         words.append(found[0].rstrip(" "))
         place = found.end()
     settled = len(words) - HELD
