@@ -1,6 +1,6 @@
 """From the key to the sound: a selection through the player, until the sound card plays it.
 
-    python -m benchmarks.press [--presses 10] [--pause 0] [--engine espeak]
+    python -m benchmarks.press [--presses 10] [--pause 0] [--engine espeak] [--keys]
 
 Three ways take turns, one press each, with texts that were never spoken before: `POST /v1/play` (Raycast's command, the
 page), `kokoro-live play TEXT` (a desktop's shortcut, which starts a process), and the same text over HTTP, without a
@@ -12,7 +12,11 @@ whose samples cost next to nothing, shows all but the engine's part, on a busy m
 Then, as often: from `POST /v1/play` while another text sounds until the new text's first audible sample, which is found
 by the samples of the same text over HTTP; and from `POST /v1/play/stop` until the last audible sample.
 
-Needs PulseAudio (apt-get install pulseaudio pulseaudio-utils).
+`--keys` measures a screen reader's instead: from the command to Debian's Speech Dispatcher, whose module we are, until
+the first audible sample of a letter, of two words and of a phrase of five to seven, none of which was spoken before but
+the letters (the module has them made while nothing is spoken).
+
+Needs PulseAudio (apt-get install pulseaudio pulseaudio-utils), and for the keys speech-dispatcher.
 """
 
 from __future__ import annotations
@@ -21,11 +25,14 @@ import argparse
 import json
 import math
 import os
+import string
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +44,14 @@ from benchmarks.measuring.report import Table
 from benchmarks.measuring.subjects import kokoro_live
 from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE
-from tests.system.sound_card import QUIET, Recording, audible, sound_card
+from tests.clients.desktop import Desktop
+from tests.system.sound_card import QUIET, Recording, SoundCard, audible, sound_card
 from worker.settings import WorkerSettings
 
 JSON = "application/json"
+
+KEPT_AFTER = 40.0
+"""Seconds after a letter in which the module has the others made."""
 
 OPENINGS = ("The kettle", "My neighbour", "A lantern", "This old clock", "The ferry", "Our gardener", "One of them")
 ENDINGS = ("has been on the stove since a quarter past four.", "was there before the rain began, and left after it.")
@@ -101,10 +112,38 @@ def interrupted(recording: Recording, port: int, first: str, second: str) -> flo
     return float(places[0]) / SAMPLE_RATE if places else math.nan
 
 
+def by_screen_reader(card: SoundCard, recording: Recording, url: str, presses: int) -> Table:
+    """Milliseconds from a screen reader's command to the first audible sample."""
+    taken: dict[str, list[float]] = {"a letter": [], "two words": [], "a phrase": []}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Desktop(Path(folder), card, url)) as desktop,
+        desktop.client() as client,
+    ):
+
+        def spoken(*commands: str) -> float:
+            seconds = heard(recording, lambda: client.send(*commands))
+            client.until("702 END")
+            return 1e3 * seconds
+
+        spoken("CHAR q")
+        time.sleep(KEPT_AFTER)
+        for press in range(presses):
+            number, opening = press + 20, OPENINGS[press % len(OPENINGS)]
+            taken["a letter"].append(spoken(f"CHAR {string.ascii_lowercase[press % 26]}"))
+            taken["two words"].append(spoken("SPEAK", f"Button {number}", "."))
+            taken["a phrase"].append(spoken("SPEAK", f"{opening} of house number {number}", "."))
+            row = ", ".join(f"{name} {all_[-1]:.0f} ms" for name, all_ in taken.items())
+            print(f"{press}: {row}", file=sys.stderr, flush=True)
+    rows = [(name, len(all_), median(all_), percentile(all_, 95)) for name, all_ in taken.items()]
+    return Table("From a screen reader's key", ("what", "times", "median, ms", "p95, ms"), rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presses", type=int, default=10, help="of each way")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds of silence before each press")
+    parser.add_argument("--keys", action="store_true", help="a screen reader's, by Speech Dispatcher")
     parser.add_argument("--engine", choices=("kokoro", "espeak"), default="kokoro")
     parser.add_argument("--model", type=Path, help="default: the one in the installed packages")
     parser.add_argument("--voices", type=Path, help="default: the embedded ones")
@@ -116,6 +155,9 @@ def main() -> int:
         with kokoro_live(settings, "--cache-bytes", "0") as server:
             recording = card.record()
             url = f"http://127.0.0.1:{server.port}"
+            if options.keys:
+                print(by_screen_reader(card, recording, url, options.presses).as_markdown())
+                return 0
             taken: dict[str, list[float]] = {}
 
             def over_http(text: str) -> float:
