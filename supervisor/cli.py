@@ -52,6 +52,23 @@ _FOR_SERVERS = {"rehearse"}
 """Commands that the server itself calls, and `--help` doesn't show."""
 
 
+_MEANT = {
+    "speak": ("say",),
+    "tts": ("say",),
+    "start": ("serve",),
+    "run": ("serve",),
+    "stop": ("play --stop",),
+    "list": ("voices", "models list"),
+    "download": ("models fetch",),
+    "install": ("update", "install-service", "install-speechd"),
+    "upgrade": ("update",),
+    "logs": ("status",),
+    "config": ("serve --help",),
+    "help": ("--help",),
+}
+"""Commands for words that other programs have."""
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -72,7 +89,7 @@ class _LazyGroup(click.Group):
             import difflib
 
             begun = [name for name in _COMMANDS if name.startswith(args[0])]
-            near = begun or difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            near = _MEANT.get(args[0]) or begun or difflib.get_close_matches(args[0], _COMMANDS, n=1)
             meant = f" Did you mean {' or '.join(f'`kokoro-live {name}`' for name in near)}?" if near else ""
             ctx.fail(f"There is no command {args[0]!r}.{meant}")
         return super().resolve_command(ctx, args)

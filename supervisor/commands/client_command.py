@@ -85,7 +85,7 @@ def server_url(context: click.Context) -> str:
 
     values = context.params
     url: str = values["url"] or address(values["host"], values["port"])
-    return url.rstrip("/")
+    return (url if "://" in url else f"http://{url}").rstrip("/")
 
 
 def server_to_ask(context: click.Context) -> str | None:

@@ -28,8 +28,18 @@ class _ConnectCommand(AskingCommand):
     reads = frozenset({"wyoming_port", "wyoming_host"})
 
 
+class _Known(click.Choice[str]):
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        import difflib
+
+        near = difflib.get_close_matches(value.lower(), self.choices, n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        others = "one that takes an address of OpenAI's connects as openai."
+        return f"{value!r} isn't known.{meant} `kokoro-live connect` lists the programs; {others}"
+
+
 @click.command(cls=_ConnectCommand)
-@click.argument("client", required=False, type=click.Choice([client.name for client in CLIENTS]), metavar="[CLIENT]")
+@click.argument("client", required=False, type=_Known([client.name for client in CLIENTS]), metavar="[CLIENT]")
 @click.option("--voice", help=f"The voice that the client is to use.  [default: {_BEST}]")
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="The client's settings file.")
 @click.option("--address", metavar="URL", help="The server's address as the client sees it, from another machine.")
@@ -56,13 +66,15 @@ def connect(
         return
     url = server_url(context)
     asked = _asked(context, values, url, _voice(url, values["voice"]))
-    if row.extra:
-        _need(row)
+    missing = _missing(row)
+    if missing and not only_show:
+        raise click.ClickException(missing)
     change = row.change(asked)
     is_shown = _show(row, change)
     for line in _to_open(row, asked):
         click.echo(line)
     if only_show:
+        click.echo(missing, nl=bool(missing))
         return
     if is_shown and not (yes or _agreed(change)):
         click.echo("Nothing was written: --yes writes it.")
@@ -102,13 +114,15 @@ def _voice(url: str, wanted: str | None) -> str:
     return wanted
 
 
-def _need(row: Client) -> None:
+def _missing(row: Client) -> str:
+    """The command that installs the extra which the client's way needs; empty if it is there."""
     from importlib.util import find_spec
 
-    if find_spec(row.extra) is None:
-        from kokoro_live.installation import this_installation
+    if not row.extra or find_spec(row.extra):
+        return ""
+    from kokoro_live.installation import this_installation
 
-        raise click.ClickException(f"{row.title} needs the extra {row.extra}: {this_installation().add(row.extra)}")
+    return f"{row.title} needs the extra {row.extra}: {this_installation().add(row.extra)}"
 
 
 def _list(asked: Asked) -> None:

@@ -158,6 +158,11 @@ def test_nothing_is_written_without_a_yes_or_for_a_mistake(keyed: Server, home: 
     assert "`kokoro-live voices` lists them" in run(keyed, "claude-code", "--yes", "--voice", "bob").output
     away = run(lasting_port(), "claude-code", "--yes")
     assert away.exit_code == 1 and "kokoro-live serve" in away.output
+    with monkeypatch.context() as without_extras:
+        without_extras.setattr("importlib.util.find_spec", lambda name: None)
+        shown, refused = run(keyed, "claude-code", "--print"), run(keyed, "claude-code")
+    assert shown.exit_code == 0 and "+++ after" in shown.output and "needs the extra mcp" in shown.output
+    assert refused.exit_code == 1 and "needs the extra mcp" in refused.output
     there[0].write_text("{")
     broken = run(keyed, "claude-code", "--yes")
     assert broken.exit_code == 1 and "stays as it is" in broken.output and there[0].read_text() == "{"

@@ -18,9 +18,13 @@ START = "start one with `kokoro-live serve`"
 ALONE = [
     # the command
     ("srve", "Did you mean `kokoro-live serve`"),
-    ("speak Hello.", "There is no command 'speak'"),
+    ("speak Hello.", "Did you mean `kokoro-live say`"),
+    ("start", "Did you mean `kokoro-live serve`"),
+    ("list", "`kokoro-live voices` or `kokoro-live models list`"),
+    ("connect openwebui", "Did you mean open-webui?"),
+    ("connect Foo", "connects as openai"),
     ("statsu", "Did you mean `kokoro-live status`"),
-    ("install", "`kokoro-live install-service`"),
+    ("install mcp", "`kokoro-live update` or `kokoro-live install-service`"),
     ("voice", "Did you mean `kokoro-live voices`"),
     ("model list", "Did you mean `kokoro-live models`"),
     ("--verison", "Did you mean '--version'"),
@@ -37,8 +41,8 @@ ALONE = [
     ("voices --url http://127.0.0.1:{port}", START),
     ("book a.txt --server", START),
     ("book a.txt --unknown-words --server", START),
-    ("status --url nonsense", "that is no http:// address"),
-    ("say Hello. --url localhost:{port}", "that is no http:// address"),
+    ("status --url ftp://localhost", "that is no http:// address"),
+    ("say Hello. --url localhost:{port}", START),
     ("reload", "no server of yours listens on port"),
     # the text
     ("say nofile.txt --engine espeak", "There is no file nofile.txt"),
