@@ -14,6 +14,10 @@ const BLOCKS = new Set(
 export function html(source) {
   const page = new DOMParser().parseFromString(source, "text/html");
   for (const element of page.querySelectorAll(LEFT_OUT)) element.remove();
+  for (const cell of page.querySelectorAll("table:has(tr:first-child > th ~ th ~ th) td")) {
+    const heading = cell.closest("table").rows[0].cells[cell.cellIndex];
+    if (cell.cellIndex && heading?.matches("th:not(:empty)") && cell.textContent.trim()) cell.prepend(`${heading.textContent.trim()}: `);
+  }
   const root = page.querySelector("article") ?? page.querySelector("main") ?? page.body;
   const paragraphs = [];
   let open = null;
@@ -31,7 +35,7 @@ export function html(source) {
     }
     const block = BLOCKS.has(node.tagName);
     if (block) open = null;
-    else if (open && /^T[DH]$/.test(node.tagName)) open.text += ", ";
+    else if (open && /^T[DH]$/.test(node.tagName) && node.textContent.trim()) open.text += ", ";
     const inner = KINDS[node.tagName] ?? kind;
     for (const child of node.childNodes) walk(child, inner, code || node.tagName === "PRE");
     if (block) open = null;

@@ -39,7 +39,9 @@ export function markdown(source) {
       fence = fence ? null : marker;
       open = null;
     } else if (fence) add("code", line);
-    else if (TABLE_RULE.test(line)) continue;
+    else if (TABLE_RULE.test(line)) {
+      if (open) open.headed = true; // its first line has the columns' headings
+    }
     else if (!line.trim()) open = null;
     else if (open?.kind === "p" && UNDERLINE.test(line)) {
       open.kind = "h";
@@ -54,7 +56,7 @@ export function markdown(source) {
     else add("p", line.trim());
   }
   return found
-    .map(({ kind, text }) => ({ kind, text: kind === "code" ? text : plain(text) }))
+    .map(({ kind, text, headed }) => ({ kind, text: kind === "code" ? text : plain(text, headed) }))
     .filter(({ text }) => text.trim());
 }
 
@@ -63,7 +65,15 @@ function withoutHead(source) {
   return source.replace(/^\uFEFF?---\r?\n[^]*?\r?\n---\r?\n/, "");
 }
 
-function plain(text) {
+/** @param {boolean} headed its first line has the headings of a table's columns */
+function plain(text, headed) {
+  let headings = headed ? null : [];
+  // A row's cells, each but the first after its heading, as `text/normalization/markdown.py` has them.
+  const row = (cells) => {
+    const named = headings?.length > 2;
+    headings ??= cells;
+    return cells.map((cell, at) => (named && at && cell && headings[at] ? `${headings[at]}: ${cell}` : cell)).filter(Boolean).join(", ");
+  };
   return text
     .replace(/<!--[^]*?-->/g, "")
     .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -75,6 +85,6 @@ function plain(text) {
     .replace(/(^|[^\w*])\*(?=\S)([^*]*?\S)\*(?!\w)/g, "$1$2")
     .replace(/(^|[^\w_])_(?=\S)([^_]*?\S)_(?!\w)/g, "$1$2")
     .replace(/(`+)([^]*?[^`])\1(?!`)/g, "$2")
-    .replace(/^\s*\|(.*)\|\s*$/gm, (_, cells) => cells.split("|").map((cell) => cell.trim()).join(", "))
+    .replace(/^\s*\|(.*)\|\s*$/gm, (_, cells) => row(cells.split("|").map((cell) => cell.trim())))
     .replace(/\\([\\`*_{}[\]()#+.!>~|-])/g, "$1");
 }

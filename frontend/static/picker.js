@@ -34,6 +34,11 @@ export class Picker {
     this.#list.addEventListener("click", ({ target }) => this.#act(target.closest("button")));
     this.#search = dialog.querySelector("[type=search]");
     this.#search.addEventListener("input", () => this.#filter());
+    this.#search.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || this.#search.value) return;
+      event.preventDefault(); // WebKit would keep the key in the field
+      dialog.close();
+    });
     this.#list.addEventListener("keydown", (event) => {
       if (event.key !== "h" && event.key !== "H") return;
       const voice = event.target.closest(".voice");

@@ -68,7 +68,7 @@ function firstSounds(chart, said, minutes) {
   const heard = minutes.reduce((sum, { heard }) => sum + heard, 0);
   const top = Math.max(...minutes.map(({ worst_seconds: worst }) => worst), 0.001);
   const slowest = minutes.reduce((slow, { worst_seconds: worst }) => Math.max(slow, worst), 0);
-  write(said, heard ? `${heard} first sounds in the last hour, the slowest after ${seconds(slowest)}.` : "No first sound in the last hour.");
+  write(said, heard ? `${heard} heard, the slowest after ${seconds(slowest)}.` : "No first sound in the last hour.");
   chart.setAttribute("viewBox", `0 0 ${MINUTES} 20`);
   chart.replaceChildren(
     ...minutes.flatMap(({ minutes_ago: ago, median_seconds: median, worst_seconds: worst }) => {

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Route, expect
 
 from tests.page.visit import LONG, VERY_LONG, Visit, needs_chromium
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import Server, server
 
 pytestmark = needs_chromium
 
@@ -150,7 +150,7 @@ def test_a_download_shows_its_progress_and_can_be_cancelled(visit: Visit, espeak
     field.fill((VERY_LONG + "\n\n") * 8)
     start = len(espeak.log)
     visit.page.locator("#form").get_by_role("button", name="Download").click()
-    expect(visit.page.locator("#saving span")).to_have_text(made, timeout=DEADLINE * 1000)
+    expect(visit.page.locator("#saving span")).to_have_text(made)
     found = Axe().run(visit.page)
     assert not found.violations_count, found.generate_report()
     visit.page.get_by_role("button", name="Cancel").click()

@@ -96,6 +96,7 @@ async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: DrivenPage, e
     await page.until("document.getElementById('voice-dialog').open")
     assert not await page.violations(), "with a dialog"
     await page.press("Escape")
+    await page.until("!document.getElementById('voice-dialog').open")
     await page.press("Escape")
     await page.until(state("idle"))
 

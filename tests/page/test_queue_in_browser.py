@@ -23,7 +23,7 @@ def test_the_queue_shows_a_stream_its_plans_and_the_last_hour(chromium: Browser,
         expect(card.locator("[data-label='First sound'] dd")).to_have_text(re.compile(r"^after \d+\.\d\d s$"))
         expect(card.locator("[data-label='Waits for it'] dd")).to_have_text("a listener")
         expect(card.locator("ol li").first).to_have_text(re.compile(r"^\d+: \d+ tokens, [\d.]+ s of sound, \w+"))
-        expect(page.locator("[data-part=plot-said]")).to_have_text(re.compile(r"^\d+ first sounds in the last hour"))
+        expect(page.locator("[data-part=plot-said]")).to_have_text(re.compile(r"^\d+ heard, the slowest after "))
         assert page.locator("[data-part=plot] rect").count() >= 1
         expect(page.locator("[data-part=workers] li").first).to_contain_text("running")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone scrolls sideways"

@@ -25,9 +25,9 @@ It goes on.
 - one `item`
 - two
 
-| a | b |
-|---|---|
-| c | d |
+| Ship | Berth | Price |
+|---|---|---|
+| *Maria* | 4 | |
 
 > Said the gull.
 
@@ -38,7 +38,9 @@ code_stays = 1
 
 HTML = """<!doctype html><title>A page</title><script>var no = 1;</script><nav>Menu</nav>
 <main><h1>Head</h1><p>First <b>bold</b>
-line.<p>Second<br>row.<ul><li>One<li>Two</ul><aside>no</aside><p hidden>no</p></main><footer>no</footer>"""
+line.<p>Second<br>row.<ul><li>One<li>Two</ul>
+<table><tr><th>Ship<th>Berth<th>Price<tr><td>Maria<td>4<td></table>
+<aside>no</aside><p hidden>no</p></main><footer>no</footer>"""
 
 _DROP = """([name, text]) => {
   const data = new DataTransfer();
@@ -64,7 +66,7 @@ def test_markdown_is_read_without_its_signs(visit: Visit) -> None:
         ("p", "It is quiet here, see the chart. It goes on."),
         ("li", "one item"),
         ("li", "two"),
-        ("p", "a, b\nc, d"),
+        ("p", "Ship, Berth, Price\nMaria, Berth: 4"),
         ("quote", "Said the gull."),
         ("code", "code_stays = 1"),
     ]
@@ -84,6 +86,8 @@ def test_html_is_read_without_what_is_around_it(visit: Visit) -> None:
         ("p", "Second\nrow."),
         ("li", "One"),
         ("li", "Two"),
+        ("p", "Ship, Berth, Price"),
+        ("p", "Maria, Berth: 4"),
     ]
     expect(page.get_by_role("heading", name="A page")).to_be_visible()
 

@@ -51,6 +51,8 @@ new MutationObserver((changes) => {
 """
 """JavaScript that notes the samples that are played and the words that light up."""
 
+expect.set_options(timeout=DEADLINE * 1000)
+
 
 @contextmanager
 def browser() -> Iterator[Browser]:
@@ -91,7 +93,7 @@ class Visit:
             self.complaints.append(message.text)
 
     def __enter__(self) -> Visit:
-        expect(self.page.locator("#voice-name")).not_to_be_empty(timeout=DEADLINE * 1000)
+        expect(self.page.locator("#voice-name")).not_to_be_empty()
         return self
 
     def __exit__(
@@ -128,7 +130,7 @@ class Visit:
 
     def complains(self, text: str) -> None:
         """Wait until the page shows that error."""
-        expect(self.page.get_by_role("alert")).to_have_text(text, timeout=DEADLINE * 1000)
+        expect(self.page.get_by_role("alert")).to_have_text(text)
 
     def wait(self, condition: str, argument: object = None) -> None:
         """Wait until a JavaScript function of the argument is true in the page."""
