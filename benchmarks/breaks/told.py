@@ -205,7 +205,7 @@ BREAKS = (
     ),
     Mutation(
         "workers-rest",
-        "frontend/scheduling/shared.py",
+        "frontend/scheduling/standing.py",
         "    def _rest(self) -> None:\n        self._tell_needed(False)\n",
         "    def _rest(self) -> None:\n",
         ("tests/frontend/scheduling/test_idle_unload.py",),

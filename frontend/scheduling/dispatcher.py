@@ -16,7 +16,8 @@ from frontend.contract.request import Urgency
 from frontend.monitoring.metrics import Event
 from frontend.planning.costs import CostModel, Ledger
 from frontend.planning.planner import Limits, replan
-from frontend.scheduling.shared import EngineStanding, Shared
+from frontend.scheduling.shared import Shared
+from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.streams.links import Lease, Link, Loss, sound_alike
 from frontend.streams.segments import SegmentState, StreamSegment, segment_speed

@@ -22,7 +22,8 @@ from frontend.planning.strain import Strain
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher, stream_segment
 from frontend.scheduling.generations import Generations
-from frontend.scheduling.shared import EngineStanding, Quarantine, Shared
+from frontend.scheduling.shared import Quarantine, Shared
+from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
