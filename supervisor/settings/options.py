@@ -5,13 +5,15 @@ The types of values stand below: texts on the command line, TOML's own types in 
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 import re
 import tomllib
 import typing
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import MISSING, Field, fields
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar
@@ -20,7 +22,6 @@ import click
 import platformdirs
 
 from shm.setting import Group
-from supervisor.settings.removed import foreign_lines, is_removed, removed_line, without_removed
 
 CONFIG_FILE = f"{__name__}.config_file"
 """Key in click's context for the file that `--config` or its variable names; None if neither does."""
@@ -178,8 +179,8 @@ def _config_option(types: dict[str, tuple[type, ...]]) -> Callable[[Command], Co
         context.meta[CONFIG_FILE] = path
         lines = removed_settings(context)
         variables = {each: each.removeprefix(_PREFIX).lower() for each in os.environ if each.startswith(_PREFIX)}
-        lines.extend(removed_line(each, name) for each, name in variables.items() if is_removed(name))
-        lines.extend(foreign_lines(os.environ, types))
+        lines.extend(_removed_line(each, name) for each, name in variables.items() if is_removed(name))
+        lines.extend(_foreign_lines(os.environ, types))
         chosen = path or default_config_file()
         if path is None and not chosen.is_file():
             return
@@ -188,7 +189,7 @@ def _config_option(types: dict[str, tuple[type, ...]]) -> Callable[[Command], Co
         except (OSError, ValueError, RecursionError) as error:
             raise click.UsageError(f"{chosen} can't be read: {error}") from error
         removed = [name for name in values if is_removed(name)]
-        lines.extend(removed_line(str(chosen), name) for name in removed)
+        lines.extend(_removed_line(str(chosen), name) for name in removed)
         values = {name: value for name, value in values.items() if name not in removed}
         if unknown := sorted(set(values) - set(types)):
             raise click.UsageError(f"{chosen}: no such setting: {', '.join(unknown)}")
@@ -306,3 +307,65 @@ class Pairs(click.ParamType[tuple[str, ...]]):
 
 
 _BETWEEN_PAIRS = re.compile(r",(?=\s*(?:\w+\s*=|,|$))")
+
+
+# What a start names in one line and does without: settings of earlier versions, and other servers' variables.
+
+_OTHERS = "KOKORO_"
+_RULE = "normalize_"
+
+
+def is_removed(name: str) -> bool:
+    return _replacement(name) is not None
+
+
+def _replacement(name: str) -> str | None:
+    """The words about what takes a removed setting's place, maybe ""; None if there is the setting, or never was."""
+    if name.startswith(_RULE) and name not in ("normalize_without", "normalize_emoji_names"):
+        return "--normalize-without lists the rules that are left out"  # each rule of normalisation had a switch
+    with_a_value, switches = _table()["flags-with-a-value"], _table()["switches"]
+    return with_a_value.get(name, switches.get(name))
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name("removed.toml").read_text())
+
+
+def _removed_line(place: str, name: str) -> str:
+    """The line about a removed setting that stands at `place`: a file, a variable or a flag."""
+    now = _replacement(name)
+    return f"{place}: there is no setting {name} any more, and it is ignored{f'; {now}' if now else ''}"
+
+
+def without_removed(arguments: Iterable[str]) -> tuple[list[str], list[str]]:
+    """A command line without the flags of removed settings, and the lines about those."""
+    kept: list[str] = []
+    lines: list[str] = []
+    left = list(arguments)
+    while left:
+        argument = left.pop(0)
+        flag, equals, _ = argument.partition("=")
+        name = flag.removeprefix("--").removeprefix("no-").replace("-", "_")
+        if not flag.startswith("--") or not is_removed(name):
+            kept.append(argument)
+            continue
+        lines.append(_removed_line(flag, name))
+        if left and not equals and name in _table()["flags-with-a-value"]:
+            left.pop(0)
+    return kept, lines
+
+
+def _foreign_lines(variables: Iterable[str], settings: Collection[str]) -> Iterator[str]:
+    """A line for each variable that another server of Kokoro's would read; `settings`: this server's, by name."""
+    for foreign in sorted(variables):
+        if not foreign.startswith(_OTHERS) or foreign.startswith(_PREFIX):
+            continue
+        name = foreign.removeprefix(_OTHERS).lower()
+        found = _table()["others"].get(name, name)
+        near = [found] if found in settings else difflib.get_close_matches(name, settings, 1, 0.75)
+        yield f"{foreign} is not read here; " + (
+            f"{variable(near[0])} or --{near[0].replace('_', '-')} is the setting"
+            if near
+            else "docs/coming-from.md and docs/settings.md have the settings"
+        )

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
-from supervisor.settings.options import SettingsCommand, settings_options
-from supervisor.settings.removed import _MEANT, is_removed, without_removed
+from supervisor.settings.options import SettingsCommand, _table, is_removed, settings_options, without_removed
 
 
 def ask(*arguments: str, **variables: str) -> tuple[Result, Settings | None]:
@@ -95,4 +94,4 @@ def test_a_variable_of_another_server_is_named_with_the_setting(variable: str, t
 
 
 def test_every_setting_that_stands_for_another_servers_exists() -> None:
-    assert set(_MEANT.values()) <= set(SETTINGS)
+    assert set(_table()["others"].values()) <= set(SETTINGS)
