@@ -16,7 +16,7 @@ from frontend.contract.stages import Stages
 from frontend.dialects.all import ALL, served
 from frontend.dialects.dialect import DIALECTS, error_form_of
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, clients, documents, lexicons, library, play, server, texts
+from frontend.http import catalog, clients, documents, library, play, server, texts
 from frontend.http.clients import CLIENTS, KnownClients
 from frontend.http.documents import add_reading
 from frontend.http.jobs import handler as jobs_handler
@@ -39,6 +39,7 @@ from frontend.serving.route import JSON, Route, is_repeatable, mount, route_of
 from frontend.serving.sending import RING_SECONDS
 from frontend.serving.services import SERVICES, Services
 from frontend.settings.front import FrontSettings
+from frontend.speech import lexicons
 from frontend.speech.accept import vary
 from frontend.speech.answer import ANSWERS, STAGES, STARTED, Answers
 from shm import request_id
