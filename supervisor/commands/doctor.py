@@ -18,7 +18,7 @@ from supervisor.settings.composition import KINDS
 from supervisor.settings.options import SettingsCommand, default_config_file, settings_options
 
 if TYPE_CHECKING:
-    from supervisor.commands.checks.finding import Check, Finding
+    from supervisor.commands.checks.finding import Finding
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -57,6 +57,7 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
     from supervisor.commands.checks.finding import Circumstances, Severity, outcome
+    from supervisor.commands.checks.machine import checks
     from supervisor.settings.profile import tuned_settings
     from supervisor.startup.requirements import Opening
 
@@ -68,7 +69,7 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
     findings = []
     with closing(Opening(applied.settings)) as opening:
         circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied, opening)
-        for title, check in (checks() | (verifications() if verify else {})).items():
+        for title, check in checks(verify).items():
             finding = outcome(check, circumstances)
             findings.append((title, finding))
             if not as_json:
@@ -82,42 +83,6 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
     else:
         click.echo(_summary([finding.verdict for _, finding in findings]))
     sys.exit(any(finding.verdict is Severity.WRONG for _, finding in findings))
-
-
-def checks() -> dict[str, Check]:
-    """Checks by title, in the order in which they are made."""
-    from supervisor.commands.checks import installation, machine
-    from supervisor.startup.requirements import PORT, REQUIREMENTS
-
-    required = {each.title: machine.requirement(each) for each in REQUIREMENTS}
-    return {
-        "config file": machine.config,
-        "Python": installation.python,
-        "packages": installation.packages,
-        "phonemizer": installation.phonemizer,
-        "espeak-ng": installation.espeak,
-        "phonemes": installation.phonemes,
-        "spaCy": installation.spacy,
-        "providers": installation.providers,
-        "model files": installation.model_files,
-        "voices": installation.voices,
-        "tuning": installation.tuning,
-        "engine": installation.engine,
-        **(required | {PORT.title: machine.port}),
-        "folders": machine.folders,
-        "other servers": machine.other_servers,
-        "service": machine.service,
-        "open files": machine.descriptors,
-        "sound card": machine.sound_card,
-        "media keys": machine.media_keys,
-    }
-
-
-def verifications() -> dict[str, Check]:
-    """Checks that are made on request, because they read every file."""
-    from supervisor.commands.checks import installation
-
-    return {"files": installation.files}
 
 
 def _summary(verdicts: Sequence[str]) -> str:

@@ -29,7 +29,6 @@ from frontend.settings.access import read_keys
 from shm.audio import SAMPLE_RATE
 from shm.handover import PROTOCOL
 from shm.lifeline import be_killed_with_parent
-from supervisor.commands.doctor import checks
 from supervisor.processes.children import KILL_GRACE
 from supervisor.settings.composition import Settings
 from supervisor.settings.options import default_config_file
@@ -104,6 +103,7 @@ def _doctor(settings: Settings) -> None:
         NotWell: something is wrong (✗).
     """
     from supervisor.commands.checks.finding import Circumstances, Severity, outcome
+    from supervisor.commands.checks.machine import checks
 
     with closing(Opening(settings)) as opening:
         circumstances = Circumstances(settings, default_config_file(), "", opening=opening)

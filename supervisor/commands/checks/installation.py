@@ -19,7 +19,7 @@ from supervisor.commands.checks.finding import Circumstances, Finding, ok, warni
 from text.english.tagger import spacy_installed, spacy_model
 from worker.engine import Engine
 from worker.providers.table import PROVIDERS
-from worker.select import ENGINES, asked_rows
+from worker.select import ENGINES, asked_rows, choose
 from worker.settings import WorkerSettings
 
 DISTRIBUTION = "kokoro-live"
@@ -75,10 +75,9 @@ def espeak(_: Circumstances) -> Finding:
     """Check that espeak-ng's library loads, finds its data and speaks, and that its files are the installed ones."""
     from shm.espeak.installation import DamagedInstallation, cure, damaged_files
     from worker.engine import EngineUnavailable
-    from worker.engines.espeak import EspeakEngine
 
     try:
-        engine = EspeakEngine()
+        engine = choose(WorkerSettings(engine="espeak"))
         engine.warm_up()
         damaged = damaged_files()
     except (EngineUnavailable, DamagedInstallation) as error:

@@ -1,5 +1,5 @@
 """Checks of the machine: settings file, shared memory, port, open files, other servers, the installed service, the
-sound card that `/v1/play` plays through, and the media keys that control it."""
+sound card that `/v1/play` plays through, and the media keys that control it. And the list of all checks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ from client.blocking import BlockingClient
 from kokoro_live.installation import this_installation
 from shm.folders import ROOM_TO_WORK, trouble
 from shm.playing import Change, PlayerAnswer, PlayerState, Steer
+from supervisor.commands.checks import installation
 from supervisor.commands.checks.finding import Check, Circumstances, Finding, Severity, ok, warning, wrong
 from supervisor.processes.metrics import ROOM as METRICS_ROOM
 from supervisor.startup.manager import DEFAULT_NAME, Installed
 from supervisor.startup.managers import manager
-from supervisor.startup.requirements import PORT, TLS_PORT, WYOMING_PORT, Opening, Refused, Requirement
+from supervisor.startup.requirements import (
+    PORT,
+    REQUIREMENTS,
+    TLS_PORT,
+    WYOMING_PORT,
+    Opening,
+    Refused,
+    Requirement,
+)
 
 ENOUGH_DESCRIPTORS = 1024
 """Descriptors that a server needs: one for each stream, and a few dozen."""
@@ -256,3 +265,29 @@ def _quiet() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
+
+
+def checks(verify: bool = False) -> dict[str, Check]:
+    """Checks by title, in the order in which they are made; with `verify` also the one that reads every file."""
+    return {
+        "config file": config,
+        "Python": installation.python,
+        "packages": installation.packages,
+        "phonemizer": installation.phonemizer,
+        "espeak-ng": installation.espeak,
+        "phonemes": installation.phonemes,
+        "spaCy": installation.spacy,
+        "providers": installation.providers,
+        "model files": installation.model_files,
+        "voices": installation.voices,
+        "tuning": installation.tuning,
+        "engine": installation.engine,
+        **{each.title: requirement(each) for each in REQUIREMENTS},
+        PORT.title: port,
+        "folders": folders,
+        "other servers": other_servers,
+        "service": service,
+        "open files": descriptors,
+        "sound card": sound_card,
+        "media keys": media_keys,
+    } | ({"files": installation.files} if verify else {})

@@ -12,7 +12,7 @@ from kokoro_live.installation import this_installation
 from player.output.output import NoOutput, open_output
 from supervisor.commands.checks import installation, machine
 from supervisor.commands.checks.finding import Severity
-from supervisor.commands.doctor import checks
+from supervisor.commands.checks.machine import checks
 from tests.file_server import file_server
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.frontend.served import served

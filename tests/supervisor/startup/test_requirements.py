@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from frontend.streams.cache import DiskCache
 from shm.folders import trouble
 from supervisor.commands import doctor, serve
+from supervisor.commands.checks import machine
 from supervisor.processes.metrics import metrics_folder
 from supervisor.processes.standing import ExitCode
 from supervisor.settings.profile import tuned_settings
@@ -116,8 +117,8 @@ def served(arguments: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest
 
 def diagnosed(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
     """`doctor`'s rows for the requirements."""
-    checks = doctor.checks()
-    monkeypatch.setattr(doctor, "checks", lambda: {each.title: checks[each.title] for each in REQUIREMENTS})
+    checks = machine.checks()
+    monkeypatch.setattr(machine, "checks", lambda *_: {each.title: checks[each.title] for each in REQUIREMENTS})
     result = CliRunner().invoke(doctor.doctor, ["--json", *arguments])
     return {row["check"]: row for row in json.loads(result.stdout)}
 
