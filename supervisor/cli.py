@@ -41,6 +41,7 @@ _FILES = {
     "install-speechd": "install",
     "uninstall-speechd": "install",
     "dequantize": "models",
+    "pronounce": "say",
     "reload": "installation",
     "update": "installation",
     "uninstall": "installation",
