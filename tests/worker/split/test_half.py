@@ -13,13 +13,12 @@ from tests.split_model import stages_of
 from tests.worker.split.coreml_operators import MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels, int8_model
 from worker.graph.dynamic_int8 import dequantize
-from worker.graph.graph import CannotSplit
+from worker.graph.graph import CannotSplit, to_half
 from worker.graph.loading import load_graph
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared
 from worker.split.segments.stage import LoadedStage
 from worker.split.static import static_windows
-from worker.split.static.static_graph import to_half
 from worker.split.static.static_windows import static_generator, window_inputs
 from worker.targets import StageTarget
 

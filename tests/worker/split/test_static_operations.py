@@ -7,8 +7,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from worker.graph.graph import Graph
-from worker.split.static.static_graph import replace_operations
-from worker.split.static.synthesis import fold_synthesis
+from worker.split.static.static_graph import fold_synthesis, replace_operations
 
 KINDS = {"float32": 1e-5, "float16": 2e-2}
 

@@ -114,9 +114,9 @@ def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) 
     from onnx.shape_inference import InferenceError
 
     from worker.graph.dynamic_int8 import UnknownPattern
-    from worker.graph.graph import CannotSplit
+    from worker.graph.graph import CannotSplit, to_half
     from worker.split.rewrites.stage_files import CROP, WEIGHTS
-    from worker.split.static.static_graph import static_model, to_half
+    from worker.split.static.static_graph import static_model
 
     try:
         inputs = window_inputs(prepared, frames)
