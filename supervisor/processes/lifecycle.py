@@ -37,8 +37,7 @@ from shm.messages import (
 )
 from shm.situation import Situation, TuningState
 from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, Spawner
-from supervisor.processes.clients import BookMakers, Players
-from supervisor.processes.errands import Errand, Errands
+from supervisor.processes.errands import BookMakers, Errand, Errands, Players
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.heartbeats import Heartbeats
 from supervisor.processes.role import Role, RoleState
