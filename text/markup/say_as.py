@@ -11,7 +11,7 @@ from num2words import num2words
 
 from text.locales.english import ADDRESS_SIGNS, MONTH_NAMES, SIGNS, month_name
 from text.normalization.draft import Draft
-from text.normalization.english import classes
+from text.normalization.english import english
 from text.normalization.number_words import digits, number, ordinal, year
 
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
@@ -155,7 +155,7 @@ def _telephone(text: str, _form: str, _language: str) -> str | None:
 
 def _by_rule(name: str, text: str, language: str) -> str:
     draft = Draft(text, language, frozenset((name,)))
-    classes.classes(draft)
+    english.classes(draft)
     return draft.rewritten().text
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import first_takes_a_fraction, grows_with_the_length
-from text.normalization.english.classes import CLASSES
+from text.normalization.english.english import CLASSES
 from text.normalization.normalize import NormalizedWord, normalize, normalized_sentences, rules_of
 from text.normalization.settings import AS_WRITTEN, RULES, Normalization
 from text.words.sanitize import sanitize

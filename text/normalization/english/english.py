@@ -6,10 +6,113 @@ from __future__ import annotations
 
 import re
 
+from text.locales.english import DAY_NAMES, MONTH_NAMES
+from text.locales.tables import table, word_list
 from text.normalization import emoji
+from text.normalization.classes.abbreviations import Abbreviations, Initialisms
+from text.normalization.classes.addresses import Addresses
+from text.normalization.classes.codes import Codes
+from text.normalization.classes.cover import Classes, Parser
+from text.normalization.classes.dates import Calendar, Dates
+from text.normalization.classes.dimensions import Dimensions
+from text.normalization.classes.forms import Forms
+from text.normalization.classes.measures import Measures
+from text.normalization.classes.money import Amounts
+from text.normalization.classes.numbers import english_number
+from text.normalization.classes.numerals import NumberForms, Versions
+from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
+from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
+from text.normalization.classes.telephones import Telephones
+from text.normalization.classes.times import Durations, Ratios, Times
+from text.normalization.classes.tokens import VULGAR
+from text.normalization.classes.years import Years
 from text.normalization.draft import END, MASK, NUMBER_START, START, Draft, Rule
-from text.normalization.english import classes, maths, tex, units, web
-from text.normalization.number_words import cardinal
+from text.normalization.english import maths, tex, units, web
+from text.normalization.english.saying import said
+from text.normalization.number_words import cardinal, number, ordinal
+from text.sentences.abbreviations import BOOKS, PARTS, PLACES
+
+_CALENDAR = table("en", "calendar")
+_CUES = {name: word_list(listed) for name, listed in _CALENDAR["cues"].items()}
+_MONTHS: list[str] = _CALENDAR["months"]
+_WEEKDAYS: list[str] = _CALENDAR["days"]
+_DATED = Calendar(
+    {name: _MONTHS.index(full) + 1 for name, full in MONTH_NAMES.items()},
+    {name: _WEEKDAYS.index(full) for name, full in (DAY_NAMES | {day: day for day in _WEEKDAYS}).items()},
+    (*_MONTHS, *_WEEKDAYS),
+    _CUES,
+)
+_DIGITS = "0123456789°"
+_UNITS = table("en", "units")
+_SIZED = {name: word_list(listed) for name, listed in _UNITS["cues"].items()} | {"things": word_list(_UNITS["things"])}
+_MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
+_REFERENCES = table("en", "references")
+_VERSES = Verses(_REFERENCES, BOOKS)
+_LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
+_CODES = Codes(_REFERENCES)
+_LISTS = {name: word_list(listed.casefold()) for name, listed in _REFERENCES.items()}
+_NUMERALS = RomanNumerals(_LISTS, plain=False)
+_ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
+_ADDRESSES = Addresses(table("en", "addresses"))
+_FIGURES = table("en", "numerals")
+_NUMBERED = NumberForms(_FIGURES)
+_PHONES = Telephones(_LISTS)
+_FORMS = Forms(table("en", "forms"), number, ordinal)
+_INITIALISMS = Initialisms(table("en", "abbreviations"))
+_NUMBERS = frozenset[str]()
+_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\|")
+"""A letter that may begin an abbreviation or a form of letters: e.g., c/o, M-F."""
+_NAMES = LONG.union(
+    (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
+    {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
+    _ADDRESSES.states - {"in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
+    _INITIALISMS.words,
+    {word for word in _FORMS.parser.words if len(word) > 1},
+)
+
+CLASSES = Classes(
+    (
+        ("abbreviations", _FORMS.parser),
+        ("references", Parser(_VERSES.words, _VERSES.parse)),
+        ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
+        ("references", Parser(frozenset("§"), sections, numbers=False)),
+        ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
+        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
+        ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
+        ("dates", Dates(_DATED).parser),
+        ("years", Years(_DATED).parser),
+        ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
+        ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
+        ("money", Amounts(table("en", "currencies")).parser),
+        ("units", Parser(_NUMBERS, Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"]).parse)),
+        ("units", _MEASURES.parser),
+        ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
+        ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
+        ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
+        ("versions", Versions("version", word_list(_FIGURES["cues"]["versioned"]), _FIGURES["stages"]).parser),
+        ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
+        ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
+        ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
+        ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
+        ("phones", _PHONES.parser),
+        ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
+        ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
+    ),
+    said,
+)
+
+
+def classes(draft: Draft) -> None:
+    """Say all classes that are on: the cheapest cover of the sentence."""
+    if (
+        draft.has(_DIGITS)
+        or draft.has(VULGAR)
+        or draft.says_folded(_NAMES)
+        or _LETTER.search(draft.text)
+        or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
+    ):
+        CLASSES.rewrite(draft)
+
 
 _NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
 _REPORT = re.compile(
@@ -68,7 +171,7 @@ RULES = (
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
     Rule("code", web.code, re.compile(r"[-_(+]")),
-    Rule("classes", classes.classes, _ANY),
+    Rule("classes", classes, _ANY),
     Rule("references", references, re.compile(r"\d")),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     Rule("units", units.units, _DIGIT),
