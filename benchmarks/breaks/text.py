@@ -14,7 +14,7 @@ BREAKS = (
     ),
     Mutation(
         "mathml-is-tex",
-        "text/normalization/mathml.py",
+        "text/normalization/layout.py",
         '    tex = _tex_of(math) if with_tex else ""\n',
         '    tex = ""\n',
         ("tests/text/normalization/test_mathml.py",),
@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "layout-is-cleared",
         "text/normalization/normalize.py",
-        "layout.cleared(mathml.as_tex(",
-        "str(mathml.as_tex(",
+        "layout.cleared(layout.mathml_as_tex(",
+        "str(layout.mathml_as_tex(",
         ("tests/text/normalization/test_layout.py",),
     ),
     Mutation(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization import emoji, layout, mathml
+from text.normalization import emoji, layout
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
 from text.normalization.english import english, web
 from text.normalization.markdown import plain
@@ -87,7 +87,7 @@ def normalized_sentences(
     markdown, laid_out = "markdown" in settings.on, "layout" in settings.on
     with_tex = "tex" in settings.on and language.startswith("en")
     if laid_out:
-        text = layout.cleared(mathml.as_tex(text, layout.FILLER, with_tex) if "<math" in text else text)
+        text = layout.cleared(layout.mathml_as_tex(text, with_tex) if "<math" in text else text)
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         pieces = plain(chunk, "code_blocks" in settings.on, with_tex) if markdown else None

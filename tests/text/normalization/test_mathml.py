@@ -2,8 +2,7 @@
 
 import pytest
 
-from text.normalization.layout import FILLER
-from text.normalization.mathml import as_tex
+from text.normalization.layout import mathml_as_tex
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 from text.words.sanitize import sanitize
@@ -27,7 +26,7 @@ def test_mathml_is_said_as_tex(mathml: str, tex: str) -> None:
     formula = f"So <math>{mathml}</math> holds."
     assert said(formula) == said(f"So ${tex}$ holds.")
     assert "math" not in said(formula)
-    assert len(as_tex(formula, FILLER, with_tex=True)) == len(formula)
+    assert len(mathml_as_tex(formula, with_tex=True)) == len(formula)
 
 
 def test_its_own_annotation_in_tex_wins() -> None:
