@@ -12,8 +12,7 @@ import pytest
 from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
 
 from frontend.audio.formats import OutputFormat
-from frontend.contexts.context import Flushes
-from frontend.contexts.context_audio import SILENCE_SECONDS, ContextAudio
+from frontend.contexts.context import SILENCE_SECONDS, ContextAudio, Flushes
 from frontend.contexts.events import Flushed, Spoken
 from frontend.contexts.journal import ContextNotes, Settled
 from frontend.contract.errors import Interrupted
