@@ -195,7 +195,7 @@ CLIENTS = (
     ),
     Client(
         "openai",
-        "programs with OpenAI's SDKs",
+        "Programs with OpenAI's SDKs",
         variables(_BASE, ("OPENAI_API_KEY", lambda asked: asked.shown_key)),
         _by(hearing.openai),
         "OpenAI's route, mp3",
@@ -203,7 +203,7 @@ CLIENTS = (
     ),
     Client(
         "elevenlabs",
-        "programs with ElevenLabs' SDKs",
+        "Programs with ElevenLabs' SDKs",
         variables(
             ("ELEVENLABS_API_KEY", lambda asked: asked.shown_key),
             code='client = ElevenLabs(base_url="{url}")',
@@ -214,7 +214,7 @@ CLIENTS = (
     ),
     Client(
         "cartesia",
-        "programs with Cartesia's SDKs",
+        "Programs with Cartesia's SDKs",
         variables(("CARTESIA_BASE_URL", lambda asked: asked.url), ("CARTESIA_API_KEY", lambda asked: asked.shown_key)),
         _by(hearing.cartesia),
         "Cartesia's route",
@@ -222,7 +222,7 @@ CLIENTS = (
     ),
     Client(
         "deepgram",
-        "programs with Deepgram's SDKs",
+        "Programs with Deepgram's SDKs",
         variables(
             ("DEEPGRAM_API_KEY", lambda asked: asked.shown_key),
             code='server = DeepgramClientEnvironment(base="{url}", production="{ws}", agent="{ws}", '
@@ -235,7 +235,7 @@ CLIENTS = (
     ),
     Client(
         "azure",
-        "programs that call Azure's REST interface",
+        "Programs that call Azure's REST interface",
         shown_lines(
             "In place of the region's address and key",
             "{url}/cognitiveservices/v1\nOcp-Apim-Subscription-Key: {key}",
@@ -247,7 +247,7 @@ CLIENTS = (
     ),
     Client(
         "google",
-        "programs with Google's SDKs",
+        "Programs with Google's SDKs",
         variables(
             code="from google.auth import api_key\n"
             "from google.cloud.texttospeech_v1.services.text_to_speech.transports import TextToSpeechRestTransport\n\n"
@@ -270,7 +270,7 @@ CLIENTS = (
     ),
     Client(
         "desktop",
-        "the desktop's menu, and Open With of its file manager",
+        "The desktop's menu, and Open With of its file manager",
         desktop_entry,
         _by(hearing.raw_samples),
         "raw samples",
