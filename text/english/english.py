@@ -324,7 +324,7 @@ class Fallback:
         vowels = list(_VOWEL.finditer(start))
         if "ˈ" not in said and vowels:
             last, letter = vowels.pop(), match["vowel"]
-            plain = last[0] not in "əᵊᵻ" and letter not in "ou"
+            plain = letter not in "ou" and last[0] not in ("əᵊᵻɪ" if letter == "e" else "əᵊᵻ")
             full = in_dialect((_OPEN if len(match["between"]) < 2 else _CLOSED)[letter], self._language)
             full = last[0] if plain else full
             start = f"{start[: last.start()]}ˈ{full}{start[last.end() :]}"

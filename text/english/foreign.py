@@ -75,13 +75,13 @@ def _model() -> tuple[tuple[str, ...], NDArray[np.int8], float]:
         return tuple(str(name) for name in file["languages"]), file["weights"], float(file["scale"])
 
 
-_LIKELY = 0.35
+_LIKELY = 0.3
 """Probability from which a capitalised word is read as another language's."""
 
 _SURE = 0.97
 """The same for a word in lower case, which is rather a new English word than a foreign one."""
 
-_CONTINENTAL = frozenset(("af", "in", "ar", "ja", "ko", "vi", "el", "ru"))
+_CONTINENTAL = frozenset(("af", "in", "ar", "ja", "ko", "vi", "el", "ru", "he", "haw", "ka"))
 """Languages whose Latin spelling is a transliteration with the vowels of Spanish and the consonants of English."""
 
 _WORD = re.compile(r"[^\W\d_]['’]?[^\W\d_]{1,38}")
@@ -185,7 +185,8 @@ def rewrites() -> dict[str, Rewrites]:
 
     return {
         origin: Rewrites(
-            compiled(rules.get("letters", ())), compiled((*rules.get("sounds", ()), *tables["all"]["sounds"]))
+            compiled(rules.get("letters", ())),
+            compiled((*tables["all"].get(rules["voice"], ()), *rules.get("sounds", ()), *tables["all"]["sounds"])),
         )
         for origin, rules in tables.items()
         if "voice" in rules
