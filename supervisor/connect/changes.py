@@ -140,6 +140,12 @@ def _shown(value: Any) -> str:
     return json.dumps([value.item] if isinstance(value, Also) else value)
 
 
+def hermes_settings(asked: Asked) -> dict[tuple[str, ...], Any]:
+    openai = ("tts", "openai")
+    values = {"base_url": f"{asked.url}/v1", "model": "kokoro", "voice": asked.voice}
+    return {("tts", "provider"): "openai", **{(*openai, name): value for name, value in values.items()}}
+
+
 def librechat_settings(asked: Asked) -> dict[tuple[str, ...], Any]:
     tts = ("speech", "tts")
     return {

@@ -24,6 +24,7 @@ from supervisor.connect.changes import (
     agent_file,
     aloud_settings,
     desktop_entry,
+    hermes_settings,
     in_file,
     librechat_settings,
     shown_lines,
@@ -128,6 +129,27 @@ CLIENTS = (
         "Cursor's settings list kokoro-live under MCP.",
         "mcp",
         calls=_calls(_PLAY, f"{NAME}-mcp"),
+    ),
+    Client(
+        "hermes",
+        "Hermes Agent",
+        in_file(YAML, lambda asked: asked.home / ".hermes" / "config.yaml", hermes_settings),
+        _by(hearing.openai),
+        "OpenAI's route, mp3",
+        "It sends the key in VOICE_TOOLS_OPENAI_KEY of ~/.hermes/.env: one of this server's, or any text.",
+        calls=_calls(_OPENAI, "OpenAI/"),
+    ),
+    Client(
+        "openclaw",
+        "OpenClaw",
+        shown_lines(
+            "In ~/.openclaw/openclaw.json; in versions that have `messages.tts`, within `messages`",
+            'tts: {{ auto: "always", provider: "openai", providers: {{ openai: {{ baseUrl: "{url}/v1",\n'
+            '  apiKey: "{key}", model: "kokoro", speakerVoice: "{voice}" }} }} }}',
+        ),
+        _by(hearing.openai),
+        "OpenAI's route, mp3",
+        calls=_calls(_OPENAI, "(?i)openclaw|node|undici"),
     ),
     Client(
         "open-webui",

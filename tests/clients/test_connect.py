@@ -64,6 +64,7 @@ def placed(home: Path, name: str) -> tuple[Path, str] | None:
         "claude-code": (".claude.json", '{\n  "numStartups": 7\n}\n'),
         "cursor": (".cursor/mcp.json", ""),
         "librechat": ("chat/librechat.yaml", LIBRECHAT),
+        "hermes": (".hermes/config.yaml", "# mine\ntts:\n  provider: edge # free\n"),
         "sillytavern": ("SillyTavern/data/default-user/settings.json", SILLYTAVERN),
         "obsidian": ("notes/.obsidian/plugins/aloud-tts/data.json", ALOUD),
         "open-webui": ("stack/.env", "# stack\nPORT=3000\n"),
