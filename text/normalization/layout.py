@@ -20,7 +20,7 @@ FILLER = "\ufdd1"
 _UNFILLED = re.compile(f"[^{FILLER}]+")
 _INK = re.compile(r"[^\n]")
 
-_TIME = r"(?:\d{1,2}:)?\d{2}:\d{2}[.,]\d{3}"
+_TIME = r"(?:\d{1,2}:)?\d{2}:\d{2}(?:[.,]\d{2,3})?"
 _CUE = re.compile(rf"(?:^\d{{1,6}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
 _CAPTIONS = re.compile(r"\AWEBVTT[^\n]*+\n*|^(?:NOTE|STYLE)\b[^\n]*+$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[-–] (?=\S)|</?(?:[vciub]|lang|ruby)\b[^<>\n]{0,80}>", re.MULTILINE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import SLASHED, Tokens
 from text.normalization.draft import Draft, Edit
 
 _LEFT_ALONE = 1.0
@@ -80,7 +80,10 @@ class Parsers:
 
 
 def _abbreviates(line: Tokens, place: int) -> bool:
-    """True for a number glued to an abbreviation's full stop: No.5, pág.12, and no P.808."""
+    """True for a number glued to an abbreviation's full stop or sign: No.5, pág.12, #12, and no P.808."""
+    signed = line[place - 1].text in ("#", "§") or (line[place - 1].text == "/" and line[place - 2].fold in SLASHED)
+    if signed and line[place].kind == "d" and (line[place + 1].gap or line[place + 1].kind != "w"):
+        return True
     stopped = line[place - 1].text == "." and line[place].kind == "d"
     return stopped and not (len(line[place - 2].text) < 2 and line[place - 2].text.isupper())
 

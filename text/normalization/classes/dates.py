@@ -339,7 +339,10 @@ class Dates:
         beside = line.has(stop, between | {"/", ","}) and line[stop + 1].fold in self._days
         if line.has(place - 1, self._cues["after_numbers_only"]) or (line[place - 1].kind == "d" and not before):
             return
-        if follows.kind == "d" or beside or before or (stop > place + 1 and line[place].text.islower()):
+        bracketed = (
+            line[place - 1].text == "(" and line[stop + line.has(stop, ".")].text == ")" and line[place - 2].kind == "d"
+        )
+        if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and line[place].text.islower()):
             yield Classed(place, stop, Weekday(day), 0.4)
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:

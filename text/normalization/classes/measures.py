@@ -46,7 +46,7 @@ class Measures:
 
     def __init__(
         self,
-        units: Iterable[str],
+        units: Mapping[str, object],
         pers: Iterable[str],
         cues: Mapping[str, frozenset[str]],
         number: Callable[[Tokens, int], Written | None],
@@ -58,7 +58,9 @@ class Measures:
         self._cues = defaultdict(frozenset, cues)
         self._things = frozenset(form for thing in self._cues["things"] for form in (thing, f"{thing}s"))
         self._preferred = {symbol.casefold(): symbol for symbol in self._cues["folded"]}
-        units = list(units)
+        listed = ((unit, forms) for unit, forms in units.items() if isinstance(forms, tuple | list) and plain)
+        self._full = {unit for unit, forms in listed if unit.islower() and len(unit) > 3 and unit in forms}
+        self._symbols = frozenset(units)
         self._units, self._pers = self._index(units), self._index([*units, *pers])
         alone = (start for start in self._units if start.isalpha()) if plain else ()
         self.parser = Parser(SIGNS.union(alone) if plain else frozenset(("-", "−", ".")), self.parse)
@@ -145,7 +147,10 @@ class Measures:
         after, before = line[first.after + 1].text, line[place - 1].text
         if not self.plain:
             return not (first.minus or (line[first.after].text == "X" and len(first.number) > 3))
-        return not (after and after in "+-−=<>≥≤²³^)·") and not (before and before in "=+−·(")
+        formula = (after and after in "+-−=<>≥≤²³^)·") or (
+            before and before in "=+−·(" and line[first.after + 1].kind != "w"
+        )
+        return not formula
 
     def joint(self, line: Tokens, place: int, first: Written) -> str | None:
         """Name of what stands between two numbers: "to", "or", "each" or "" for a pause; None for all else."""
@@ -154,14 +159,17 @@ class Measures:
         last = line.number(place + 1, 1, 99_999, 5)
         if last is None or not line.has(place, "/", glued=True) or line[place + 1].gap:
             return None
+        unit = line[place + 2]
         if self.plain:
+            if unit.fold == "mmhg":
+                return "over"
             if line[place - 1].text in _DEGREES and line[place + 2].text in _DEGREES:
                 return ""
             each = "each" if line[place + 1].text == first.number else "or" if last > int(first.whole) >= 10 else ""
             return each if each in self._cues["joints"] and not (first.sign or first.fraction) else None
         if first.fraction or not first.whole:
             return None
-        unit, number = line[place + 2], int(first.whole)
+        number = int(first.whole)
         ruled = last in _RULED and unit.fold in ("in", "inch", "inches", "ft", "mi", '"', "″")
         if number > 4 and not ruled and (last > 9 or number > last):
             return "over" if unit.fold == "mmhg" else ""  # 28/35 mpg, 120/240 V
@@ -237,8 +245,8 @@ class Measures:
         if count:
             yield Classed(place, per_end, Measure(first, symbol, last, joint, power, per, "", False, "", count), 0.3)
             return
-        word = _is_word(line[after].text) and not (line.has(end, ".", glued=True) and not line.last(end))
-        if self.plain and per_end == after + 1 and last is None and first.plain and word:
+        word = line[after].text in self._full and not (line.has(end, ".", glued=True) and not line.last(end))
+        if per_end == after + 1 and last is None and first.plain and word:
             return  # 3 horas
         end = per_end
         if not self._fits(line, place, after, end, symbol, gap, first, last, joint, power or per):
@@ -278,7 +286,7 @@ class Measures:
         token = line[place + 1]
         if token.kind == "d" and (number := self.number(line, place + 1)):
             per, end = self.unit(line, number.after)
-            if per[:1].isalpha() and (self.plain or per.lower() in _PORTIONS):
+            if per[:1].isalpha() and per != self.unit(line, place - 1)[0] and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end
         if self.plain and token.text.islower() and len(token.text) > 2:
             return token.text, "", "", place + 2
@@ -299,6 +307,8 @@ class Measures:
             return False  # 4-3 t.a.b.
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
             return False  # 123 N. Main St.
+        if len(symbol) == 1 and symbol.isupper() and self.plain and self._tallied(line):
+            return False  # 13 V, 9 N, 7 D
         if symbol == "st" and not self._is_stone(line, after, first):
             return False
         if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:
@@ -338,6 +348,12 @@ class Measures:
             return False
         return self.plain or "⁻" not in (line[end].text, line[end + 1].text)
 
+    def _tallied(self, line: Tokens) -> bool:
+        """True if numbers stand before other capitals than units', as in a league's table."""
+        numbers = (place for place, token in enumerate(line.tokens) if token.kind == "d")
+        letters = {line[place + 1].text for place in numbers if line.ends(place + 2)}
+        return any(len(each) == 1 and "A" < each <= "Z" and each not in self._symbols for each in letters)
+
     def _is_stone(self, line: Tokens, after: int, first: Written) -> bool:
         """True for a weight of people in stones, whose sign isn't an ordinal's ending: 12st."""
         number = first.number
@@ -356,7 +372,3 @@ class Measures:
     def is_noun(self, line: Tokens, end: int) -> bool:
         token = line[end]
         return token.kind == "w" and token.gap and token.fold not in self._cues["no_noun"]
-
-
-def _is_word(written: str) -> bool:
-    return written.islower() and len(written) > 3

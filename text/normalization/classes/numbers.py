@@ -17,6 +17,8 @@ _INCHES = frozenset("\"'”’″′")
 """Signs after a number that a hyphen joins to the next one: 1/4"-20."""
 _BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
 """Signs to which a number's sign may be glued."""
+_TIMES = frozenset("x×·⋅")
+_RAISED, _LOWERED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"), str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _DECIMALS = {"½": "5", "¼": "25", "¾": "75"}
 _GROUPS = 6
 """Most groups of a number after its first digits."""
@@ -36,10 +38,14 @@ class Written(NamedTuple):
     grouped: bool = False
     point: bool = False
     """Its decimals stand after a point in a language that has a comma."""
+    exponent: str = ""
+    """Of the power of ten that it is multiplied by: 3×10⁸."""
 
     @property
     def plain(self) -> bool:
-        return not (self.sign or self.grouped or self.fraction) and not (len(self.whole) > 1 and self.whole[0] == "0")
+        return not (self.sign or self.grouped or self.fraction or self.exponent) and not (
+            len(self.whole) > 1 and self.whole[0] == "0"
+        )
 
     @classmethod
     def of(cls, number: str, minus: bool = False, grouped: bool = False, after: int = 0) -> Written:
@@ -58,7 +64,7 @@ class Written(NamedTuple):
 
     @property
     def is_one(self) -> bool:
-        return self.whole == "1" and not self.fraction.strip("0")
+        return self.whole == "1" and not (self.fraction.strip("0") or self.exponent)
 
 
 def glued(line: Tokens, place: int) -> bool:
@@ -89,7 +95,24 @@ def _signed(line: Tokens, place: int, decimal: str, english: bool) -> Written | 
         place += 1
     if line[place].kind != "d" or len(line[place].text) > LONGEST:
         return None
-    return _unsigned(line, place, decimal, _ANY, english)._replace(sign=sign)
+    number = _unsigned(line, place, decimal, _ANY, english)
+    exponent, after = _exponent(line, number.after)
+    return number._replace(sign=sign, exponent=exponent, after=after)
+
+
+def _exponent(line: Tokens, place: int) -> tuple[str, int]:
+    """Exponent after a number and "×10", and the place after it; ("", place) if there is none."""
+    if line[place].text not in _TIMES or line[place + 1].text != "10":
+        return "", place
+    exponent, after, caret = "", place + 2, line.has(place + 2, "^", glued=True)
+    after += caret
+    while not line[after].gap and (line[after].text in _RAISED or (caret and line[after].kind == "d")):
+        exponent += line[after].text.translate(_LOWERED)
+        after += 1
+    minus = line.has(place + 3, _MINUS, glued=True) and caret
+    if minus and glued(line, place + 4):
+        return f"-{line[place + 4].text}", place + 5
+    return (exponent, after) if exponent.removeprefix("-").isdigit() and len(exponent) < 5 else ("", place)
 
 
 def _unsigned(line: Tokens, place: int, decimal: str, signs: frozenset[str], english: bool = False) -> Written:

@@ -102,6 +102,7 @@ class Times:
         if last:
             halves = clock.half or last.half
             opening = colon and (self._hours or (not last_colon and last.form == "bare" and 0 < last.hours < 13))
+            opening = opening or (self._hours and clock.form == "bare" and last_colon and last.hours > clock.hours)
             ended = last.named and (last.minutes or colon)
             pointed = self._hours and clock.form == last.form == "point" and last.hours > clock.hours
             forms = (clock.form, last.form)

@@ -24,7 +24,10 @@ _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
 _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
 """Words that a hyphen joins to an item: mid-1980s."""
+SLASHED = frozenset(("c", "p", "s", "w"))
+"""Words of which a slash is a part: c/20 min (cada), w/2 beds."""
 DASHES = frozenset("-–—‐‑−")
+_LONGEST_SPAN = 9
 
 
 class Lexeme(NamedTuple):
@@ -81,8 +84,10 @@ class Tokens:
         token, before = self[place], self[place - 1]
         if token.gap:
             return True
+        if place - 1 in self._between_spans:
+            return True
         if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
-            timed = self[place + 1].fold in ("am", "pm")  # 5pm EST/2pm PST
+            timed = self[place + 1].fold in ("am", "pm") or self[place - 2].fold in SLASHED  # 5pm EST/2pm PST
             return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY or timed
         if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
             return False
@@ -98,6 +103,8 @@ class Tokens:
             return True
         if token.kind != "s" or token.text in _CLOSE:
             return False
+        if place in self._between_spans:
+            return True
         if (
             token.text == "/"
             and self[place - 1].kind == "w"
@@ -113,6 +120,25 @@ class Tokens:
     def closing(self, place: int) -> bool:
         """True if only closing quotes and brackets follow the token."""
         return self.last(place) and all(token.text in _CLOSING for token in self.tokens[place + 1 :])
+
+    @cached_property
+    def _between_spans(self) -> frozenset[int]:
+        """Places of slashes between two spans of numbers: 9-13/15-19, 8h-12h30/14h-18h."""
+        places = [place for place, token in enumerate(self.tokens) if token.text == "/" and not token.gap]
+        return frozenset(place for place in places if self._span(place - 1, -1) and self._span(place + 1, 1))
+
+    def _span(self, place: int, step: int) -> bool:
+        """True if a dash stands between two numbers, perhaps with colons or h, that are glued from a place on."""
+        kinds = ""
+        for near in range(place, place + _LONGEST_SPAN * step, step):
+            token = self[near]
+            if token.kind == "d" or token.text == "-" or token.text == "–":
+                kinds += token.kind
+            elif token.text not in (":", "h"):
+                break
+            if (token if step < 0 else self[near + 1]).gap:
+                break
+        return "dsd" in kinds
 
     @cached_property
     def _last_word(self) -> int:

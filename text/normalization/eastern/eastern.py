@@ -16,8 +16,13 @@ from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Num
 from text.normalization.number_words import ADDRESS, spoken_address
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
-_EDGE = rf"(?<![\d.,:/A-Za-z{MASK}-])"
-_AFTER = r"(?![\d:/]|[.,]\d)"
+_LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}[\u3040-\u9fff]))"
+"""Not after a comma between digits, unless it ends an item: 邮编100020,2号楼."""
+_EDGE = rf"(?<![\d.:/A-Za-z{MASK}-]){_LISTED}"
+_AFTER = r"(?![\d:/]|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d\u3040-\u9fff]))"
+_TIMES_TEN = r"(?: ?[×x·] ?10(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}))"
+_TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _DATE = re.compile(
     rf"{_EDGE}(?P<year>[12]\d{{3}}|[0-4]\d(?=/))"
     rf"[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}"
@@ -31,10 +36,10 @@ _DAY = re.compile(
 _YEARS = re.compile(r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?=[12]\d{3}(?:年|学年|赛季|级))")
 _LIFE = re.compile(r"(?<=[(（])(?P<first>[12]\d{3})[-–—~〜～](?P<last>[12]\d{3})(?=[)）])")
 _YEAR = re.compile(
-    r"(?<!\d)(?P<year>[12]\d{3})(?=年|学年|赛季|级|款)|(?<!\d)(?P<short>[5-9]\d)(?=年(?:出生|生人|毕业|入学))"
+    r"(?<=[(（〔])(?P<alone>(?:19|20)\d\d)(?=[)）〕][\u4e00-\u9fff])|(?<!\d)(?P<year>[12]\d{3})(?=年|学年|赛季|级|款)|(?<!\d)(?P<short>[5-9]\d)(?=年(?:出生|生人|毕业|入学))"
 )
 _CLOCK = re.compile(
-    r"(?<![\d.,:/A-Za-z])(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
+    r"(?<![\d.:A-Za-z])(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
     r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
@@ -52,10 +57,12 @@ _PAGE = re.compile(
     r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
 )
 _WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
-_PER = re.compile(
-    rf"(?<=[{MASK}元円圓人])/(?P<unit>(?:[a-zA-Z]{{1,3}}[²³]?)"
-    r"|[月年日天周人个個件位次回晚夜泊時时秒分平米斤桶吨股张枚台本名份座头])(?![A-Za-z])"
+_SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
+_PER_UNIT = (
+    r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
+    r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤桶吨股张枚台本名份座头㎡㎥])"
 )
+_PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
 _BETWEEN = re.compile(
     rf"(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])"
     r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
@@ -90,9 +97,9 @@ _CODES = {
     ),
     "cmn": re.compile(
         r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|报警|急救|火警|热线|客服|QQ群?"
-        r"|微信号?|账号|帐号|卡号|工号|单号|学号|尾号|会议号|身份证号?|代码|航班号?"
+        r"|微信号?|账号|票号|帐号|卡号|工号|单号|学号|尾号|会议号|身份证号?|代码|航班号?"
         r"|口令)[:：是为 ]?|(?<=[0-9]或))"
-        r"(?P<code>\d{3,18})(?![\d.,年月日元人个]|-\d)"
+        r"(?P<code>\d{3,18})(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)"
         r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
     ),
 }
@@ -104,9 +111,11 @@ _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
-_FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg)?{_AFTER}")
+_FRACTION = re.compile(
+    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|[层層階分点题題問问])?{_AFTER}"
+)
 _RANGE = re.compile(
-    rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.,:/A-Za-z{MASK}])(?P<first>{_NUMBER})"
+    rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.:/A-Za-z{MASK}]){_LISTED}(?P<first>{_NUMBER})"
     r"(?:(?:[~〜～]|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
@@ -115,7 +124,7 @@ _UPTO = re.compile(
     r"|(?<=[日月年号时周期])[-–](?=\d)"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
-_PLAIN = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?![\d/]|[.,]\d)")
+_PLAIN = re.compile(rf"(?<![\d.A-Za-z])(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
 _CODE_LIKE = re.compile(
     r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
 )
@@ -143,8 +152,9 @@ class Eastern:
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
-            rf"(?<![\d.,:A-Za-z{MASK}-])(?<![\dA-Za-z]/){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER})(?P<large>[万億亿千百])?"
-            rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/[A-Za-z])"
+            rf"(?<![\d.:A-Za-z{MASK}-])(?<!\d,)(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/){_FIRST}(?P<minus>[-−+])?"
+            rf"(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
+            rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
         )
 
     def rules(self) -> tuple[Rule, ...]:
@@ -218,7 +228,8 @@ class Eastern:
         return f"{self._number(match['month'])}月{self._number(match['day'] or match['late'])}日"
 
     def _year(self, match: re.Match[str]) -> str:
-        return self._numerals.year(match["year"]) if match["year"] else self._numerals.digits(match["short"])
+        year = match["year"] or match["alone"]
+        return self._numerals.year(year) if year else self._numerals.digits(match["short"])
 
     def _time(self, match: re.Match[str]) -> str:
         hour = self._number(match["hour"])
@@ -266,6 +277,7 @@ class Eastern:
         )
         draft.replace(self._measure, self._quantity)
         draft.replace(_PER, self._per)
+        draft.replace(_SLASH, lambda match: "、")
 
     def _height(self, match: re.Match[str]) -> str:
         meters, rest = self._words.units["m"], match["rest"]
@@ -282,7 +294,8 @@ class Eastern:
         return f"{self._words.directions[match['way']]}{self._number(match['degrees'])}度{minutes}{seconds}"
 
     def _quantity(self, match: re.Match[str]) -> str:
-        number, unit = self._number(match["number"]), self._words.units[match["unit"]]
+        number = self._tens(match) if match["power"] else self._number(match["number"])
+        unit = self._words.units[match["unit"]]
         if number == "二" and not self._words.japanese and not match["large"] and "度" not in unit:
             number = "两"
         number += match["large"] or ""
@@ -298,16 +311,17 @@ class Eastern:
         return f"{minus}{self._number(first.lstrip('-−'))}{self._words.to}"
 
     def _per(self, match: re.Match[str]) -> str:
-        unit = match["unit"]
-        return self._words.per.format(
-            self._words.units.get(unit, "か月" if unit == "月" and self._words.japanese else unit)
-        )
+        japanese, names = self._words.japanese, self._words.units
+        units = (names.get(unit, "か月" if unit == "月" and japanese else unit) for unit in match["units"].split("/"))
+        return "".join(map(self._words.per.format, units))
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         above, below = float(match["above"]), int(match["below"])
         if below < 2 or above == 0:
             return None
         one, two = self._number(match["above"]), self._number(match["below"])
+        if match["unit"] and match["unit"] != "mmHg":
+            return self._words.of_whole.format(part=one, whole=two, unit=match["unit"])
         if above > below:
             return f"{one}、{two}{self._words.units.get(match['unit'] or '', '')}"
         return self._words.fraction.format(above=one, below=two)
@@ -357,7 +371,13 @@ class Eastern:
             first = "两"
         return f"{self._words.minus if match['minus'] else ''}{first}{self._words.to}"
 
+    def _tens(self, match: re.Match[str]) -> str:
+        power = match["power"].translate(_LOWERED)
+        minus = self._words.minus * (power[0] == "-")
+        return self._words.tens.format(self._number(match["number"]), minus + self._number(power.strip("-")))
+
     def _signs(self, draft: Draft) -> None:
+        draft.replace(_TENS, self._tens)
         draft.replace(_MINUS, lambda match: self._words.minus)
         draft.replace(_MINUS_BETWEEN, lambda match: self._words.less)
         draft.replace(_PLUS, lambda match: self._words.plus)

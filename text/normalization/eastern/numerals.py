@@ -43,6 +43,10 @@ class EasternWords:
     to: str
     fraction: str
     signs: Mapping[str, str]
+    of_whole: str
+    """Format of a part of a whole: 92/100点, 3/10层."""
+    tens: str
+    """Format of a number that a power of ten multiplies."""
     less: str
     """Spoken minus sign between two numbers."""
     phone_one: str

@@ -138,6 +138,9 @@ class FigureParser:
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
+        if "of law" in locale.signs and self._cued(line, place, "laws"):
+            said = f"{spoken(locale, first)} {locale.signs['-']} {spoken(locale, last)}"
+            yield Classed(place, after, InWords("Law", said), 0.45)
         falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
         if falling or (len(last.whole) > 1 and last.whole[0] == "0"):
             said = f"{spoken(locale, first)}, {spoken(locale, last)}"
@@ -177,7 +180,8 @@ class FigureParser:
             large = last.grouped or len(last.whole) > 3
             cost = 0.45 if large or self._cued(line, place, "marks") else 0.55
             falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
-            over = locale.signs.get("over", locale.over) if falls else locale.over
+            over = locale.signs.get("falling /", locale.over) if falls else locale.over
+            over = locale.signs.get("of law", over) if self._cued(line, place, "laws") else over
             yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
 
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

@@ -108,12 +108,14 @@ class MoneyParser:
             return
         number = numbers[-1]
         token = line[number.after]
-        if token.fold in (big[0], big[1]) or (
+        _, after = self._magnitude(line, number.after)
+        of = line[after].fold in ("de", "di") and bool(self._locale.of)
+        unit, end = self._units.unit(line, after + of)
+        word = token.fold in (big[0], big[1])
+        if (word and (not unit or line[after + of].text in self._locale.all_units[unit])) or (
             len(token.text) == 1 and not (token.gap or number.fraction or token.text == "k" or len(number.whole) > 1)
         ):
             return
-        _, after = self._magnitude(line, number.after)
-        unit, end = self._units.unit(line, after)
         if unit and big[0] not in ("mil", "mille"):
             counted = self._with_of(big, True, self._locale.all_units[unit][1]).removeprefix(f"{big[1]} ")
             said = f"{self._sum([number], '', big)} {counted}"

@@ -100,7 +100,7 @@ class AbbreviationParser:
                 place,
                 after,
                 InWords("Abbreviation", row.said),
-                0.5 - 0.01 * length - 0.1 * (row.where in ("few", "woman")),
+                0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few"),  # less than a measure
             )
 
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
@@ -134,7 +134,7 @@ _WEB = re.compile(
 )
 _EXPONENT = re.compile(r"(?<=[\w)])(?P<power>⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_POWER = re.compile(r"(?<=[\w)])[²³](?![\w²³])")
+_POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)")
 _LESS = re.compile(
     rf"(?<=[\w{MASK})]) [-−–] (?=[\w{MASK}(]{{1,12}} ?[=<>≤≥]|\w\b ?[=<>+×])|(?<=\d)[-−](?=\d{{1,9}} ?=)"
@@ -148,6 +148,7 @@ _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
+_SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 
 
 class Western:
@@ -204,9 +205,9 @@ class Western:
             lambda fields, british: saying.said(locale, fields),
         )
         self._signs = locale.signs
-        named = sorted((name for name in locale.pers if name.isalpha()), key=len, reverse=True)
+        named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
-            rf"(?<=[\w{MASK}]{{3}}|[\w{MASK}][\w{MASK}]\.)/"
+            rf"(?:(?<=[\w{MASK}]{{3}})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
             rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
         )
 
@@ -224,6 +225,7 @@ class Western:
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)
         draft.replace(_BIS, lambda match: " ")
+        draft.replace(_SLASH, lambda match: ", ")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")
         draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")

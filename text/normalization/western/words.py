@@ -215,7 +215,9 @@ class Locale:
 
     def joint_words(self, name: str) -> str:
         """Word between two numbers, by its name in the fields of a measure."""
-        return {"to": self.to, "by": self.by[0]}.get(name) or self.signs.get(name, "")
+        return {"to": self.to, "by": self.by[0], "over": self.signs.get("falling /", self.over)}.get(
+            name
+        ) or self.signs.get(name, "")
 
     def digits(self, written: str) -> str:
         return " ".join(self.cardinal(int(digit)) for digit in written if digit.isdecimal())
@@ -252,8 +254,12 @@ class Locale:
 def spoken(locale: Locale, number: Written, noun: str = "") -> str:
     """Number in words, which agree with the noun after it."""
     said = locale.number(number.whole, number.fraction, locale.signs["."] if number.point else "")
-    if not number.fraction:
+    if not (number.fraction or number.exponent):
         said = locale.counted(said, noun)
+    if number.exponent:
+        minus = f"{locale.signs['−']} " * (number.exponent[0] == "-")
+        power = f"{locale.cardinal(10)} {locale.signs['^']} {minus}{locale.cardinal(int(number.exponent.strip('-')))}"
+        said = f"{said} {locale.signs['×']} {power}"
     if not number.sign:
         return said
     sign = locale.signs["−"] if number.sign == "−" else locale.signs.get("plus", locale.signs["+"])
@@ -297,7 +303,7 @@ def noun_after(line: Tokens, place: int) -> str:
 def plural(locale: Locale, number: Written) -> bool:
     """True if the noun after a number is in the plural; 1,5 is singular in French and Portuguese."""
     if locale.numbers in ("fr", "pt_BR"):
-        return number.whole not in ("0", "1")
+        return number.whole not in ("0", "1") or bool(number.exponent)
     return not number.is_one
 
 
