@@ -24,7 +24,7 @@ BREAKS = (
         "supervisor/commands/cache.py",
         'kind.name == "audio" and path.is_dir()',
         "False",
-        ("tests/supervisor/commands/test_cache_command.py",),
+        ("tests/supervisor/commands/test_voices_command.py",),
     ),
     Mutation(
         "gain-of-a-window",
@@ -45,14 +45,14 @@ BREAKS = (
         "worker/split/inflections.py",
         "new.pitch if new.pitch != old.pitch else None",
         "new.pitch",
-        ("tests/worker/split/test_scores.py",),
+        ("tests/worker/split/test_inflections.py",),
     ),
     Mutation(
         "an-edited-pitch-is-bent-below-the-limit",
         "worker/split/inflections.py",
         "within_limits(octaves, np.minimum(octaves, own))",
         "octaves",
-        ("tests/worker/split/test_scores.py",),
+        ("tests/worker/split/test_inflections.py",),
     ),
     Mutation(
         "pitch-where-voiced",
@@ -136,14 +136,14 @@ BREAKS = (
         "worker/pcm.py",
         "np.clip(audio.astype(np.float32), -1, 1)",
         "audio.astype(np.float32)",
-        ("tests/worker/test_pcm.py",),
+        ("tests/worker/test_cancelled_segments.py",),
     ),
     Mutation(
         "samples-that-are-no-numbers",
         "worker/pcm.py",
         "if not np.isfinite(audio).all():",
         "if False:",
-        ("tests/worker/test_pcm.py", "tests/worker/test_kokoro.py"),
+        ("tests/worker/test_cancelled_segments.py", "tests/worker/test_kokoro.py"),
     ),
     Mutation(
         "a-named-model-or-none",
@@ -179,7 +179,7 @@ BREAKS = (
         "        self._first_blocks.end(segment, made=block is not None)\n",
         "        self._first_blocks.end(segment, made=block is not None)\n"
         "        for paused in self._in_inference:\n            paused.control.resume()\n",
-        ("tests/worker/test_crowds.py",),
+        ("tests/worker/test_first_blocks.py",),
     ),
     Mutation(
         "a-late-first-block-is-better-than-a-gap",
@@ -249,13 +249,13 @@ BREAKS = (
         "shm/espeak/installation.py",
         "if length(file) != known.length}",
         "if False}",
-        ("tests/worker/espeak/test_damaged_installation.py",),
+        ("tests/worker/espeak/test_espeak_pieces.py",),
     ),
     Mutation(
         "espeak-silent-is-ready",
         "worker/engines/espeak.py",
         "if any(block.samples.any() for block in self.begin(_READY)):",
         "if [*self.begin(_READY)]:",
-        ("tests/worker/espeak/test_damaged_installation.py",),
+        ("tests/worker/espeak/test_espeak_pieces.py",),
     ),
 )

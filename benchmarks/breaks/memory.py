@@ -38,7 +38,7 @@ BREAKS = (
         "shm/lifeline.py",
         "os._exit(ORPHANED)",
         "pass",
-        ("tests/shm/test_lifeline.py",),
+        ("tests/shm/test_control.py",),
     ),
     Mutation(
         "a-kill-amid-a-request",
@@ -52,7 +52,7 @@ BREAKS = (
         "shm/decoding.py",
         "except (UnicodeDecodeError, RecursionError) as error:",
         "except RecursionError as error:",
-        ("tests/shm/test_decoding.py",),
+        ("tests/shm/test_messages.py",),
     ),
     Mutation(
         "report-without-sense",

@@ -206,7 +206,7 @@ BREAKS = (
         "books/making/outputs.py",
         "group[0].start, word.start",
         "group[0].start, group[-1].end",
-        ("tests/books/writing/test_read_along.py",),
+        ("tests/books/writing/test_audiobook.py",),
     ),
     Mutation(
         "journal-length-unchecked",

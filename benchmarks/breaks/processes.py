@@ -59,14 +59,14 @@ BREAKS = (
         "supervisor/processes/fronts.py",
         "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
         "for fd in (arena, orders_read, orders_write, commits_read):",
-        ("tests/supervisor/processes/test_channels.py",),
+        ("tests/supervisor/processes/test_spawning.py",),
     ),
     Mutation(
         "eof-of-orders",
         "supervisor/processes/fronts.py",
         "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
         "for fd in (arena, orders_read, commits_read, commits_write):",
-        ("tests/supervisor/processes/test_channels.py",),
+        ("tests/supervisor/processes/test_spawning.py",),
     ),
     Mutation(
         "an-arena-per-generation",
@@ -75,7 +75,7 @@ BREAKS = (
         "    kept = globals().setdefault('KEPT', [])\n"
         "    kept[:] = kept or [reserve(rings * ring_samples * SAMPLE_BYTES)]\n"
         "    arena = os.dup(kept[0])\n",
-        ("tests/supervisor/processes/test_channels.py",),
+        ("tests/supervisor/processes/test_spawning.py",),
     ),
     Mutation(
         "hanging-worker-killed",
@@ -103,28 +103,28 @@ BREAKS = (
         "supervisor/processes/fronts.py",
         "if found.deaths >= MANY",
         "if False",
-        ("tests/supervisor/processes/test_suspect_texts.py",),
+        ("tests/supervisor/processes/test_standby_front.py",),
     ),
     Mutation(
         "innocent-company",
         "supervisor/processes/fronts.py",
         "texts.working or dict.fromkeys(texts.waiting if by_itself else (), WorkSteps())",
         "{**dict.fromkeys(texts.waiting, WorkSteps()), **texts.working}",
-        ("tests/supervisor/processes/test_suspect_texts.py",),
+        ("tests/supervisor/processes/test_standby_front.py",),
     ),
     Mutation(
         "deaths-at-different-places",
         "supervisor/processes/fronts.py",
         "if shared or not (before.steps and steps):",
         "if True:",
-        ("tests/supervisor/processes/test_suspect_texts.py",),
+        ("tests/supervisor/processes/test_standby_front.py",),
     ),
     Mutation(
         "waiting-texts-share-a-death",
         "supervisor/processes/fronts.py",
         "share = 1.0 if texts.working else 1 / max(len(blamed), 1)",
         "share = 1.0",
-        ("tests/supervisor/processes/test_suspect_texts.py",),
+        ("tests/supervisor/processes/test_standby_front.py",),
     ),
     Mutation(
         "fewer-deaths-go-on-first",
@@ -201,7 +201,7 @@ BREAKS = (
         "supervisor/processes/workers.py",
         "if self._stopping or any(role.successor for role in self.roles):",
         "if self._stopping:",
-        ("tests/supervisor/processes/test_worker_slots.py", "tests/supervisor/processes/test_reload.py"),
+        ("tests/supervisor/processes/test_worker_slots.py", "tests/supervisor/processes/test_succession.py"),
     ),
     Mutation(
         "standby-rests",
@@ -219,7 +219,7 @@ BREAKS = (
         "supervisor/processes/workers.py",
         "if child.ready is None and child in self._nursery.children:",
         "if False:",
-        ("tests/supervisor/processes/test_load_deadline.py",),
+        ("tests/supervisor/processes/test_resting.py",),
     ),
     Mutation(
         "cores-are-divided",
@@ -282,7 +282,7 @@ BREAKS = (
         "supervisor/processes/role.py",
         "if self._waits else None",
         "if False else None",
-        ("tests/supervisor/processes/test_tries.py",),
+        ("tests/supervisor/processes/test_restarts.py",),
     ),
     Mutation(
         "hanging-front-replaced",
@@ -310,7 +310,7 @@ BREAKS = (
         "supervisor/processes/timers.py",
         "            self.lost += late\n",
         "            pass\n",
-        ("tests/supervisor/processes/test_timers.py",),
+        ("tests/supervisor/processes/test_heartbeats.py",),
     ),
     Mutation(
         "a-sleep-passes-no-deadline-of-a-loop",

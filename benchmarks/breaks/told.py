@@ -264,7 +264,7 @@ BREAKS = (
         "supervisor/commands/trace.py",
         "return self.total - self.between(ENGINE) - self.between(TEXT)",
         "return self.total - self.between(ENGINE)",
-        ("tests/supervisor/commands/test_trace_command.py",),
+        ("tests/supervisor/commands/test_status_command.py",),
     ),
     Mutation(
         "first-sounds-of-an-hour-only",

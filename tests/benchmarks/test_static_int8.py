@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.training.static_int8 import Convolution, Range, make_static, ranges
-from tests.worker.split.test_packed import CHANNELS, INTO, KERNEL, TIME, convolution
+from tests.worker.split.test_dequantize import CHANNELS, INTO, KERNEL, TIME, convolution
 from worker.graph.dynamic_int8 import product_of
 from worker.graph.graph import Graph
 from worker.machine import products_saturate_here

@@ -9,6 +9,7 @@ import sys
 from typing import Any, NoReturn
 
 import multiprocess
+import numpy as np
 from multiprocess.connection import Connection
 
 from shm.audio import Pcm
@@ -17,7 +18,6 @@ from shm.frames import FrameReader, FrameWriter
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from shm.messages import Commit, Connect, Release, decode_order, encode
 from shm.ring import Arena, RingWriter
-from tests.shm.numbered import numbered
 
 STREAM = 1
 RING = 1000
@@ -33,6 +33,15 @@ KILLED_BEFORE_WRITING = "before the samples"
 KILLED_BEFORE_COMMIT = "between samples and commit"
 KILLED_IN_COMMIT = "in the commit's frame"
 KILLED_AFTER_COMMIT = "after the commit"
+
+
+def numbered(start: int, count: int) -> Pcm:
+    """Samples `start` to `start + count` of the source, shape [count]."""
+    return ((np.arange(start, start + count) * 7919 + 13) & 0xFFFF).astype(np.uint16).view(np.int16)
+
+
+def joined(pieces: tuple[Pcm, ...]) -> list[int]:
+    return [int(sample) for piece in pieces for sample in piece]
 
 
 def die() -> NoReturn:

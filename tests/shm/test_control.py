@@ -1,13 +1,15 @@
-"""The control socket: messages whole and in order, each with its own descriptors, none left open by accident."""
+"""The control socket: whole messages in order with their descriptors; a child that ends when its supervisor does."""
 
 import os
 import resource
 import select
+import signal
 import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import multiprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +17,11 @@ from hypothesis import strategies as st
 import shm.control
 from shm.control import ControlSocket, control_pair
 from shm.frames import MAX_FRAME_BYTES, BrokenChannel
+from shm.lifeline import ORPHANED
 from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, encode
 from shm.situation import Situation
-from tests.platforms import limit
+from tests.platforms import limit, linux_only
+from tests.shm.children import DEADLY, supervise, tied
 from tests.shm.descriptors import open_descriptors
 
 MOST = 16
@@ -274,3 +278,64 @@ def test_descriptors_over_the_limit_of_open_files_break_the_channel_and_are_not_
                 theirs.receive()
             assert open_descriptors() == before + 1
         assert open_descriptors() == before - 2
+
+
+spawn = multiprocess.get_context("spawn")
+FAILS_AFTER = 30
+"""Seconds after which a child counts as one that stays."""
+
+
+def test_the_end_of_the_lifeline_ends_the_child_and_nothing_less_does() -> None:
+    """Scenario: signals that a terminal sends to the group, and bytes in the lifeline, are no end; its EOF is."""
+    lifeline_end, lifeline = spawn.Pipe(duplex=False)
+    talk, talk_end = spawn.Pipe()
+    process = spawn.Process(target=tied, args=(lifeline_end, talk_end))
+    process.start()
+    lifeline_end.close()
+    talk_end.close()
+    assert talk.recv() == "tied"
+    for number in DEADLY:
+        os.kill(process.pid, number)
+    os.write(lifeline.fileno(), b"no end")
+    talk.send("alive?")
+    assert talk.recv() == "alive?"
+    lifeline.close()
+    process.join(FAILS_AFTER)
+    status = process.exitcode
+    process.kill()
+    assert status == ORPHANED
+    talk.close()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "without PDEATHSIG",
+        pytest.param("stopped", marks=linux_only("only PDEATHSIG reaches a stopped process")),
+    ],
+)
+def test_a_child_dies_with_its_supervisor(how: str) -> None:
+    """Scenario: supervisor and child are processes of their own; the supervisor is killed without warning while the
+    child is in a loop without a system call, or stopped. The child's death shows by the EOF of a pipe that only it
+    holds."""
+    report, report_end = spawn.Pipe(duplex=False)
+    witness, witness_end = spawn.Pipe(duplex=False)
+    supervisor = spawn.Process(target=supervise, args=(report_end, witness_end, how))
+    supervisor.start()
+    report_end.close()
+    witness_end.close()
+    child: int = report.recv()
+    try:
+        assert not witness.poll(0)
+        supervisor.kill()
+        assert witness.poll(FAILS_AFTER)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        supervisor.kill()
+        supervisor.join()
+    with pytest.raises(EOFError):
+        witness.recv()
+    report.close()
+    witness.close()

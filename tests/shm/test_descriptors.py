@@ -8,7 +8,7 @@ import pytest
 from shm.frames import BrokenChannel
 from tests.platforms import linux_only
 from tests.shm.children import KILLED_AFTER_COMMIT, UNASKED
-from tests.shm.descriptor_table import arenas, holders
+from tests.shm.descriptors import arenas, holders
 from tests.shm.producer import producer
 
 pytestmark = linux_only("each descriptor of another process is looked at in /proc")

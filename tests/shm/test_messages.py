@@ -1,6 +1,10 @@
 """Messages in bytes: they come back as they were, the commits fit their record, and nonsense is refused."""
 
+import re
+import subprocess
 from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -8,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shm.book_jobs import Hours
+from shm.decoding import json_decoder, msgpack_decoder
 from shm.engine_info import Priority
 from shm.frames import HEADER_BYTES
 from shm.messages import (
@@ -257,3 +263,81 @@ def test_text_that_is_not_utf8_is_refused_like_any_other_nonsense() -> None:
 def test_nesting_without_end_is_refused_like_any_other_nonsense() -> None:
     with pytest.raises(msgspec.MsgspecError, match=r"recursion|Stack overflow"):
         decode_commit(b"\x81\xa1x" + b"\x91" * 3_000_000 + b"\x90")
+
+
+ROOT = Path(__file__).parents[2]
+
+BY_HAND = {
+    "frontend/dialects/socket.py": "answers its client with what is wrong",
+    "frontend/dialects/wyoming/events.py": "the same",
+    "frontend/serving/json_body.py": "the same",
+    "frontend/serving/no_effect.py": "reads what was decoded before",
+    "shm/decoding.py": "wraps",
+    "shm/messages.py": "wraps a union, which is no type",
+    "shm/playing.py": "the same",
+    "shm/espeak/helper.py": "its orders come from its parent's memory, and it may die of them",
+    "text/espeak/espeak.py": "its answers come from a helper process that is replaced when it fails",
+    "worker/tuning/messages.py": "settings come from the parent that started it",
+}
+"""Files that decode without `shm.decoding`, and why they may."""
+
+
+class Stored(msgspec.Struct):
+    name: str
+    inner: list[object] = []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b'{"name": 1}', b'{"name": "\xff"}', b"\xff", b'{"name": "", "inner": ' + b"[" * 100_000],
+    ids=["empty", "cut", "array", "number", "no UTF-8 inside", "no UTF-8", "nested"],
+)
+def test_wrong_json_is_one_kind_of_error(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        json_decoder(Stored)(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x81", b"\x90", b"\x81\xa4name\x01", b"\x81\xa4name\xa1\xff", b"\x81\xa5inner" + b"\x91" * 100_000],
+    ids=["empty", "cut", "array", "number", "no UTF-8 inside", "nested"],
+)
+def test_wrong_msgpack_is_one_kind_of_error(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        msgpack_decoder(Stored)(data)
+
+
+def test_what_is_right_is_decoded() -> None:
+    assert json_decoder(Stored)(b'{"name": "a"}') == Stored("a") == msgpack_decoder(Stored)(b"\x81\xa4name\xa1a")
+
+
+def test_every_file_and_message_is_decoded_so() -> None:
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    ours = [name for name in listed.stdout.split() if not name.startswith(("tests/", "benchmarks/", "deploy/"))]
+    decodes = re.compile(r"msgspec\.(json|msgpack)\.(decode|Decoder)\(")
+    found = {name for name in ours if decodes.search((ROOT / name).read_text())}
+    assert found == BY_HAND.keys()
+
+
+@pytest.mark.parametrize(
+    ("hours", "now", "closed"),
+    [
+        ("01:00-07:00", "03:00", 0),
+        ("01:00-07:00", "00:00", 3600),
+        ("1:00-7:00", "07:00", 18 * 3600),
+        ("23:00-07:00", "23:30", 0),
+        ("23:00-07:00", "06:00", 0),
+        ("23:00-07:00", "22:00", 3600),
+        ("22:00-24:00", "23:30", 0),
+        ("22:00-24:00", "00:00", 22 * 3600),
+        ("00:00-24:00", "12:00", 0),
+    ],
+)
+def test_hours_may_pass_midnight(hours: str, now: str, closed: float) -> None:
+    assert Hours(hours).closed(datetime.fromisoformat(f"2026-03-01T{now}:00")) == closed
+
+
+@pytest.mark.parametrize("hours", ["", "1-7", "25:00-26:00", "01:00"])
+def test_other_hours_are_an_error(hours: str) -> None:
+    with pytest.raises(ValueError, match="01:00-07:00"):
+        Hours(hours)

@@ -23,7 +23,7 @@ from shm.memory import reserve
 from shm.messages import Commit, Release, decode_commit, decode_order, encode
 from shm.ring import Arena, RingReader, RingWriter
 from tests.platforms import many_files
-from tests.shm.numbered import joined, numbered
+from tests.shm.children import joined, numbered
 
 NEIGHBOUR = 21_845
 RINGS = 3

@@ -18,7 +18,7 @@ from tests.test_documents import DOCUMENTS, tokens
 
 ELSEWHERE = {
     "tune": "tests/supervisor/tuning",
-    "dequantize": "tests/supervisor/commands/test_dequantize_command.py",
+    "dequantize": "tests/supervisor/commands/test_tune_command.py",
     "install-service": "tests/supervisor/startup/test_install_service.py",
     "uninstall-service": "tests/supervisor/startup/test_install_service.py",
     "serve": "tests/system",

@@ -1,6 +1,4 @@
-"""Names and words of other languages in English text: the table of names, and the rules of the language that a word's
-letters show.
-"""
+"""Names, words and sentences of other languages in a text: found, and said with the sounds of the one that speaks."""
 
 import random
 import string
@@ -8,10 +6,15 @@ import time
 
 import pytest
 
+from shm.engine_info import VoiceInfo
+from tests.engine_infos import voices
 from text.english.english import English, names
 from text.english.foreign import LONGEST, in_dialect, origin_of, origins, said_as
 from text.espeak import misaki
+from text.espeak.ipa import SOUNDS, adapted
+from text.g2p import G2P, MixedG2P, languages
 from text.locales.tables import table
+from text.words.language import UnknownLanguage, language_code, language_of
 from text.words.segment import PhonemeSource
 
 
@@ -118,3 +121,153 @@ def test_random_words_raise_nothing_and_take_linear_time(english: English) -> No
     start = time.process_time()
     english.words(" ".join("Wo" + letter * 5000 for letter in "aeiou"))
     assert time.process_time() - start < 5
+
+
+_g2p = G2P()
+_MARKS = frozenset("ˈˌ,.;:!?…—“”() ")
+
+
+def foreign(text: str, language: str) -> dict[str, str]:
+    words = text.split()
+    return {word: code for word, code in zip(words, languages(words, language), strict=True) if code != language}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("es", "El software de Washington funciona.", {"software": "en-us", "Washington": "en-us"}),
+        ("es", "Vive en Москва desde ayer.", {"Москва": "en-us"}),
+        ("es", "Los niños y las niñas juegan en el parque.", {}),
+        ("es", "Dijo «no me gusta nada» y salió.", {}),
+        ("it", "La casa è bella e il cane dorme.", {}),
+        ("pt-br", "A casa é bonita e o cão dorme.", {}),
+        ("fr-fr", "Le week-end, il lit こんにちは et 東京.", {"こんにちは": "ja", "東京.": "ja"}),
+        ("en-us", "I met José in Los Angeles and El Paso.", {}),
+        ("en-us", "Le Monde, La Stampa and El País agree.", {}),
+        ("en-us", "The sign says 北京 today.", {"北京": "cmn"}),
+        ("hi", "मुझे Python पसंद है।", {"Python": "en-us"}),
+        ("ja", "Pythonで書く hello", {}),
+    ],
+)
+def test_single_words_are_foreign_by_script_or_spelling(language: str, text: str, expected: dict[str, str]) -> None:
+    assert foreign(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "code", "words"),
+    [
+        ("en-us", "He said «je ne sais pas ce que vous voulez» and left.", "fr-fr", 8),
+        ("es", "Dijo «I have no idea what you mean» y salió.", "en-us", 7),
+        ("fr-fr", 'Il a crié "the show must go on" hier.', "en-us", 5),
+        ("it", "Ha detto (I love this old game) ieri.", "en-us", 5),
+        ("en-us", "La casa es muy grande y está en el campo.", "es", 10),
+        ("es", "The weather is very nice today.", "en-us", 6),
+    ],
+)
+def test_quotations_and_sentences_are_foreign_by_their_function_words(
+    language: str, text: str, code: str, words: int
+) -> None:
+    found = foreign(text, language)
+    assert set(found.values()) == {code} and len(found) == words
+
+
+def test_foreign_words_are_said_in_the_voices_sounds_and_the_others_as_before() -> None:
+    text = "El software de la casa."
+    alone, mixed = _g2p.words(text, "es"), MixedG2P(_g2p).words(text, "es")
+    assert [word.text for word in mixed] == text.split()
+    assert mixed[0] == alone[0] and mixed[2:] == alone[2:]
+    assert mixed[1].phonemes == "sˈoftwˌɛɾ"
+
+
+@pytest.mark.parametrize("language", SOUNDS)
+def test_every_sound_becomes_one_of_the_language(language: str) -> None:
+    every = "AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɛɜɟɡɣɥɨɪɯɲɳɸɹɻɽɾʁʂʃʈʊʋʌʎʒʝʤʧʰβθχᵊᵻˈˌː"
+    said = adapted(every, language)
+    assert set(said) <= SOUNDS[language] | _MARKS
+    own = "".join(sorted(SOUNDS[language] - {"\u0303"}))
+    assert adapted(own, language) == own
+
+
+def test_english_voices_say_foreign_sounds_as_english_and_east_asian_ones_know_all() -> None:
+    assert adapted("xose ʁy", "en-us") == "hɔsɛ ɹu"
+    assert adapted("ʁy", "ja") == "ʁy"
+
+
+VOICES = (*voices("af_heart", "af_bella", "bf_emma", "ff_siwis"), VoiceInfo("beep", language="x-tone"))
+
+
+@pytest.mark.parametrize(
+    ("lang", "language"),
+    [
+        ("en", "en-us"),
+        ("en-US", "en-us"),
+        ("en_GB", "en-gb"),
+        ("EN-gb", "en-gb"),
+        ("fr", "fr-fr"),
+        ("fr-fr", "fr-fr"),
+        ("fr-CA", "fr-fr"),
+        ("pt", "pt-br"),
+        ("pt-BR", "pt-br"),
+        ("zh", "cmn"),
+        ("zh-cn", "cmn"),
+        ("zh-Hans-CN", "cmn"),
+        ("cmn", "cmn"),
+        ("ja", "ja"),
+        ("ja-JP", "ja"),
+        ("es", "es"),
+        ("es-ES", "es"),
+        ("hi", "hi"),
+        ("it", "it"),
+        (" IT ", "it"),
+        ("a", "en-us"),
+        ("B", "en-gb"),
+        ("e", "es"),
+        ("f", "fr-fr"),
+        ("h", "hi"),
+        ("i", "it"),
+        ("j", "ja"),
+        ("p", "pt-br"),
+        ("z", "cmn"),
+    ],
+)
+def test_the_language_asked_for_comes_before_the_voices(lang: str, language: str) -> None:
+    voice = "ff_siwis" if language == "en-us" else "af_heart"
+    assert language_of(((voice, 1.0),), VOICES, lang) == language
+
+
+@pytest.mark.parametrize("lang", ["klingon", "de", "xx-YY", "i-klingon", "a-x", "-", "nn-us\n\nx", "é" * 300])
+def test_an_unknown_language_is_refused_with_the_list_of_those_known(lang: str) -> None:
+    with pytest.raises(UnknownLanguage) as refusal:
+        language_code(lang, VOICES)
+    message = str(refusal.value)
+    assert isinstance(refusal.value, ValueError)
+    assert all(code in message for code in ("en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn", "zh"))
+    assert len(message) < 400
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("lang", [None, "", "  "])
+def test_no_language_leaves_it_to_the_voice(lang: str | None) -> None:
+    assert language_of((("ff_siwis", 1.0),), VOICES, lang) == "fr-fr"
+
+
+def test_the_heaviest_voice_of_a_blend_decides_and_the_first_of_equals() -> None:
+    assert language_of((("af_heart", 0.3), ("ff_siwis", 0.4), ("af_bella", 0.3)), VOICES) == "fr-fr"
+    assert language_of((("bf_emma", 0.5), ("ff_siwis", 0.5)), VOICES) == "en-gb"
+    assert language_of((), VOICES) == "en-us"
+
+
+def test_a_language_that_only_a_voice_speaks_can_be_asked_for() -> None:
+    assert language_of((("beep", 1.0),), VOICES) == "x-tone"
+    assert language_code("X_Tone", VOICES) == "x-tone"
+    with pytest.raises(UnknownLanguage):
+        language_code("x-tone")
+
+
+def test_a_tag_of_a_million_subtags_is_looked_up_at_once() -> None:
+    """A request's field may be as long as its body; the front's event loop looks it up."""
+    took = time.process_time()
+    with pytest.raises(UnknownLanguage):
+        language_code("x" + "_x" * 1_000_000)
+    assert language_code("en-AU" + "-x" * 1_000_000) == "en-us"
+    assert time.process_time() - took < 5

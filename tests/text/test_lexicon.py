@@ -1,14 +1,23 @@
-"""The user's lexicon: its lines, how words are found, and its file's changes."""
+"""IPA and the user's lexicon: its lines and forms, how words are found in every language, and its file's changes."""
 
 import logging
 import os
+import pickle
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from text.lexicon import Entry, Lexicon, LexiconFile, LexiconMatch, Problem, read_entries
+from tests.text.test_prosody import KOKORO
+from text.espeak import misaki
+from text.espeak.ipa import ALPHABET, UnknownSymbols, from_ipa
+from text.g2p import G2P, MixedG2P
+from text.given import Given
+from text.lexicon import Entry, Lexicon, LexiconFile, LexiconMatch, Problem, line_of, read_entries
+from text.markup.marked import Marked
+from text.pipeline import TextPipeline
+from text.words.segment import Notation, PhonemeSource, Word
 
 
 def lexicon(*lines: str) -> Lexicon:
@@ -154,3 +163,167 @@ def test_bad_lines_are_logged_and_kept_for_the_status(tmp_path: Path, caplog: py
     changed(path, "a\tone", 2)
     file.current()
     assert file.problems == ()
+
+
+PLS = """<?xml version="1.0" encoding="UTF-8"?>
+<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa" xml:lang="en-US">
+  <lexeme><grapheme>Nguyen</grapheme><grapheme>Nguyễn</grapheme><phoneme>ˈwɪn</phoneme></lexeme>
+  <lexeme><grapheme>W3C</grapheme><alias>World Wide Web Consortium</alias></lexeme>
+  <lexeme><grapheme>empty</grapheme></lexeme>
+</lexeme_end>
+""".replace("</lexeme_end>", "</lexicon>")
+
+
+def test_lines_of_the_cmu_dictionary_are_entries_in_any_capitals() -> None:
+    entries, problems = read_entries(
+        b";;; comment\nNGUYEN  W IH1 N\nABOUT  AH0 B AW1 T\nNGUYEN(2)  N UW0 Y EH1 N\nmine\tyours\n"
+    )
+    assert problems == [] and len(entries) == 4
+    lexicon = Lexicon(entries[:2])
+    for written in ("Nguyen", "NGUYEN", "nguyen,"):
+        found = lexicon.find(written, "en-us")
+        assert found is not None and found.phonemes == from_ipa("wˈɪn", "en-us")
+    assert lexicon.find("Nguyen", "es") is None
+
+
+def test_a_pls_document_is_read_grapheme_by_grapheme() -> None:
+    entries, problems = read_entries(PLS.encode())
+    assert problems == []
+    assert [(each.word, each.ipa, each.respelling, each.language) for each in entries] == [
+        ("Nguyen", "ˈwɪn", None, "en-us"),
+        ("Nguyễn", "ˈwɪn", None, "en-us"),
+        ("W3C", None, "World Wide Web Consortium", "en-us"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ("<lexicon>", "no element found"),
+        ("<?xml version='1.0'?><speak/>", "its root is <speak>"),
+        ("<lexicon alphabet='x-sampa'/>", "'x-sampa'"),
+        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]><lexicon/>", "entities"),
+    ],
+)
+def test_what_is_no_lexicon_is_told(document: str, reason: str) -> None:
+    entries, (problem,) = read_entries(document.encode())
+    assert entries == [] and reason in problem.reason
+
+
+def test_a_pls_grapheme_of_several_words_is_a_problem_of_its_own() -> None:
+    document = PLS.replace("<grapheme>Nguyen<", "<grapheme>New York<")
+    entries, (problem,) = read_entries(document.encode())
+    assert len(entries) == 2 and (problem.line, "single word" in problem.reason) == (1, True)
+
+
+def test_an_entry_for_a_part_of_speech_is_found_by_the_sentence() -> None:
+    entries, problems = read_entries("polish\t/ˈpoʊlɪʃ/\ten\tadjective\nzork\tzed\t\tnoun\nbad\tb\t\tgerund\n".encode())
+    assert [(problem.line, "gerund" in problem.reason) for problem in problems] == [(3, True)]
+    assert [line_of(entry) for entry in entries] == ["polish\t/ˈpoʊlɪʃ/\ten\tadjective", "zork\tzed\t\tnoun"]
+    pipeline = TextPipeline(G2P(), lexicon=lambda: Lexicon(entries))
+    found = [word.phonemes for word in pipeline.words("They polish the Polish polish table.", "en-us", KOKORO)]
+    assert (found[1], found[-2]) == ("pˈɑlɪʃ", "pˈOlɪʃ")
+    given = Given(Marked.plain("zork"), Lexicon(entries), "en-us", lambda text, language: [])
+    assert pickle.loads(pickle.dumps(given)).keeps("zork", 0, 4) == [(0, 4)]
+    found = [word.phonemes for word in pipeline.words("I zork the zork.", "en-us", KOKORO)]
+    assert (found[1] != found[3], found[3]) == (True, "zˈɛd.")
+    assert pipeline.settled(["I", "see", "zork", "now"], "en-us") == 2
+    assert pipeline.settled(["I", "see", "fork", "now"], "en-us") == 4
+
+
+_NOTATION = Notation("phonemes", ALPHABET | frozenset(" .,!?;:—…“”()"), 510)
+_g2p = G2P()
+
+
+def spoken(text: str, language: str, **given: str) -> tuple[Word, ...]:
+    lexicon = Lexicon([Entry(word, ipa, None, None) for word, ipa in given.items()])
+    pipeline = TextPipeline(MixedG2P(_g2p), lexicon=lambda: lexicon)
+    return tuple(pipeline.words(text, language, _NOTATION))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "word"),
+    [
+        ("en-us", "We met Siobhan here.", "Siobhan"),
+        ("en-gb", "We met Siobhan here.", "Siobhan"),
+        ("es", "El Sr. Gómez paga 5 €.", "Gómez"),
+        ("es", "Usa el software aquí.", "software"),
+        ("es", "Vive en Москва.", "Москва"),
+        ("fr-fr", "M. Dupont a trois amis.", "Dupont"),
+        ("it", "Il Sig. Rossi dorme.", "Rossi"),
+        ("pt-br", "O Sr. Silva dorme.", "Silva"),
+        ("hi", "डॉ. शर्मा आए।", "शर्मा"),
+        ("en-us", "In 2026 it ends.", "2026"),
+        ("es", "En 2026 acaba.", "2026"),
+    ],
+)
+def test_a_given_pronunciation_wins(language: str, text: str, word: str) -> None:
+    words = spoken(text, language, **{word: "mina"})
+    (given,) = (each for each in words if each.source is PhonemeSource.USER)
+    assert given.text.strip(".,") == word
+    assert given.phonemes.strip(".") in ("mina", "minɑ")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("language", "text", "given"),
+    [("ja", "明日は東京で会う。", "東京"), ("cmn", "我们在北京见面。", "北京"), ("ja", "GPT-4を使う。", "GPT-4")],
+)
+def test_without_spaces_a_given_pronunciation_wins_inside_the_run(language: str, text: str, given: str) -> None:
+    (word,) = spoken(text, language, **{given: "mina"})
+    assert word.source is PhonemeSource.USER
+    assert "mina" in word.phonemes and len(word.phonemes) > len("mina")
+
+
+def test_the_longest_entry_inside_a_run_is_found_and_none_overlap() -> None:
+    lexicon = Lexicon([Entry(word, "mina", None, None) for word in ("東", "東京", "京都")])
+    assert [(found.start, found.end) for found in lexicon.inside("東京都の東", "ja")] == [(0, 2), (4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("language", "ipa", "phonemes"),
+    [
+        ("en-us", "/təˈmeɪtoʊ/", "təmˈAtO"),
+        ("en-us", "[təˈmɑː.təʊ]", "təmˈɑtO"),
+        ("en-us", "ˈstrɛŋθ", "stɹˈɛŋθ"),
+        ("en-us", "bed", "bɛd"),
+        ("en-us", "ˈt͡ʃɝtʃ", "ʧˈɜɹʧ"),
+        ("en-us", "ˈlɪtl̩", "lˈɪtᵊl"),
+        ("en-us", "lɒx", "lɑk"),
+        ("en-us", "tʰeɪkˠ", "tAk"),
+        ("en-us", "kˈOkəɹO", "kˈOkəɹO"),
+        ("en-us", "nu ˈjɔɹk", "nu jˈɔɹk"),
+        ("en-gb", "təˈmɑːtəʊ", "təmˈɑːtQ"),
+        ("en-gb", "goʊ beə", "ɡQ bɛː"),
+        ("fr-fr", "bɔ̃ʒuʁ", "bɔ\u0303ʒuʁ"),
+        ("es", "ˈtʃuro", "ʧˈuro"),
+        ("it", "ˈpittsa", "pˈitʦa"),
+        ("cmn", "ni↓xau↓", "ni↓xau↓"),
+    ],
+)
+def test_sounds_are_the_models(language: str, ipa: str, phonemes: str) -> None:
+    assert from_ipa(ipa, language) == phonemes
+
+
+@pytest.mark.parametrize(("ipa", "symbols"), [("k5t%5", "5%"), ("b(ə)", "()"), ("", ""), ("/ ˈ/", ""), ("ʰ", "")])
+def test_what_has_no_sound_is_named(ipa: str, symbols: str) -> None:
+    with pytest.raises(UnknownSymbols) as refusal:
+        from_ipa(ipa, "en-us")
+    assert refusal.value.symbols == symbols
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.text("təˈmeɪtoʊ͡ʃdʒɝ̩ː./ gaɑ5ç̃œ", max_size=12) | st.text(max_size=4), st.sampled_from(["en-us", "en-gb", "fr-fr"])
+)
+def test_any_text_is_sounds_of_the_alphabet_or_refused(ipa: str, language: str) -> None:
+    en = misaki.english()
+    alphabet = {"en-us": en.US_VOCAB | {"T"}, "en-gb": en.GB_VOCAB}.get(language, ALPHABET)
+    try:
+        phonemes = from_ipa(ipa, language)
+    except UnknownSymbols:
+        return
+    assert phonemes.strip() == phonemes != ""
+    assert set(phonemes) <= alphabet | {" "}

@@ -1,14 +1,23 @@
-"""Headings, items and paragraphs are read as a reader reads them: with a falling end and a pause."""
+"""Rules of expression: questions, headings, items, paragraphs, and none in texts that only look so."""
+
+from itertools import product
 
 import pytest
 
+from benchmarks.inflections.rules import TEMPLATES, made_up
+from benchmarks.measuring.evaluation.sentences import middling, questions
+from frontend.planning.planner import _segment as plan_segment
+from shm.inflection import InflectedSpan
+from tests.text.letters import LetterG2P
+from tests.text.markup.test_inflections import segment
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.settings import TextSettings
-from text.units.prosody import LayoutElement, Pauses, place_of
+from text.units.expression import RULES
+from text.units.prosody import LayoutElement, Pauses, place_of, rises
 from text.words.sanitize import sanitize
-from text.words.segment import Notation, Sentence
+from text.words.segment import Notation, Segment, Sentence
 
 KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 _g2p = G2P()
@@ -78,3 +87,138 @@ def test_marks_inside_a_sentence_get_the_settings_pauses(setting: str, text: str
     assert [unit.pause for unit in sentence if unit.pause] == expected
     (fast,) = read(text, speed=2.0, pauses=pauses)
     assert [unit.pause for unit in fast if unit.pause] == [pause / 2 for pause in expected]
+
+
+_letters = TextPipeline(LetterG2P())
+
+
+def inflected(text: str, language: str = "en-us", emphasis: float = 1.0) -> dict[str, object]:
+    """Words of the text that are inflected, with their inflections."""
+    sentences = _letters.emphasising(emphasis).sentences(text, language, KOKORO)
+    words = [word for sentence in sentences for unit in sentence for word in unit.words]
+    return {word.written: word.inflection for word in words if word.inflection}
+
+
+@pytest.mark.parametrize("rule", TEMPLATES)
+def test_a_rule_finds_words_in_all_its_sentences_and_no_other_rule_does(rule: str) -> None:
+    for text in made_up(rule, 30):
+        assert set(inflected(text).values()) == {RULES[rule].inflection}, text
+        assert inflected(text, "es") == {}
+        assert inflected(text, emphasis=0.0) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("She packed apples, green pears, and bread for the trip.", "apples, pears,"),
+        ("The bridge (built by her uncle) was closed.", "(built by her uncle)"),
+        ("The bridge -- built by her uncle -- was closed.", "built by her uncle"),
+        ("Would you like strong black tea or coffee?", "tea"),
+        ("“Come in!” said Anna.", "said Anna."),
+        ('Anna said, "Come in."', "Anna said,"),
+        ("# The old mill\n\nIt stood by the river.", "The old mill"),
+    ],
+)
+def test_the_words_of_a_rule(text: str, words: str) -> None:
+    assert " ".join(inflected(text)) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(See the next page.)",
+        "The values of f(x) and g(x) differ, and so do the word(s) in it.",
+        "It was late — too late.",
+        "The trip from nine to five took eight hours - or more.",
+        "She came home, and the lights were off.",
+        "If it rains, stay inside, because the roof of the shed that we built last year leaks.",
+        "Tea or coffee is served at four.",
+        "It was so-called “art” for the rich.",
+        "The word “said” is a verb.",
+        "On 3 May 2021, in London, it rained.",
+        "Well, John, where were you?",
+        "Are you ready or not?",
+    ],
+)
+def test_texts_that_only_look_so(text: str) -> None:
+    assert not inflected(text).keys() - {"not?"}, inflected(text)
+
+
+def test_ordinary_sentences_stay_as_they_are() -> None:
+    plain = [text for text in middling() if not set(text) & set('?!*(…—"“') and text.count(",") < 2]
+    assert len(plain) >= 15
+    assert [text for text in plain if inflected(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "rule"),
+    [
+        ("It is **very** late.", "**very**", "marked"),
+        ("It is VERY late.", "VERY", "shouted"),
+        ("Are you there?", "there?", "question"),
+    ],
+)
+def test_emphasis_is_the_degree_of_every_rule(text: str, word: str, rule: str) -> None:
+    own = RULES[rule].inflection
+    for degree in (0.5, 1.0, 2.0):
+        assert inflected(text, emphasis=degree) == {word: own.times(degree)}
+    assert inflected(text, emphasis=0.0) == {}
+    assert own.times(2.0).times(0.5) == own
+    assert (inflected(text, "es") == {}) is RULES[rule].english
+
+
+_pipeline = TextPipeline(G2P())
+
+
+def sentences(text: str, language: str = "en-us") -> list[Sentence]:
+    return list(_pipeline.sentences(text, language, KOKORO))
+
+
+def spans(text: str, language: str = "en-us") -> list[InflectedSpan]:
+    found: list[InflectedSpan] = []
+    for sentence in sentences(text, language):
+        for unit in sentence:
+            found += Segment(unit.text, unit.script, len(unit.script), unit.cut, unit.words).inflected()
+    return found
+
+
+def test_questions_of_agents_and_people() -> None:
+    wrong = [text for text, rising in questions() if rises(text.split()) != rising]
+    assert not wrong
+
+
+def test_openers_quotes_and_clauses_before_it_change_no_question() -> None:
+    before = ["", "And ", "Well, ", "OK, so ", "If it rains, ", "Mum, ", "When you arrive, "]
+    asked = {"are you ready?": True, "what is left?": False, "can you call me?": True, "tea or milk?": False}
+    wrapped = [("", ""), ("“", "”"), ("(", ")"), ("**", "**")]
+    for opener, (question, rising), (left, right) in product(before, asked.items(), wrapped):
+        text = f"{left}{opener}{question}{right}"
+        assert rises(text.split()) is rising, text
+        assert not rises(text.replace("?", ".").split()), text
+
+
+@pytest.mark.parametrize("text", ["?", "?!", "", "...?", "or?", "to?"])
+def test_a_sentence_without_words_breaks_nothing(text: str) -> None:
+    assert rises(text.split()) in (True, False)
+    assert [span.start for span in spans(text)] == [] or text in ("or?", "to?")
+
+
+def test_the_last_stress_of_the_last_word_rises_in_english_alone() -> None:
+    (span,) = spans("Have you seen the computer?")
+    assert span.inflection == RULES["question"].inflection
+    *_, last = (unit for sentence in sentences("Have you seen the computer?") for unit in sentence)
+    assert last.script[span.start] == "ˈ" and last.script[span.start : span.end].startswith("ˈuT")
+    assert spans("Where is the computer?") == []
+    for text, rising in (
+        ("Did he write?", "ˈI"),
+        ("Is it the cats?", "ˈæ"),
+        ("Do you know where the station is?", "ˈAʃən ɪ"),
+    ):
+        whole = plan_segment([unit for sentence in sentences(text) for unit in sentence])
+        assert [whole.script[span.start : span.end] for span in whole.inflected()] == [rising]
+    assert spans("Tienes la computadora?", "es") == []
+
+
+def test_a_rise_keeps_what_markup_asks_of_the_word() -> None:
+    found = [span.inflection for span in segment("[volume:+3] Have you seen the computer?").inflected()]
+    assert [(each.rise > 0, each.volume) for each in found] == [(False, 3.0), (True, 3.0), (False, 3.0)]

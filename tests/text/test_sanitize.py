@@ -34,6 +34,11 @@ from text.words.sanitize import sanitize
         ("in 2024\u00a0100 people", "in 2024 100 people"),
         ("heart \u2764\ufe0f", "heart \u2764"),
         ("\ufffc object", "object"),
+        ("a\u200db", "ab"),
+        ("\u200cक", "क"),
+        ("क\u200d b", "क b"),
+        ("👩\u200d💻", "👩💻"),
+        ("क\u200c\u200dख", "कख"),
         ("", ""),
         (" \r\n\t\u200b ", ""),
     ],
@@ -45,14 +50,6 @@ def test_what_is_not_heard_goes_and_what_is_heard_stays(text: str, clean: str) -
 @pytest.mark.parametrize("word", ["क्\u200dष", "नी\u200cलम", "می\u200cخواهم", "শ্র\u200dয"])
 def test_joiners_stay_where_a_script_spells_with_them(word: str) -> None:
     assert sanitize(word) == word
-
-
-@pytest.mark.parametrize(
-    ("text", "clean"),
-    [("a\u200db", "ab"), ("\u200cक", "क"), ("क\u200d b", "क b"), ("👩\u200d💻", "👩💻"), ("क\u200c\u200dख", "कख")],
-)
-def test_joiners_go_everywhere_else(text: str, clean: str) -> None:
-    assert sanitize(text) == clean
 
 
 _awkward = st.text(
@@ -83,7 +80,7 @@ _plain = st.text(
 @given(_plain)
 def test_every_letter_and_digit_survives_in_order(text: str) -> None:
     def heard(some: str) -> list[str]:
-        return [character for character in unicodedata.normalize("NFD", some) if character.isalnum()]
+        return [character for character in unicodedata.normalize("NFKD", some) if character.isalnum()]
 
     assert heard(sanitize(text)) == heard(text)
 

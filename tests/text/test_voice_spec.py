@@ -1,12 +1,15 @@
-"""Voice strings become blends whose weights sum to 1, or errors that name the cure."""
+"""Voice strings and settings of texts: what they become, or errors that name the cure."""
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine_infos import voices
+from text.normalization.settings import Normalization
+from text.settings import TextSettings
 from text.words.voice_spec import UnknownVoice, VoiceError, parse_voice
 
 NAMES = ("af_heart", "af_bella", "bf_emma", "am_echo")
@@ -108,3 +111,33 @@ def test_any_string_is_a_blend_or_refused(spec: str) -> None:
     except VoiceError:
         return
     assert math.isclose(sum(weight for _, weight in voice), 1.0)
+
+
+def test_a_lexicon_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="lexicon: there is no file"):
+        TextSettings(lexicon=tmp_path / "none")
+    (tmp_path / "mine.tsv").write_text("")
+    assert TextSettings(lexicon=tmp_path / "mine.tsv").lexicon
+
+
+@pytest.mark.parametrize(
+    ("pauses", "says"),
+    [
+        (("heading=-1",), "pauses: heading must be seconds from 0 up, not '-1'"),
+        (("dash=long",), "pauses: dash must be"),
+        (("dash=inf",), "pauses: dash must be"),
+        (("comma=1",), "pauses: there is no pause 'comma'"),
+        (("dash",), "pauses: dash must be"),
+    ],
+)
+def test_a_pause_has_a_known_name_and_a_length(pauses: tuple[str, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        TextSettings(pauses=pauses)
+
+
+def test_rules_are_left_out_by_name() -> None:
+    rules = TextSettings(normalize_without=("dates", "money"), normalize_emoji_names=True).normalization
+    assert rules == Normalization(emoji_names=True).without(("dates", "money"))
+    assert TextSettings().normalization == Normalization()
+    with pytest.raises(ValueError, match=r"normalize_without: there is no rule 'datse'; there are .*dates"):
+        TextSettings(normalize_without=("datse",))

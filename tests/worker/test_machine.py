@@ -1,10 +1,12 @@
 """Processors whose int8 arithmetic saturates."""
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from shm.messages import Load
@@ -17,6 +19,7 @@ from worker.machine import (
     place_process,
     products_saturate,
     read_back,
+    return_free_memory,
     sharers,
     within,
 )
@@ -193,3 +196,37 @@ def test_all_threads_of_a_process_go_to_its_share_and_may_go_to_another(slot: in
     assert all(cpus == found[0] for cpus in found)
     assert set(found[0]) <= set(usable)
     assert len(found[0]) in (len(usable) // 2, len(usable) - len(usable) // 2) or len(usable) == 1
+
+
+def test_a_worker_that_speaks_from_kept_stages_needs_no_onnx() -> None:
+    """onnx takes 11 MB of each worker; it writes graphs, and kept stages are only read."""
+    code = (
+        "import sys\n"
+        "from worker import select\n"
+        "from worker.loop import process\n"
+        "from worker.settings import WorkerSettings\n"
+        "select.import_engines(WorkerSettings(engine='kokoro'))\n"
+        "assert 'worker.engines.kokoro' in sys.modules\n"
+        "found = {'onnx', 'ml_dtypes', 'google.protobuf', 'aiohttp'} & set(sys.modules)\n"
+        "assert not found, found\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="this C library has no malloc_trim")
+def test_free_pages_below_a_used_block_are_returned() -> None:
+    """1. 64 MB are taken in small blocks. 2. All are freed except the last, which keeps the heap's end in place.
+    3. Their pages leave the process.
+    """
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    blocks = [library.malloc(32_768) for _ in range(2048)]
+    for block in blocks:
+        ctypes.memset(block, 1, 32_768)
+    for block in blocks[:-1]:
+        library.free(ctypes.c_void_p(block))
+    before = psutil.Process().memory_info().rss
+    return_free_memory()
+    after = psutil.Process().memory_info().rss
+    library.free(ctypes.c_void_p(blocks[-1]))
+    assert before - after > 50e6

@@ -3,7 +3,7 @@
 A sentence is pronounced from right to left, because a token's phonemes depend on how the text after it begins. Tokens
 without a space between them ("twenty-one", "B2B") are one word: the lexicon is asked for the longest stretch at its
 end, then for the longest one before that, and a word with a part that it lacks is the fallback's. The results are those
-of misaki's own loop over its token objects, which takes twice the time (`tests/text/test_pronouncing.py`).
+of misaki's own loop over its token objects, which takes twice the time (`tests/text/test_g2p_english.py`).
 """
 
 from __future__ import annotations

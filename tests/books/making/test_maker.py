@@ -23,8 +23,7 @@ from books.making.passages import LONGEST_SENTENCE, Passage, PassageRefused, Pas
 from books.making.progress import BookProgress
 from books.making.settings import BookCast, BookPauses, BookSettings
 from books.writing.chapter_audio import decode_file
-from tests.books.making.made_orders import made_book, order
-from tests.books.making.made_speaker import SAMPLES_PER_LETTER, MadeSpeaker, made_speech
+from tests.books.making.made_speaker import SAMPLES_PER_LETTER, MadeSpeaker, made_book, made_speech, order
 from tests.open_files import path_of
 
 ROOT = Path(__file__).parents[3]
@@ -201,7 +200,7 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from books.making.maker import BookMaker
-from tests.books.making.made_orders import made_book, order
+from tests.books.making.made_speaker import made_book, order
 from tests.books.making.made_speaker import MadeSpeaker
 def told(progress):
     print("passage", flush=True)

@@ -15,9 +15,13 @@ import numpy as np
 import pytest
 from aiohttp import web
 
+from books.book import BlockKind, BookError, Chapter, TextBlock
 from books.making import server as server_module
+from books.making.casting import read_cast
 from books.making.passages import Passage, PassageRefused, Postponed
+from books.making.progress import Pace, pace_of, spoken_seconds
 from books.making.server import ServerSpeaker, Unreachable
+from books.making.settings import BookPauses, BookSettings, chosen
 from frontend.speech.voices import described
 from tests.ports import lasting_port
 from worker.voices.kokoro_voices import kokoro_voice
@@ -274,3 +278,52 @@ async def test_a_server_that_lists_voices_by_name_is_told_apart() -> None:
         made.voice_list = {"voices": ["af_heart"]}
         with pytest.raises(PassageRefused, match="as no kokoro-live does"):
             await speaker.engine()
+
+
+CHAPTER = Chapter("One", (TextBlock(BlockKind.PARAGRAPH, "x" * 150), TextBlock(BlockKind.SCENE_BREAK)))
+
+
+def test_letters_speed_and_pauses_make_the_length() -> None:
+    settings = BookSettings(speed=2.0, pauses=BookPauses(paragraph=1.0, scene_break=2.0))
+    assert spoken_seconds(CHAPTER, settings) == 150 / 15 / 2 + 3
+    assert spoken_seconds(CHAPTER, settings, Pace(letters_per_second=30.0)) == 150 / 30 / 2 + 3
+
+
+def test_a_server_that_has_measured_is_believed() -> None:
+    costs = {"kokoro": {"real_time_factor": 0.2, "audio_seconds_per_token": 0.0625}, "espeak-ng": {}}
+    assert pace_of({"engine": {"name": "kokoro"}, "costs": costs}) == Pace(16.0, 0.2, True)
+    assert pace_of({"engine": {"name": "espeak-ng"}, "costs": costs}) == Pace()
+    assert pace_of({}) == Pace()
+
+
+CHAPTERS = [Chapter(str(number), ()) for number in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "numbers"),
+    [
+        ("", "1 2 3 4 5 6 7 8 9 10"),
+        ("3", "3"),
+        ("3-5", "3 4 5"),
+        ("9-", "9 10"),
+        ("-2", "1 2"),
+        ("5,1-2", "1 2 5"),
+        ("9-999999999", "9 10"),
+    ],
+)
+def test_chapters_are_chosen_by_number(ranges: str, numbers: str) -> None:
+    assert [chapter.title for chapter in chosen(CHAPTERS, ranges)] == numbers.split()
+
+
+@pytest.mark.parametrize("ranges", ["x", "11-12", "1,,2", "-", "3-1"])
+def test_what_names_no_chapter_is_an_error(ranges: str) -> None:
+    with pytest.raises(BookError):
+        chosen(CHAPTERS, ranges)
+
+
+def test_the_cast_is_a_small_file() -> None:
+    cast = read_cast(b'narrator = "af_heart"\nquotes = "am_adam"\n[speakers]\nAlice = "bf_emma"\n')
+    assert (cast.narrator, cast.quotes, cast.speakers) == ("af_heart", "am_adam", {"Alice": "bf_emma"})
+    for wrong in (b"narrator = 1", b"voice = 'x'", b"[", b"\xff"):
+        with pytest.raises(BookError, match="cast can't be read"):
+            read_cast(wrong)

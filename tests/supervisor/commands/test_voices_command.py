@@ -1,32 +1,42 @@
-"""`kokoro-live voices`: the list of the server that runs, or of the engine that would speak."""
+"""`kokoro-live voices`, `pronounce`, `read` and `cache`: what they show is what the server has, and would speak."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import asdict
 
 from frontend.speech.voices import described
+from frontend.streams.cache import CachedSegment, DiskCache
+from shm.folders import state_folder
+from supervisor.cli import kokoro_live
 from supervisor.commands import voices as voices_command
+from supervisor.commands.cache import CACHES
 from supervisor.commands.voices import voices
+from supervisor.settings.composition import Settings
 from tests.file_server import file_server, page
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
 from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
-from tests.supervisor.clean_environment import clean_environment
+from tests.split_model import make_split_model
+from text.g2p import G2P
+from text.lexicon import LexiconFile
+from worker.providers.choice import keyed_candidates
+from worker.providers.verdict import Verdict, load, store
+from worker.split.prepared import prepare
+from worker.targets import CPU
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 VOICES = [sys.executable, "-m", "supervisor", "voices"]
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path, monkeypatch):
-    with clean_environment(tmp_path, monkeypatch):
-        yield
 
 
 def run(*arguments: object) -> Result:
@@ -103,3 +113,153 @@ def test_what_answers_there_may_be_something_else():
     result = run("--url", server.url)
     assert result.exit_code == 1
     assert f"no server answers at {server.url}" in result.stderr
+
+
+def pronounced(*arguments: str) -> Result:
+    return CliRunner().invoke(kokoro_live, ["pronounce", *arguments])
+
+
+def test_the_ways_to_say_a_word_are_shown_each_once_the_one_in_use_first() -> None:
+    lines = pronounced("Wierzbowski").output.splitlines()
+    said = [line.split("  ")[1] for line in lines]
+    assert said[0] == G2P().words("Wierzbowski", "en-us")[0].phonemes
+    assert len(set(said)) == len(said) >= 3
+    assert lines[-1].endswith("  letters")
+    assert any("%" in line for line in pronounced("Dumas").output.splitlines())
+    assert "%" not in pronounced("queso", "--lang", "es").output
+
+
+def test_a_way_is_kept_in_the_lexicon_with_the_words_capitals(tmp_path: Path) -> None:
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.write_text("nginx\tengine x")
+    chosen = pronounced("Dumas").output.splitlines()[1].split("  ")[1]
+    result = pronounced("Dumas", "--keep", "2", "--lexicon", str(lexicon))
+    assert result.exit_code == 0, result.output
+    current = LexiconFile(lexicon).current()
+    found = current.find("Dumas", "en-us")
+    assert found is not None and found.phonemes == chosen
+    assert current.find("dumas", "en-us") is None and current.find("nginx", "en-us") is not None
+
+
+def test_what_can_not_be_kept_is_told(tmp_path: Path) -> None:
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.touch()
+    for arguments in (["two words"], ["Dumas", "--keep", "1"], ["Dumas", "--lang", "xx"]):
+        assert pronounced(*arguments).exit_code == 2
+    assert pronounced("Dumas", "--keep", "99", "--lexicon", str(lexicon)).exit_code == 2
+    assert lexicon.read_text() == ""
+
+
+def printed(*arguments: str, given: str | None = None) -> str:
+    result = CliRunner().invoke(kokoro_live, ["read", *arguments], input=given)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_text_is_shown_in_words() -> None:
+    assert printed("Meet me jan-15-2020 at 9am.") == "Meet me January fifteenth, twenty twenty at nine a.m.\n"
+    assert printed(given="It costs usd 20.") == "It costs twenty US dollars.\n"
+
+
+def test_why_shows_tokens_readings_with_costs_the_cover_and_phonemes() -> None:
+    lines = [line.split() for line in printed("won 3:1 at GATE B22", "--why").splitlines()]
+    assert ["tokens", "won", "3", ":", "1", "at", "GATE", "B", "22"] in lines
+    shown = printed("won 3:1 at GATE B22", "--why")
+    chosen = [line for line in shown.splitlines() if line.startswith("  chosen")]
+    assert [line.split()[2] for line in chosen] == ["Score", "Labelled"]
+    rejected = [line.split()[1] for line in shown.splitlines() if line.split()[0] == "0.60"]
+    assert rejected == ["Ratio"]
+    assert "words     3:1 → three to one" in shown
+    assert any(line.startswith("  phonemes  B → ") for line in shown.splitlines())
+
+
+def test_an_unknown_language_is_named() -> None:
+    result = CliRunner().invoke(kokoro_live, ["read", "Hi.", "--lang", "xx"])
+    assert result.exit_code == 2
+    assert "xx" in result.output
+
+
+@pytest.mark.parametrize("lang", ["es", "en-gb"])
+def test_every_language_says_what_was_rewritten(lang: str) -> None:
+    assert "words     5" in printed("5 km", "--lang", lang, "--why")
+
+
+def ran(*arguments: str) -> str:
+    result = CliRunner().invoke(kokoro_live, ["cache", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def shown(*arguments: str) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in json.loads(ran("show", "--json", *arguments))}
+
+
+def filled(folder: Path) -> tuple[list[str], Settings]:
+    """The arguments and the settings of a cache in which each kind has something, made by what makes it."""
+    cache, audio = folder / "cache", folder / "audio"
+    make_split_model(folder / "model.onnx")
+    settings = Settings.of({"cache_dir": cache, "disk_cache": audio, "model_dir": folder})
+    prepare(folder / "model.onnx", cache)
+    [(_, key)] = keyed_candidates(CPU, folder / "model.onnx", settings.worker)
+    store(cache, key, Verdict(when=time.time(), right=True, faster=False, reason="as fast"))
+    (cache / "tuning.json").write_text("{}")
+    state_folder().mkdir(parents=True, exist_ok=True)
+    (state_folder() / "real_time_factors.json").write_text("{}")
+    with closing(DiskCache(audio, 1 << 24)) as segments:
+        segments.put(b"key", CachedSegment(np.ones(24_000, np.int16)))
+        segments.put(b"short", CachedSegment(np.ones(100, np.int16)))
+    (jieba,) = next(kind for kind in CACHES if kind.name == "phonemes").paths(settings)
+    jieba.parent.mkdir(parents=True, exist_ok=True)
+    jieba.write_bytes(b"x" * 100)
+    return ["--cache-dir", str(cache), "--disk-cache", str(audio)], settings
+
+
+def test_all_that_is_kept_is_shown_with_size_age_and_purpose(tmp_path: Path) -> None:
+    arguments, _ = filled(tmp_path)
+    hour_ago = time.time() - 3600
+    os.utime(tmp_path / "cache" / "tuning.json", (hour_ago, hour_ago))
+    rows = shown(*arguments)
+    assert list(rows) == ["verdicts", "profiles", "phonemes", "audio", "stages"]
+    assert all(row["files"] and row["bytes"] and row["purpose"] for row in rows.values())
+    assert rows["phonemes"]["bytes"] == 100
+    assert rows["audio"]["bytes"] > 48_000
+    assert (
+        rows["profiles"]["youngest_seconds"] < 60 <= rows["profiles"]["oldest_seconds"] == pytest.approx(3600, abs=60)
+    )
+    told = ran("show", *arguments)
+    assert all(row["purpose"] in told for row in rows.values()) and "--verdict-age" in told
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in CACHES])
+def test_one_kind_is_cleared_and_the_others_stay(tmp_path: Path, name: str) -> None:
+    arguments, _ = filled(tmp_path)
+    before = shown(*arguments)
+    assert f"{name}: " in ran("clear", name, *arguments)
+    after = shown(*arguments)
+    for other, row in after.items():
+        if other != name:
+            assert row["bytes"] == before[other]["bytes"]
+    assert after["audio" if name == "audio" else name]["bytes"] < before[name]["bytes"]
+
+
+def test_what_was_cleared_is_not_found_again_also_in_an_open_disk_cache(tmp_path: Path) -> None:
+    arguments, settings = filled(tmp_path)
+    [(_, key)] = keyed_candidates(CPU, tmp_path / "model.onnx", settings.worker)
+    assert load(settings.worker.cache_dir, key)
+    with closing(DiskCache(tmp_path / "audio", 1 << 24)) as segments:  # as a running server has it
+        assert segments.get(b"key")
+        ran("clear", "all", *arguments)
+        assert segments.get(b"key") is None and segments.get(b"short") is None
+        segments.put(b"key", CachedSegment(np.ones(24_000, np.int16)))
+        segments.put(b"short", CachedSegment(np.ones(100, np.int16)))
+        assert segments.get(b"key")
+    assert load(settings.worker.cache_dir, key) is None
+    assert not (tmp_path / "cache" / "split").exists()
+    assert prepare(tmp_path / "model.onnx", settings.worker.cache_dir).folder.is_dir()
+    ran("clear", "all", *arguments)
+    ran("clear", "all", *arguments)  # nothing there is no error
+
+
+def test_another_name_is_refused() -> None:
+    assert CliRunner().invoke(kokoro_live, ["cache", "clear", "models"]).exit_code == 2
+    assert CliRunner().invoke(kokoro_live, ["cache", "clear"]).exit_code == 2

@@ -1,13 +1,31 @@
 """The player and the maker of books: started when a front wants them, told of it, restarted after a death, gone when
 idle."""
 
+import logging
 import signal
 
+import msgspec
 import pytest
 
-from shm.messages import BooksIdle, BooksNews, ChildProgress, ControlMessage, Drain, PlayerLink, PlayerWanted, Started
+from shm.lifeline import DONE, FAILED, NOTHING_NEW
+from shm.messages import (
+    BooksIdle,
+    BooksNews,
+    ChildProgress,
+    ChildReady,
+    ControlMessage,
+    Drain,
+    PlayerLink,
+    PlayerWanted,
+    Started,
+)
+from supervisor.commands.serve import errands
+from supervisor.processes import heartbeats
+from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.lifecycle import Changes
-from tests.supervisor.fakes import FakeChild, House
+from supervisor.processes.standing import ExitCode
+from supervisor.settings.composition import Settings
+from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
 WANTED: dict[str, ControlMessage] = {"player": PlayerWanted(), "books": BooksNews("http://a", "key", True)}
 """A front's message that there is something to do, by role."""
@@ -126,3 +144,203 @@ def test_a_front_that_drains_does_not_give_its_address() -> None:
     house.lifecycle.message(front, WANTED["books"])
     (news,) = started(house, "books").heard_of(BooksNews)
     assert news.key == "other"
+
+
+TIMEOUT = 600.0
+
+
+def trial(provider: str) -> Errand:
+    return Errand("trial", f"{provider} was tried", f"{provider} is being tried", TIMEOUT, provider, again=True)
+
+
+def house(**options: bool) -> House:
+    return House(errands=[trial("A"), trial("B")], **options)  # type: ignore[arg-type]
+
+
+def test_a_trial_runs_beside_the_worker_and_is_reported() -> None:
+    home = house()
+    front, _ = home.up(KOKORO)
+    assert [child.subject for child in home.all("trial")] == ["A"]
+    told = front.situation
+    assert [report.state for report in told.processes if report.role == "trial"] == ["running"]
+    assert home.standings[-1].summary.endswith("while A is being tried")
+
+
+def test_one_that_brought_something_has_the_worker_replaced_and_the_next_asks_for_what_is_left() -> None:
+    home = house()
+    home.up(KOKORO)
+    home.dies(home.newest("trial"), DONE)
+    assert home.count("worker") == 2 and home.count("trial") == 1
+    home.ready(home.newest("worker"), KOKORO)
+    assert [child.subject for child in home.all("trial")] == ["A", "B"]
+
+
+@pytest.mark.parametrize(("status", "said"), [(NOTHING_NEW, 0), (1, 1), (-signal.SIGSEGV, 1)])
+def test_one_that_brought_nothing_changes_nothing_and_lets_the_next_go(
+    status: int, said: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = house()
+    home.up(KOKORO)
+    with caplog.at_level(logging.WARNING):
+        home.dies(home.newest("trial"), status)
+    assert len([line for line in caplog.messages if "A is being tried: ended" in line]) == said
+    assert home.count("worker") == 1
+    assert [child.subject for child in home.all("trial")] == ["A", "B"]
+
+
+def test_each_is_tried_once() -> None:
+    home = house()
+    home.up(KOKORO)
+    for _ in range(2):
+        home.dies(home.newest("trial"), NOTHING_NEW)
+    home.dies(home.newest("worker"))
+    home.passes(0.1)
+    home.ready(home.newest("worker"), KOKORO)
+    assert home.count("trial") == 2
+
+
+def test_one_that_takes_too_long_is_killed_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    home = house()
+    home.up(KOKORO)
+    child = home.newest("trial")
+    home.passes(TIMEOUT - 1)
+    assert not child.killed
+    home.passes(1.1)
+    assert child.killed
+    home.dies(child, child.status)
+    assert "A is being tried: ended after 600 s, nothing changes" in caplog.messages
+    assert home.count("worker") == 1 and home.newest("trial").subject == "B"
+
+
+def test_none_runs_beside_another() -> None:
+    home = house(fetch=True)
+    home.up(ESPEAK)
+    home.dies(home.newest("front"))
+    home.passes(0.1)
+    home.lifecycle.message(home.newest("front"), Started())
+    assert (home.count("fetcher"), home.count("trial")) == (1, 0)
+    home.dies(home.newest("fetcher"), 1)
+    assert home.count("trial") == 1
+
+
+def test_a_stop_ends_the_one_that_runs_and_starts_none() -> None:
+    home = house()
+    front, worker = home.up(KOKORO)
+    running = home.newest("trial")
+    home.lifecycle.signal(signal.SIGTERM)
+    assert running.killed
+    home.dies(running, DONE)
+    assert home.count("trial") == 1 and home.count("worker") == 1
+    home.dies(front, 0)
+    home.dies(worker, 0)
+    assert home.lifecycle.exit_code is ExitCode.OK
+
+
+def test_what_nobody_has_tried_here_is_tried_within_the_setting() -> None:
+    engine = msgspec.structs.replace(KOKORO, untried=("CoreMLExecutionProvider",))
+    (wanted,) = errands(Settings(), ChildReady(engine, 0.1))
+    assert (wanted.role, wanted.subject, wanted.again) == ("trial", "CoreMLExecutionProvider", True)
+    assert wanted.timeout == Settings().worker.compile_timeout
+    three = msgspec.structs.replace(KOKORO, untried=("CoreMLExecutionProvider",) * 3)
+    (all_units,) = errands(Settings(), ChildReady(three, 0.1))
+    assert all_units.timeout == 3 * wanted.timeout, "each has its own time"
+    assert not errands(Settings(), ChildReady(KOKORO, 0.1))
+
+
+@pytest.fixture(autouse=True)
+def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days pass in a test: heartbeats every few seconds would take it long."""
+    monkeypatch.setattr(heartbeats, "INTERVAL", 7200.0)
+
+
+def only_one() -> House:
+    home = House(errands=[trial("A")])
+    home.up(KOKORO)
+    return home
+
+
+@pytest.mark.parametrize("status", [FAILED, -signal.SIGKILL])
+def test_what_may_pass_is_tried_again_after_an_hour_then_two_and_at_last_once_a_day(status: int) -> None:
+    home = only_one()
+    delay, hours = FIRST_RETRY, []
+    for count in range(1, 8):
+        home.dies(home.newest("trial"), status)
+        home.passes(delay - 1)
+        assert home.count("trial") == count
+        home.passes(1.1)
+        assert home.count("trial") == count + 1
+        hours.append(delay / 3600)
+        delay = min(2 * delay, LAST_RETRY)
+    assert hours == [1, 2, 4, 8, 16, 24, 24]
+    assert {child.subject for child in home.all("trial")} == {"A"}
+
+
+def test_one_that_took_too_long_is_tried_again() -> None:
+    home = only_one()
+    home.passes(TIMEOUT + 0.1)
+    home.dies(home.newest("trial"), home.newest("trial").status)
+    home.passes(FIRST_RETRY + 1)
+    assert home.count("trial") == 2
+    home.dies(home.newest("trial"), DONE)
+    assert home.count("worker") == 2, "what it brought at last is used"
+
+
+@pytest.mark.parametrize("status", [NOTHING_NEW, -signal.SIGSEGV])
+def test_what_says_something_of_the_provider_is_not_tried_again(status: int) -> None:
+    home = only_one()
+    home.dies(home.newest("trial"), status)
+    home.passes(10 * LAST_RETRY)
+    assert home.count("trial") == 1
+
+
+def test_a_worker_that_comes_meanwhile_does_not_hurry_it() -> None:
+    home = only_one()
+    home.dies(home.newest("trial"), FAILED)
+    home.dies(home.newest("worker"))
+    home.passes(0.1)
+    home.ready(home.newest("worker"), KOKORO)
+    assert home.count("trial") == 1
+    home.passes(FIRST_RETRY)
+    assert home.count("trial") == 2
+
+
+def test_other_settings_begin_again() -> None:
+    """New settings end the waits of errands under the old ones: once the new worker speaks, it says which are
+    wanted."""
+    for status in (FAILED, NOTHING_NEW):
+        home = only_one()
+        home.dies(home.newest("trial"), status)
+        home.changes = Changes(front=False, worker=True)
+        home.lifecycle.signal(signal.SIGHUP)
+        home.ready(home.newest("worker"), KOKORO)
+        assert home.count("trial") == 2
+        home.dies(home.newest("trial"), NOTHING_NEW)
+        home.passes(FIRST_RETRY + 1)
+        assert home.count("trial") == 2, "the old one's hour is over, and nobody waits for it"
+
+
+def test_what_fails_under_settings_that_are_gone_is_not_tried_again_under_others() -> None:
+    home = only_one()
+    home.changes = Changes(front=False, worker=True)
+    home.lifecycle.signal(signal.SIGHUP)
+    home._errands = ()  # nobody wants it any more
+    home.ready(home.newest("worker"), KOKORO)
+    home.dies(home.newest("trial"), FAILED)
+    home.passes(FIRST_RETRY + 1)
+    assert home.count("trial") == 1
+
+
+def test_a_stopping_server_tries_nothing_again() -> None:
+    home = only_one()
+    home.dies(home.newest("trial"), FAILED)
+    home.lifecycle.signal(signal.SIGTERM)
+    home.passes(FIRST_RETRY + 1)
+    assert home.count("trial") == 1
+
+
+def test_an_errand_that_is_not_to_be_tried_again_is_left_alone() -> None:
+    home = House(fetch=True)
+    home.up(ESPEAK)
+    home.dies(home.newest("fetcher"), FAILED)
+    home.passes(LAST_RETRY + 1)
+    assert home.count("fetcher") == 1

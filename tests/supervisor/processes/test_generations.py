@@ -1,13 +1,16 @@
 """Generations that follow one another while streams go on: standbys, successors, settings, providers."""
 
 import signal
+from itertools import pairwise
 
 import msgspec
 import pytest
 
 from shm.engine_info import EngineInfo
-from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
+from shm.messages import Connect, Disconnect, Drain, Heartbeat, Idle, Load, ProviderFailure, Recycle, Started
+from shm.situation import ProcessReport, Situation
 from supervisor.processes.lifecycle import Changes
+from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.standing import ExitCode
 from supervisor.processes.workers import SETTLED
 from tests.supervisor.fakes import KOKORO, FakeChild, House
@@ -122,8 +125,7 @@ def test_a_worker_that_has_grown_is_replaced_when_another_is_ready() -> None:
     assert worker.heard_of(Drain)
 
 
-def test_a_provider_that_fails_is_left_out_by_the_next_generation() -> None:
-    house = House()
+def test_a_provider_that_fails_is_left_out_by_the_next_generation(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.message(worker, ProviderFailure("CUDAExecutionProvider", "out of memory"))
     house.passes(0.05)
@@ -160,8 +162,7 @@ def test_a_loaded_standby_on_a_failed_provider_is_not_used() -> None:
     assert house.newest("worker").heard_of(Load) == [Load(("CoreMLExecutionProvider",))]
 
 
-def test_a_provider_that_fails_at_the_first_start_is_left_out_too() -> None:
-    house = House()
+def test_a_provider_that_fails_at_the_first_start_is_left_out_too(house: House) -> None:
     house.lifecycle.start()
     worker = house.newest("worker")
     house.lifecycle.message(worker, ProviderFailure("CUDAExecutionProvider", "missing"))
@@ -204,8 +205,7 @@ def test_workers_that_others_kill_say_nothing_of_their_provider() -> None:
     assert worker.heard_of(Load) == [Load()]
 
 
-def test_the_cpu_is_never_given_up() -> None:
-    house = House()
+def test_the_cpu_is_never_given_up(house: House) -> None:
     _, worker = house.up(KOKORO)
     for _ in range(3):
         worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV, KOKORO)
@@ -236,8 +236,7 @@ def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices()
     assert front.situation.restarts == {"front": 0, "worker": 0, "player": 0, "books": 0}
 
 
-def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:
-    house = House()
+def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go(house: House) -> None:
     front, worker = house.up()
     house.changes = Changes(front=True, worker=False)
     house.lifecycle.signal(signal.SIGHUP)
@@ -251,15 +250,13 @@ def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:
     assert worker.heard_of(Drain)
 
 
-def test_settings_that_did_not_change_change_nothing() -> None:
-    house = House()
+def test_settings_that_did_not_change_change_nothing(house: House) -> None:
     front, _worker = house.up()
     house.lifecycle.signal(signal.SIGHUP)
     assert len(house.children) == 2 and not front.heard_of(Drain)
 
 
-def test_a_front_that_was_starting_at_a_reload_is_replaced_when_it_serves() -> None:
-    house = House()
+def test_a_front_that_was_starting_at_a_reload_is_replaced_when_it_serves(house: House) -> None:
     house.lifecycle.start()
     stale = house.newest("front")
     house.changes = Changes(front=True, worker=False)
@@ -271,8 +268,7 @@ def test_a_front_that_was_starting_at_a_reload_is_replaced_when_it_serves() -> N
     assert stale.heard_of(Drain)
 
 
-def test_a_hangup_while_stopping_is_ignored() -> None:
-    house = House()
+def test_a_hangup_while_stopping_is_ignored(house: House) -> None:
     house.up()
     house.lifecycle.signal(signal.SIGTERM)
     house.changes = Changes(front=True, worker=True)
@@ -289,3 +285,80 @@ def test_spares_end_with_the_server() -> None:
     for child in (standby, front, worker):
         house.dies(child, 0)
     assert house.lifecycle.exit_code is ExitCode.OK
+
+
+def value(metrics: SupervisorMetrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(f"kokoro_live_{name}", labels)
+
+
+def test_restarts_are_counted_once_however_often_they_are_told() -> None:
+    metrics = SupervisorMetrics(None)
+    for restarts in ({"front": 0, "worker": 2}, {"front": 0, "worker": 2}, {"front": 1, "worker": 3}):
+        metrics.follow(Situation("running", "", restarts))
+    assert value(metrics, "process_restarts_total", process="worker") == 3
+    assert value(metrics, "process_restarts_total", process="front") == 1
+
+
+def test_a_provider_that_fails_again_after_a_new_try_counts_again() -> None:
+    metrics = SupervisorMetrics(None)
+    gone = {"CUDAExecutionProvider": "gone"}
+    for failures in (gone, gone, {}, gone):
+        metrics.follow(Situation("running", "", {}, failures))
+    assert value(metrics, "provider_failures_total", provider="CUDAExecutionProvider") == 2
+
+
+def test_a_role_is_up_while_its_process_serves() -> None:
+    metrics = SupervisorMetrics(None)
+    for state, up in (("starting", 0), ("running", 1), ("backoff", 0)):
+        standby = ProcessReport(role="standby", state="running", generation=3)
+        metrics.follow(Situation(state, "", {}, {}, (ProcessReport(role="worker", state=state, restarts=0), standby)))
+        assert value(metrics, "process_up", process="worker") == up
+    assert value(metrics, "process_up", process="standby") is None
+
+
+class Watched(House):
+    """Keeps what the lifecycle says of its processes."""
+
+    situations: tuple[Situation, ...] = ()
+
+    def situation(self, situation: Situation) -> None:
+        self.situations += (situation,)
+
+    def roles(self) -> dict[str, list[ProcessReport]]:
+        reports = self.situations[-1].processes
+        return {each.role: [other for other in reports if other.role == each.role] for each in reports}
+
+
+def test_processes_are_reported_from_the_start_on_with_the_end_of_those_that_died() -> None:
+    house = Watched()
+    front, worker = house.up(KOKORO)
+    (reported,) = house.roles()["worker"]
+    assert (reported.state, reported.pid, reported.generation) == ("running", worker.pid, worker.generation)
+    assert (reported.load_seconds, reported.started, reported.restarts, reported.last_exit) == (0.1, 100.0, 0, "")
+    house.now += 7
+    house.dies(worker, -signal.SIGKILL)
+    (reported,) = house.roles()["worker"]
+    assert (reported.state, reported.pid, reported.restarts) == ("backoff", None, 1)
+    assert (reported.last_exit, reported.last_exit_at) == ("SIGKILL", 107.0)
+    assert house.situations[-1] in front.heard
+
+
+def test_a_standby_and_a_worker_that_finishes_its_streams_are_reported_beside_the_one_that_speaks() -> None:
+    house = Watched(standby="loaded")
+    _, old = house.up(KOKORO)
+    assert [each.state for each in house.roles()["standby"]] == ["starting"]
+    standby = house.newest("worker")
+    house.lifecycle.message(standby, Heartbeat())
+    assert [each.state for each in house.roles()["standby"]] == ["imported"]
+    house.ready(standby, KOKORO)
+    assert [each.state for each in house.roles()["standby"]] == ["loaded"]
+    house.lifecycle.message(old, Recycle("too large"))
+    states = {each.generation: each.state for each in house.roles()["worker"]}
+    assert states == {standby.generation: "running", old.generation: "draining"}
+
+
+def test_nothing_is_told_twice_in_a_row() -> None:
+    house = Watched()
+    house.up(KOKORO)
+    house.passes(30)
+    assert all(one != other for one, other in pairwise(house.situations))

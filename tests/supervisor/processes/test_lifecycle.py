@@ -11,7 +11,7 @@ from supervisor.processes.children import DUMP_GRACE, KILL_GRACE
 from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.roles import RETRIES
-from supervisor.processes.standing import ExitCode
+from supervisor.processes.standing import ExitCode, Phase
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 
@@ -21,8 +21,7 @@ APART = SupervisorSettings().death_window / (MAX_DEATHS - 1)
 
 
 @pytest.mark.parametrize("order", ["front first", "worker first"])
-def test_both_are_joined_by_one_channel_whoever_is_ready_first(order: str) -> None:
-    house = House()
+def test_both_are_joined_by_one_channel_whoever_is_ready_first(house: House, order: str) -> None:
     house.lifecycle.start()
     front, worker = house.newest("front"), house.newest("worker")
     if order == "front first":
@@ -35,8 +34,7 @@ def test_both_are_joined_by_one_channel_whoever_is_ready_first(order: str) -> No
     assert [ready.engine for ready in house.announced] == [ESPEAK]
 
 
-def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None:
-    house = House()
+def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both(house: House) -> None:
     front, worker = house.up()
     house.dies(worker)
     assert front.heard_of(Disconnect) == [Disconnect(worker.generation)]
@@ -48,8 +46,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
 
 
-def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
-    house = House()
+def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker(house: House) -> None:
     front, worker = house.up()
     reborn = house.reborn(front, 0.05)
     house.lifecycle.message(reborn, Started())
@@ -60,9 +57,8 @@ def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
 
 
 @pytest.mark.parametrize("state", ["backoff", "starting", "running", "fatal"])
-def test_a_new_front_hears_of_the_engine_that_returns(state: str) -> None:
+def test_a_new_front_hears_of_the_engine_that_returns(house: House, state: str) -> None:
     """Front and worker die together, and the front is back first: its requests wait, unless the wait is long."""
-    house = House()
     house.up(KOKORO)
     for _ in range(MAX_DEATHS if state == "fatal" else 1):
         house.dies(house.newest("worker"))
@@ -78,8 +74,7 @@ def test_a_new_front_hears_of_the_engine_that_returns(state: str) -> None:
     assert told.returning == ({} if state in ("running", "fatal") else {0: KOKORO})
 
 
-def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
-    house = House()
+def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status(house: House) -> None:
     house.up()
     for _ in range(MAX_DEATHS):
         house.dies(house.newest("front"))
@@ -90,8 +85,7 @@ def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
     assert house.lifecycle.exit_code is ExitCode.CRASH_LOOP
 
 
-def test_a_worker_that_cannot_start_at_boot_ends_the_server() -> None:
-    house = House()
+def test_a_worker_that_cannot_start_at_boot_ends_the_server(house: House) -> None:
     house.lifecycle.start()
     front, worker = house.newest("front"), house.newest("worker")
     house.lifecycle.message(worker, BootFailure("engine", "no model"))
@@ -101,8 +95,7 @@ def test_a_worker_that_cannot_start_at_boot_ends_the_server() -> None:
     assert house.count("worker") == 1
 
 
-def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> None:
-    house = House()
+def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front(house: House) -> None:
     front, worker = house.up(KOKORO)
     again = house.reborn(worker, 0.05)
     house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
@@ -114,8 +107,7 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     assert house.count("worker") == 2 and house.lifecycle.exit_code is None
 
 
-def test_a_worker_that_hangs_is_replaced_at_once_and_killed_when_it_has_left_its_stacks() -> None:
-    house = House()
+def test_a_worker_that_hangs_is_replaced_at_once_and_killed_when_it_has_left_its_stacks(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.message(front, Distrust(worker.generation, "it hangs"))
     assert worker.dumped and not worker.killed
@@ -128,8 +120,7 @@ def test_a_worker_that_hangs_is_replaced_at_once_and_killed_when_it_has_left_its
     assert front.situation.restarts["worker"] == 1, "one death, not two"
 
 
-def test_a_death_that_the_front_sees_first_counts_once() -> None:
-    house = House()
+def test_a_death_that_the_front_sees_first_counts_once(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.message(front, Distrust(worker.generation, "the other end closed"))
     house.dies(worker)
@@ -138,15 +129,13 @@ def test_a_death_that_the_front_sees_first_counts_once() -> None:
     assert front.situation.restarts["worker"] == 1
 
 
-def test_distrust_of_a_generation_that_is_gone_hurts_nobody() -> None:
-    house = House()
+def test_distrust_of_a_generation_that_is_gone_hurts_nobody(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.message(front, Distrust(worker.generation + 100, "late"))
     assert not worker.killed
 
 
-def test_a_front_that_does_not_listen_is_killed() -> None:
-    house = House()
+def test_a_front_that_does_not_listen_is_killed(house: House) -> None:
     front, worker = house.up()
     front.deaf = True
     house.dies(worker)
@@ -154,8 +143,7 @@ def test_a_front_that_does_not_listen_is_killed() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_drains_the_front_first_and_then_the_worker(number: int) -> None:
-    house = House()
+def test_a_signal_drains_the_front_first_and_then_the_worker(house: House, number: int) -> None:
     front, worker = house.up()
     house.lifecycle.signal(number)
     assert not house.listening
@@ -167,8 +155,7 @@ def test_a_signal_drains_the_front_first_and_then_the_worker(number: int) -> Non
     assert house.lifecycle.exit_code is ExitCode.OK
 
 
-def test_draining_is_bounded() -> None:
-    house = House()
+def test_draining_is_bounded(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.signal(signal.SIGTERM)
     house.passes(10.0 + KILL_GRACE - 0.1)
@@ -180,8 +167,7 @@ def test_draining_is_bounded() -> None:
     assert worker.killed
 
 
-def test_a_second_interrupt_ends_at_once() -> None:
-    house = House()
+def test_a_second_interrupt_ends_at_once(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.signal(signal.SIGINT)
     house.lifecycle.signal(signal.SIGINT)
@@ -191,16 +177,14 @@ def test_a_second_interrupt_ends_at_once() -> None:
     assert house.lifecycle.exit_code is ExitCode.INTERRUPTED
 
 
-def test_a_second_sigterm_changes_nothing() -> None:
-    house = House()
+def test_a_second_sigterm_changes_nothing(house: House) -> None:
     front, _ = house.up()
     house.lifecycle.signal(signal.SIGTERM)
     house.lifecycle.signal(signal.SIGTERM)
     assert not front.killed and len(front.heard_of(Drain)) == 1
 
 
-def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_that_are_left() -> None:
-    house = House()
+def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_that_are_left(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.signal(signal.SIGTERM)
     successor = house.reborn(worker, 0.05)
@@ -212,8 +196,7 @@ def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_t
     assert house.lifecycle.exit_code is ExitCode.OK
 
 
-def test_a_front_that_dies_while_draining_is_not_replaced() -> None:
-    house = House()
+def test_a_front_that_dies_while_draining_is_not_replaced(house: House) -> None:
     front, worker = house.up()
     house.lifecycle.signal(signal.SIGTERM)
     house.dies(front)
@@ -224,8 +207,7 @@ def test_a_front_that_dies_while_draining_is_not_replaced() -> None:
 
 
 @pytest.mark.parametrize("state", ["starting", "backoff"])
-def test_a_signal_before_anything_serves_ends_with_0(state: str) -> None:
-    house = House()
+def test_a_signal_before_anything_serves_ends_with_0(house: House, state: str) -> None:
     house.lifecycle.start()
     front, worker = house.newest("front"), house.newest("worker")
     if state == "backoff":
@@ -276,8 +258,7 @@ def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
     assert all(child.reaped for child in house.children)
 
 
-def test_answers_that_a_dead_front_had_begun_are_counted_as_cut() -> None:
-    house = House()
+def test_answers_that_a_dead_front_had_begun_are_counted_as_cut(house: House) -> None:
     front, _ = house.up()
     front.in_flight = TextsInFlight(begun=3)
     house.dies(front)
@@ -285,3 +266,88 @@ def test_answers_that_a_dead_front_had_begun_are_counted_as_cut() -> None:
     house.lifecycle.message(house.newest("front"), Started())
     told = house.newest("front").situation
     assert told.streams_cut == 3
+
+
+def phases(house: House) -> list[Phase]:
+    """Each once, in order."""
+    seen: list[Phase] = []
+    for standing in house.standings:
+        if not seen or seen[-1] is not standing.phase:
+            seen.append(standing.phase)
+    return seen
+
+
+def test_it_serves_when_the_front_accepts_and_an_engine_speaks(house: House) -> None:
+    house.lifecycle.start()
+    house.lifecycle.message(house.newest("front"), Started())
+    assert phases(house) == [Phase.STARTING]
+    assert house.standings[-1].summary == "the worker is starting"
+    house.ready(house.newest("worker"), KOKORO)
+    assert phases(house) == [Phase.STARTING, Phase.SERVING]
+    assert house.standings[-1].summary == "speaking with kokoro (m.onnx, CPUExecutionProvider)"
+
+
+def test_the_other_order_is_no_different(house: House) -> None:
+    house.lifecycle.start()
+    house.ready(house.newest("worker"))
+    assert phases(house) == [Phase.STARTING]
+    house.lifecycle.message(house.newest("front"), Started())
+    assert phases(house) == [Phase.STARTING, Phase.SERVING]
+
+
+def test_a_restart_is_told_and_is_no_new_start(house: House) -> None:
+    _, worker = house.up()
+    speaking = house.standings[-1].summary
+    house.dies(worker)
+    assert house.standings[-1].summary == "the worker is being restarted"
+    house.passes(0.1)
+    house.ready(house.newest("worker"))
+    assert house.standings[-1].summary == speaking
+    assert phases(house) == [Phase.STARTING, Phase.SERVING]
+
+
+def test_nothing_is_told_twice(house: House) -> None:
+    house.up()
+    told = len(house.standings)
+    house.passes(10)
+    assert len(house.standings) == told
+
+
+def test_a_reload_lasts_until_what_takes_over_is_there(house: House) -> None:
+    house.up()
+    house.changes = Changes(front=True, worker=True)
+    house.lifecycle.signal(signal.SIGHUP)
+    assert phases(house)[-1] is Phase.RELOADING
+    house.ready(house.newest("worker"), KOKORO)
+    assert phases(house)[-1] is Phase.RELOADING, "the front is still to come"
+    house.lifecycle.message(house.newest("front"), Started())
+    assert phases(house) == [Phase.STARTING, Phase.SERVING, Phase.RELOADING, Phase.SERVING]
+
+
+def test_a_reload_whose_successor_dies_is_over(house: House) -> None:
+    house.up()
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
+    house.dies(house.newest("front"))
+    assert phases(house)[-1] is Phase.SERVING
+
+
+def test_a_reload_that_changes_nothing_is_none(house: House) -> None:
+    house.up()
+    house.lifecycle.signal(signal.SIGHUP)
+    house.passes(1)
+    assert Phase.RELOADING not in phases(house)
+
+
+def test_draining_is_told_before_anything_has_ended(house: House) -> None:
+    house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    assert house.standings[-1].phase is Phase.DRAINING
+    assert house.lifecycle.exit_code is None
+
+
+def test_an_engine_that_cannot_be_loaded_is_the_reason_of_the_end(house: House) -> None:
+    house.lifecycle.start()
+    house.lifecycle.message(house.newest("worker"), BootFailure("engine", "no model: fetch it"))
+    assert phases(house) == [Phase.STARTING, Phase.DRAINING]
+    assert house.standings[-1].summary == "no model: fetch it"

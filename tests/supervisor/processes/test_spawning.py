@@ -1,6 +1,7 @@
-"""Real children: how each ended; and fronts that are forked, or can't be, with the orphans that they leave."""
+"""Real children: imports, channels, how each ended, and fronts that are forked, or can't be, with their orphans."""
 
 import errno
+import gc
 import logging
 import os
 import signal
@@ -17,6 +18,8 @@ import pytest
 from shm.control import ControlSocket, control_pair
 from shm.messages import Fork, Forked, Started
 from supervisor.processes import roles, spawning
+from supervisor.processes.fronts import channel
+from supervisor.processes.roles import imports
 from supervisor.processes.spawning import ChildProcess, forked
 from tests import platforms
 
@@ -148,3 +151,30 @@ def test_a_forked_front_tells_of_its_end() -> None:
     process.kill()
     process.close()
     child.returncode = process.exitcode
+
+
+def test_every_channel_has_memory_of_its_own() -> None:
+    with channel(1, 100) as one, channel(1, 100) as other:
+        assert os.fstat(one.front[2]).st_ino == os.fstat(one.worker[2]).st_ino
+        assert os.fstat(one.front[2]).st_ino != os.fstat(other.front[2]).st_ino
+
+
+@pytest.mark.parametrize("end", ["commits", "orders"])
+def test_when_the_writer_of_a_pipe_closes_its_end_the_reader_hears_it(end: str) -> None:
+    """The supervisor's own copy of a write end would keep every death unheard."""
+    with channel(1, 100) as ends:
+        reader = os.dup(ends.front[1] if end == "commits" else ends.worker[0])
+        writer = os.dup(ends.worker[1] if end == "commits" else ends.front[0])
+    os.close(writer)
+    os.set_blocking(reader, False)
+    try:
+        assert os.read(reader, 1) == b"", "the end of the file"
+    finally:
+        os.close(reader)
+
+
+def test_garbage_is_collected_again_whether_or_not_the_imports_succeed() -> None:
+    with pytest.raises(ModuleNotFoundError), imports():
+        assert not gc.isenabled()
+        raise ModuleNotFoundError
+    assert gc.isenabled()

@@ -236,8 +236,7 @@ def test_a_successor_that_loads_for_all_cores_is_let_go_when_the_first_needs_its
     assert house.newest("worker").heard_of(Load)[-1].accelerated is False
 
 
-def test_what_is_starting_at_a_reload_is_replaced_when_it_speaks() -> None:
-    house = House()
+def test_what_is_starting_at_a_reload_is_replaced_when_it_speaks(house: House) -> None:
     house.lifecycle.start()
     front, stale = house.newest("front"), house.newest("worker")
     house.lifecycle.message(front, Started())
@@ -248,8 +247,7 @@ def test_what_is_starting_at_a_reload_is_replaced_when_it_speaks() -> None:
     assert house.count("worker") == 2, "it was started with the old settings"
 
 
-def test_a_second_reload_does_not_keep_what_loads_for_the_first() -> None:
-    house = House()
+def test_a_second_reload_does_not_keep_what_loads_for_the_first(house: House) -> None:
     house.up(KOKORO)
     house.changes = Changes(front=False, worker=True)
     house.lifecycle.signal(signal.SIGHUP)

@@ -16,7 +16,6 @@ from supervisor.commands.serve import serve
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_of
 from supervisor.settings.profile import tuned_settings
-from tests.supervisor.clean_environment import clean_environment
 
 FIELDS = [field for kind in KINDS for field in settings_of(kind)]
 HINTS = {name: hint for kind in KINDS for name, hint in typing.get_type_hints(kind).items()}
@@ -32,14 +31,6 @@ TOML = {
 }
 ALL = [(kind, value) for kind, values in TOML.items() for value in values]
 FLAGS = ("", "1", "-1", "nan", "inf", "1e9", "true", "no such thing", "/dev/null/below", "9" * 5000, "\udc80")
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> typing.Iterator[None]:
-    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
-        for name in ("PORT", "PACKAGED_MODEL"):  # a variable wins over the file
-            monkeypatch.delenv(f"KOKORO_LIVE_{name}")
-        yield
 
 
 def refusal(command: click.Command, arguments: list[str]) -> tuple[str, Settings | None]:

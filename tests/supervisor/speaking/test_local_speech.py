@@ -1,4 +1,4 @@
-"""Speaking in this process gives the samples that a server would, in order, and stops when nobody listens."""
+"""Speech in this process: a server's samples, in order, no longer than somebody listens; and files of each format."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import av
 import msgspec
 import numpy as np
 import pytest
 
 from client.answers import CannotSpeak
+from frontend.audio.formats import BY_EXTENSION
 from frontend.streams.joins import LEAD
 from supervisor.speaking.local_speech import LocalSpeech
+from supervisor.speaking.sinks import sink_for
 from tests.engine_infos import espeak
 from tests.frontend.segments import segments_of
 from tests.miniature import make_miniature, make_voices, tokens_of
-from tests.supervisor.clean_environment import clean_environment
 from tests.system.oracle import samples_of
 from text.g2p import G2P
 from text.pipeline import TextPipeline
@@ -31,12 +33,6 @@ from worker.settings import WorkerSettings
 
 PIPELINE = TextPipeline(G2P())
 LONG_THEN_SHORT = f"{'A long sentence comes first and takes its time ' * 5}. Then one. Two. Three. Four. And five."
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path, monkeypatch):
-    with clean_environment(tmp_path, monkeypatch):
-        yield
 
 
 def miniature(folder: Path, concurrency: int = 1, **attributes: int) -> LocalSpeech:
@@ -240,3 +236,22 @@ class Recorder:
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
         self.begun.append(utterance)
         yield Block(0, np.full(2400, 9000, np.int16))
+
+
+SECOND = (np.sin(np.arange(24_000) / 10) * 10_000).astype("<i2").tobytes()
+
+
+@pytest.mark.parametrize("suffix", [each for each in BY_EXTENSION if each not in (".pcm", ".raw")])
+def test_a_file_has_its_format_and_its_length(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"out{suffix}"
+    with sink_for(str(file)) as write:
+        for at in range(0, len(SECOND), 4801):
+            write(SECOND[at : at + 4801])
+    with av.open(str(file)) as audio:
+        seconds = sum(frame.samples / frame.sample_rate for frame in audio.decode(audio=0))
+    assert seconds == pytest.approx(1, abs=0.15)
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(CannotSpeak, match="mp3"):
+        sink_for(str(tmp_path / "out.xyz"))

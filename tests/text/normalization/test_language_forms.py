@@ -1,18 +1,98 @@
 """Classes of languages other than English in whatever form they are written, and random texts."""
 
+import importlib
+import pkgutil
 import random
+import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
 
 import pytest
 from num2words import num2words
 
+import text.normalization as rules
 from benchmarks.reading_forms import held_out
 from benchmarks.reading_languages import right, written
 from tests.growth import grows_with_the_length
+from tests.share import share
+from text.locales.tables import languages
+from text.normalization import normalize as normalization
+from text.normalization.draft import Draft
+from text.normalization.eastern.eastern import Eastern, eastern_words
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
+from text.normalization.western.western import Western
+from text.normalization.western.words import locale_of
 from text.words.sanitize import sanitize
+
+_WORDS, _DIGITS, _SPACES = "azbqEIVXM", "0123456789", " "
+_CATEGORIES = {"CATEGORY_WORD": _WORDS + _DIGITS, "CATEGORY_DIGIT": _DIGITS, "CATEGORY_SPACE": _SPACES}
+_CATEGORIES |= {"CATEGORY_NOT_SPACE": _WORDS, "CATEGORY_NOT_WORD": " ", "CATEGORY_NOT_DIGIT": _WORDS}
+_MOST = 3
+"""Most repetitions over the least, of what may be repeated."""
+
+
+def sample(pattern: re.Pattern[str], drawn: random.Random) -> str | None:
+    """Text in which the pattern is found, with what its look-ahead asks for; None if twenty draws find none."""
+    tree = _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE.value)
+    drafts = (_text(tree, drawn, {}) for _ in range(20))
+    return next((text for text in drafts if pattern.search(text)), None)
+
+
+def _text(tree: Any, drawn: random.Random, groups: dict[int, str]) -> str:
+    return "".join(_part(str(kind), value, drawn, groups) for kind, value in tree)
+
+
+def _part(kind: str, value: Any, drawn: random.Random, groups: dict[int, str]) -> str:
+    match kind:
+        case "LITERAL":
+            return chr(value)
+        case "IN":
+            return _one(value, drawn)
+        case "NOT_LITERAL" | "ANY":
+            return "q"
+        case "BRANCH":
+            return _text(drawn.choice(value[1]), drawn, groups)
+        case "SUBPATTERN":
+            text = _text(value[-1], drawn, groups)
+            groups[value[0]] = text
+            return text
+        case "ATOMIC_GROUP":
+            return _text(value, drawn, groups)
+        case "ASSERT":
+            return _text(value[1], drawn, groups)
+        case "GROUPREF":
+            return groups.get(value, "")
+        case "GROUPREF_EXISTS":
+            chosen = value[1] if groups.get(value[0]) else value[2]
+            return _text(chosen, drawn, groups) if chosen else ""
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, repeated = value
+            return "".join(
+                _text(repeated, drawn, groups) for _ in range(drawn.randint(least, min(int(most), least + _MOST)))
+            )
+        case _:
+            return ""
+
+
+def _one(members: Any, drawn: random.Random) -> str:
+    if str(members[0][0]) == "NEGATE":
+        left_out = _all(members[1:])
+        return next(sign for sign in (*drawn.sample("q5 ;£", 5), "ж") if sign not in left_out)
+    kind, value = drawn.choice(members)
+    if str(kind) == "RANGE":
+        return chr(drawn.randint(*value))
+    return drawn.choice(_CATEGORIES[str(value)]) if str(kind) == "CATEGORY" else chr(value)
+
+
+def _all(members: Any) -> str:
+    """The characters of a set, as far as a negated one must leave them out."""
+    said = {"CATEGORY": lambda value: _CATEGORIES[str(value)], "LITERAL": chr}
+    return "".join(said.get(str(kind), lambda _: "")(value) for kind, value in members)
+
 
 _LINES = [line.split("\t") for line in Path(__file__).with_name("languages.tsv").read_text().splitlines()]
 _SIGNS = [*"0123456789" * 3, *" " * 20, *".,:;/-–−+%°ºª€$£₹'’\"()xhmsIVXLABCdeklo½¼²³≥≤×÷=<>~#&@年月日时人円か到ख।े"]
@@ -98,3 +178,51 @@ def test_no_text_fails_and_time_is_linear(language: str) -> None:
             return normalize(sanitize((unit * length)[:length]), language, Normalization())
 
         assert grows_with_the_length(read, 1000), unit
+
+
+LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn")
+SETTINGS = Normalization().without(["markdown"])
+ODD = "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.|vs|etc.|#7|§|9:05|Fig.|ft.|km|–|=|>|U.S.|&"
+
+
+def patterns() -> Iterator[re.Pattern[str]]:
+    """Regular expressions of all rules."""
+    holders: list[object] = [Eastern(eastern_words(code)) for code in ("ja", "cmn")]
+    holders += [Western(locale) for code in languages("locale") if (locale := locale_of(code))]
+    holders += [
+        importlib.import_module(each.name) for each in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}.")
+    ]
+    for holder in holders:
+        yield from (each for each in vars(holder).values() if isinstance(each, re.Pattern))
+
+
+def cases(each: int) -> list[str]:
+    """The lines of the golden files, their words alone and in other company, and `each` samples of every expression."""
+    files = (Path(__file__).with_name(name).read_text().splitlines() for name in ("golden.tsv", "hard.tsv"))
+    lines = [line.split("\t")[2] for lines in files for line in lines]
+    drawn = random.Random(20)
+    words = [word for text in lines for word in text.split()] + 40 * ODD.split("|")
+    mixed = [drawn.choice(("", " ")).join(drawn.choices(words, k=6)) for _ in range(200)]
+    sampled = [sample(pattern, drawn) or "" for pattern in patterns() for _ in range(each)]
+    return [sanitize(text) for text in dict.fromkeys(lines + ODD.split("|") + mixed + sampled)]
+
+
+def check(monkeypatch: pytest.MonkeyPatch, texts: list[str], language: str) -> None:
+    said = [normalize(text, language, SETTINGS) for text in texts]
+    for asks in ("has", "says_folded"):
+        monkeypatch.setattr(Draft, asks, lambda draft, wanted: True)
+    monkeypatch.setattr(Draft, "replace_numbers", Draft.replace)
+    rules_on = [
+        rule._replace(needed=re.compile("")) for rule in normalization._rules_on(language.partition("-")[0], SETTINGS)
+    ]
+    monkeypatch.setattr(normalization, "_rules_on", lambda code, settings: rules_on)
+    always = [normalize(text, language, SETTINGS) for text in texts]
+    assert [each for each in zip(texts, said, always, strict=True) if each[1] != each[2]] == []
+
+
+@pytest.mark.parametrize("samples", [2, pytest.param(share(25), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_say_the_same_if_each_is_applied_to_all(
+    language: str, samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(monkeypatch, cases(samples), language)

@@ -1,5 +1,8 @@
 """Rewrites of the vocoder's graph: the same sound, each by itself and all together, and nothing else touched."""
 
+from collections import Counter
+from functools import partial
+
 import numpy as np
 import onnx
 import onnxruntime as ort
@@ -7,12 +10,19 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model, stages_of
-from tests.worker.split.splitting import Parts, decibels, rewritten
+from tests.worker.split.splitting import USUAL, Parts, decibels, int8_model, rewritten
+from worker.graph.graph import Graph
+from worker.graph.loading import load_graph
+from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
-from worker.split.rewrites.choice import DEFAULT, Rewrite
-from worker.split.rewrites.convolutions import make_planar
-from worker.split.rewrites.snake import rewrite_snakes
-from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
+from worker.split.rewrites import stage_files
+from worker.split.rewrites.choice import DEFAULT, MOST_CORES_FOR_SINE, Rewrite, default
+from worker.split.rewrites.convolutions import make_planar, rewrite_spectra
+from worker.split.rewrites.cuts import find_cuts
+from worker.split.rewrites.snake import fold_sines, rewrite_snakes
+from worker.split.rewrites.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, SOURCE, WEIGHTS
+from worker.split.segments.stage import LoadedStage
+from worker.targets import StageTarget
 
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
 
@@ -154,3 +164,156 @@ def test_convolutions_that_cant_be_planar_stay():
         convolution(weights.astype(np.float16)),
     ):
         assert rewritten(make_planar, *stays)[2] == 0
+
+
+CHANNELS, TIME = 5, 400
+IMPORTS = [helper.make_opsetid("", 17)]
+INPUTS = {"x": [1, CHANNELS, TIME]} | {name: [CHANNELS] for name in ("scale", "shift", "means", "variances")}
+FACTORS = np.linspace(0.3, 4, CHANNELS, dtype=np.float32).reshape(1, CHANNELS, 1)
+
+
+def snake_after_norm(outside=1 / FACTORS):
+    """Nodes from a norm to the quantised `y`, and their constants."""
+    constants = {"a": FACTORS, "c": outside.astype(np.float32)}
+    nodes = [
+        helper.make_node("BatchNormalization", ["x", "scale", "shift", "means", "variances"], ["n"], epsilon=1e-3),
+        helper.make_node("Mul", ["n", "a"], ["inner"]),
+        helper.make_node("Sin", ["inner"], ["sine"]),
+        helper.make_node("Mul", ["sine", "sine"], ["square"]),
+        helper.make_node("Mul", ["square", "c"], ["outer"]),
+        helper.make_node("Add", ["n", "outer"], ["total"]),
+        helper.make_node("DynamicQuantizeLinear", ["total"], ["y", "s", "z"]),
+    ]
+    return nodes, [numpy_helper.from_array(value, name) for name, value in constants.items()]
+
+
+folded = partial(rewritten, fold_sines, outputs=("y", "s", "z"))
+
+
+def before_quantisation(nodes, constants):
+    """The sound before its quantisation."""
+    rng = np.random.default_rng(2)
+    feeds = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in INPUTS.items()}
+    feeds["variances"] = np.abs(feeds["variances"]) + 0.5
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in INPUTS.items()]
+    output = helper.make_tensor_value_info("total", TensorProto.FLOAT, None)
+    taken = {name for node in nodes for name in node.input}
+    kept = [constant for constant in constants if constant.name in taken]
+    graph = helper.make_graph(nodes, "part", inputs, [output], kept)
+    model = helper.make_model(graph, opset_imports=IMPORTS, ir_version=8)
+    return ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+
+
+def test_the_sound_is_the_same_in_fewer_operations():
+    nodes, constants = snake_after_norm()
+    after, kept, count = folded(nodes, constants)
+    assert count == 1
+    by_sample = [node.op_type for node in after if CHANNELS not in _sizes(node, kept)]
+    assert Counter(by_sample) == Counter(["BatchNormalization", "Sin", "Mul", "Add", "Mul", "DynamicQuantizeLinear"])
+    np.testing.assert_allclose(
+        before_quantisation(after, kept), before_quantisation(nodes, constants), rtol=1e-5, atol=1e-5
+    )
+
+
+def _sizes(node, constants):
+    """Lengths of the node's constants with one dimension: those of operations on a norm's parameters."""
+    return {constant.dims[0] for constant in constants if constant.name in node.input and len(constant.dims) == 1}
+
+
+def test_a_snake_stays_where_its_factors_or_takers_are_others():
+    """Where the outer factor isn't the inner one's reciprocal, where the sound isn't quantised, and where anything else
+    takes the norm."""
+    assert folded(*snake_after_norm(outside=2 / FACTORS))[2] == 0
+    nodes, constants = snake_after_norm()
+    assert folded(nodes[:-1], constants, outputs=("total",))[2] == 0
+    more = [*nodes, helper.make_node("Neg", ["n"], ["other"])]
+    assert folded(more, constants, outputs=("y", "other"))[2] == 0
+
+
+def counted_operators(folder, stage):
+    return Counter(node.op_type for node in onnx.load(folder / stage, load_external_data=False).graph.node)
+
+
+def test_all_of_an_int8_generator_whose_statistics_are_given(tmp_path):
+    """The generator that computes its own statistics has no norm that takes a factor."""
+    rewrites = (USUAL, USUAL | {Rewrite.SINE})
+    before, after = (stages_of(int8_model(), tmp_path, chosen).folder for chosen in rewrites)
+    had, has = (counted_operators(folder, GENERATOR) for folder in (before, after))
+    norms = had["BatchNormalization"]
+    assert has["BatchNormalization"] == norms > 40
+    assert has["Sin"] - had["Sin"] == had["Round"] - has["Round"] == norms
+    assert counted_operators(before, EXACT_GENERATOR) == counted_operators(after, EXACT_GENERATOR)
+
+
+def test_a_sine_in_one_thread_is_for_few_cores():
+    assert default(MOST_CORES_FOR_SINE, saturates=False) == set(Rewrite)
+    assert default(MOST_CORES_FOR_SINE + 1, saturates=False) == set(Rewrite) - {Rewrite.SINE}
+    assert default(1, saturates=True) == set(Rewrite) - {Rewrite.PACKED}
+
+
+LENGTH, HOP, BINS = 20, 5, 11
+
+
+def model(**attributes):
+    constants = {
+        "hop": np.array(HOP, np.int64),
+        "window": np.hanning(LENGTH + 1)[:-1].astype(np.float32),
+        "length": np.array(LENGTH, np.int64),
+    }
+    node = helper.make_node("STFT", ["x", "hop", "window", "length"], ["y"], **attributes)
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", "y")]
+    weights = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph([node], "part", info[:1], info[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run_model(made, x):
+    return ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+
+
+def test_the_spectrum_is_the_same(monkeypatch):
+    monkeypatch.setattr("worker.split.rewrites.convolutions._errors", lambda *_: np.zeros(2 * BINS))
+    plain = model()
+    nodes = Graph(plain)
+    assert rewrite_spectra(nodes) == 1
+    x = np.random.default_rng(0).standard_normal((1, 400, 1)).astype(np.float32)
+    wanted = run_model(plain, x)
+    del plain.graph.node[:]
+    plain.graph.node.extend(nodes)
+    plain.graph.initializer.extend(nodes.constants)
+    assert wanted.shape == (1, (400 - LENGTH) // HOP + 1, BINS, 2)
+    np.testing.assert_allclose(run_model(plain, x), wanted, atol=1e-4)
+
+
+def test_a_whole_spectrum_is_left_alone():
+    plain = model(onesided=0)
+    assert rewrite_spectra(Graph(plain)) == 0
+
+
+def write_source(model, folders):
+    """The source stage alone, in each of the folders, with its rewrites."""
+    cuts = find_cuts(graph := load_graph(model))
+    for folder, rewrites in folders.items():
+        folder.mkdir()
+        with (folder / WEIGHTS).open("wb") as weights:
+            stage_files._write_source(graph, stage_files._Writer(graph, folder, weights, rewrites), cuts)
+
+
+def test_the_published_source_is_the_same_in_voice_and_in_silence(real_model, tmp_path):
+    """Magnitudes to rounding; phases of sound to a thousandth of a turn, those of silence to a twentieth."""
+    folders = tmp_path / "plain", tmp_path / "rewritten"
+    write_source(real_model, dict(zip(folders, ((), {Rewrite.SPECTRUM}), strict=True)))
+    before, after = (
+        {node.op_type for node in onnx.load(folder / SOURCE, load_external_data=False).graph.node} for folder in folders
+    )
+    assert "STFT" in before and "STFT" not in after
+    f0 = np.zeros((1, 60), np.float32)
+    f0[:, 20:40] = np.linspace(110, 240, 20)
+    stages = [LoadedStage(folder / SOURCE, WorkerSettings(), StageTarget()).session(1) for folder in folders]
+    wanted, made = (stage.run(None, {stage.get_inputs()[0].name: f0})[0][0] for stage in stages)
+    np.testing.assert_allclose(made[:BINS], wanted[:BINS], atol=1e-5)
+    turns = np.abs(np.angle(np.exp(1j * (made[BINS:] - wanted[BINS:])))) / (2 * np.pi)
+    sounding = wanted[:BINS] > 1e-2
+    assert turns[sounding].max() < 1e-3
+    silence = turns[:, 300:900]
+    assert silence.max() < 0.05

@@ -1,0 +1,10 @@
+"""A lifecycle among fakes, with default settings."""
+
+import pytest
+
+from tests.supervisor.fakes import House
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
