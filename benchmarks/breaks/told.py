@@ -276,7 +276,7 @@ BREAKS = (
     Mutation(
         "other-servers-variables-are-named",
         "supervisor/settings/options.py",
-        "        lines.extend(foreign_lines(os.environ, types))\n",
+        "        lines.extend(_foreign_lines(os.environ, types))\n",
         "",
         ("tests/supervisor/settings/test_removed.py",),
     ),
