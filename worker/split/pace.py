@@ -25,7 +25,7 @@ from worker.split.segments.windows import DURATION_SAMPLES, FRAME_SAMPLES
 FAST = 1.25
 """Highest speed that the model is asked for by itself."""
 
-MADE = 1.5
+MADE = FAST
 """Highest speed at which sound is made: above, it is shortened."""
 
 _GIVES = {
