@@ -31,7 +31,7 @@ BREAKS = (
         "supervisor/commands/rehearse.py",
         "if own is None or own.level < SILENT:",
         "if own is None:",
-        ("tests/supervisor/commands/test_rehearse.py",),
+        ("tests/supervisor/commands/test_uninstall.py",),
     ),
     Mutation(
         "inheritance-reaches-children",

@@ -7,8 +7,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.books.made_epub import CONTAINER, page
-from tests.books.made_markup import HABITS, Words
+from tests.books.made_markup import CONTAINER, HABITS, Words, page
 
 Files = dict[str, bytes]
 Edit = Callable[[Files], None]

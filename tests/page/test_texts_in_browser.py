@@ -6,8 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.books.made_epub import MadeEpub
-from tests.books.made_markup import made_pdf
+from tests.books.made_markup import MadeEpub, made_pdf
 from tests.books.reading.test_plain import OPEN_FILE, SRT, WORD_FILE
 from tests.page.visit import LONG, SENTENCES, SHORTER, Visit, needs_chromium
 from tests.system.server import Server, server

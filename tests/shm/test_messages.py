@@ -1,10 +1,8 @@
 """Messages in bytes: they come back as they were, the commits fit their record, and nonsense is refused."""
 
 import re
-import subprocess
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -66,6 +64,7 @@ from shm.messages import (
 from shm.situation import Situation, TuningState
 from shm.timing import MAX_MARKS, pack_marks, unpack_marks
 from tests.engine_infos import kokoro
+from tests.test_architecture import FOLDERS, ROOT
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1
@@ -265,8 +264,6 @@ def test_nesting_without_end_is_refused_like_any_other_nonsense() -> None:
         decode_commit(b"\x81\xa1x" + b"\x91" * 3_000_000 + b"\x90")
 
 
-ROOT = Path(__file__).parents[2]
-
 BY_HAND = {
     "frontend/dialects/socket.py": "answers its client with what is wrong",
     "frontend/dialects/wyoming/events.py": "the same",
@@ -312,10 +309,9 @@ def test_what_is_right_is_decoded() -> None:
 
 
 def test_every_file_and_message_is_decoded_so() -> None:
-    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
-    ours = [name for name in listed.stdout.split() if not name.startswith(("tests/", "benchmarks/", "deploy/"))]
     decodes = re.compile(r"msgspec\.(json|msgpack)\.(decode|Decoder)\(")
-    found = {name for name in ours if decodes.search((ROOT / name).read_text())}
+    files = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    found = {str(file.relative_to(ROOT)) for file in files if decodes.search(file.read_text())}
     assert found == BY_HAND.keys()
 
 

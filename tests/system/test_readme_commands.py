@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.books.made_epub import MadeEpub
+from tests.books.made_markup import MadeEpub
 from tests.system.server import DEADLINE, ROOT, Server, awaited, server
 from tests.system.sound_card import SoundCard, needs_pulseaudio
 from tests.test_documents import DOCUMENTS, tokens

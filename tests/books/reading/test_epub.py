@@ -4,7 +4,7 @@ import pytest
 
 from books.book import Book, BookError, Matter
 from books.reading.open import read_book
-from tests.books.made_epub import MadeEpub, nav, ncx, page
+from tests.books.made_markup import MadeEpub, nav, ncx, page
 
 LONG = "<p>" + "word " * 200 + "</p>"
 TWO = {"one.xhtml": "<body><h1>One</h1><p>First.</p></body>", "two.xhtml": "<body><h1>Two</h1><p>Second.</p></body>"}

@@ -11,8 +11,7 @@ import pytest
 
 from books.book import Book, BookError
 from books.reading.open import read_book
-from tests.books.made_epub import MadeEpub, page
-from tests.books.made_markup import HABITS
+from tests.books.made_markup import HABITS, MadeEpub, page
 from tests.books.makers import FONTS, OPF, PACKAGINGS, Files, Made, Packaging, added, packed, replaced
 
 _LONGEST = 10.0
