@@ -1,6 +1,7 @@
 // The form of a new book: the file, dropped or chosen, and how it is made.
 
 import { made } from "./made.js";
+import { duration } from "./transport.js";
 import { titleOf } from "./voices.js";
 import { t } from "./words.js";
 
@@ -25,14 +26,19 @@ const field = (label, input, hint) => {
 
 const options = (table) => Object.entries(table).map(([value, text]) => made("option", { value, textContent: text }));
 
+const PACE = 14.5; // characters that a voice says in a second
+
 export class BookForm {
+  #api;
+  #chapters = made("input", { id: "book-chapters", name: "chapters", autocomplete: "off" });
+  #list = made("ul", { className: "books-chapters", ariaLabel: t("Chapters") });
+
   /** `upload` gets the FormData of each book that is to be made. */
   constructor(api, upload) {
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
     this.voice = made("select", { id: "book-voice", name: "voice" }, ...options({ "": t("The server's own") }));
     const format = made("select", { id: "book-format", name: "format" }, ...options(FORMATS));
     const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 4, step: 0.05, value: 1 });
-    const chapters = made("input", { id: "book-chapters", name: "chapters", autocomplete: "off" });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
     const drop = field(t("Book"), this.file, t("Drop an EPUB, PDF, Word or OpenDocument file, a page, Markdown or plain text here, or choose one."));
     drop.classList.add("books-drop");
@@ -45,15 +51,20 @@ export class BookForm {
         "div",
         { className: "pair" },
         field(t("Speed"), speed, t("1 is the voice's own pace.")),
-        field(t("Chapters"), chapters, t("All, or such as 3-9.")),
+        field(t("Chapters"), this.#chapters, t("All, or such as 3-9.")),
         field(t("Hours"), between, t("Any, or such as 01:00-07:00.")),
       ),
+      this.#list,
       made("p", { className: "actions" }, made("button", { type: "submit", className: "primary", textContent: t("Make the book") })),
     );
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       upload(this.#fields());
     });
+    this.file.addEventListener("change", () => this.#listChapters());
+    speed.addEventListener("change", () => this.#sayTimes(Number(speed.value)));
+    this.#list.addEventListener("change", () => this.#write());
+    this.#api = api;
     this.#takesDrops(drop);
     this.#listVoices(api);
   }
@@ -61,6 +72,7 @@ export class BookForm {
   /** Forget the file; the other fields stay for the next book. */
   clear() {
     this.file.value = "";
+    this.#listChapters();
   }
 
   #fields() {
@@ -78,8 +90,46 @@ export class BookForm {
     zone.addEventListener("dragleave", over);
     zone.addEventListener("drop", (event) => {
       over(event);
-      if (event.dataTransfer.files.length) this.file.files = event.dataTransfer.files;
+      if (!event.dataTransfer.files.length) return;
+      this.file.files = event.dataTransfer.files;
+      this.#listChapters();
     });
+  }
+
+  /** The chapters of the file, each with its time: those that are ticked are made. Without a list their numbers are typed. */
+  async #listChapters() {
+    const file = this.file.files[0];
+    this.#list.replaceChildren();
+    this.#chapters.value = "";
+    if (!file) return;
+    let paragraphs;
+    try {
+      ({ paragraphs } = await (await this.#api(`v1/documents?${new URLSearchParams({ name: file.name })}`, { body: file, patient: true })).json());
+    } catch {
+      return; // the list of jobs says what is wrong with it
+    }
+    if (file !== this.file.files[0]) return;
+    const found = [];
+    for (const { kind, text } of paragraphs) {
+      if (kind === "chapter") found.push({ title: text, characters: 0 });
+      if (found.length) found.at(-1).characters += text.length;
+    }
+    this.#list.append(...found.map(({ title, characters }) => {
+      const time = made("span", { className: "hint" });
+      time.dataset.characters = characters;
+      return made("li", {}, made("label", {}, made("input", { type: "checkbox", checked: true }), ` ${title} `, time));
+    }));
+    this.#sayTimes(Number(this.element.elements.speed.value));
+  }
+
+  #sayTimes(speed) {
+    for (const time of this.#list.querySelectorAll(".hint")) time.textContent = duration(time.dataset.characters / PACE / (speed || 1));
+  }
+
+  #write() {
+    const boxes = [...this.#list.querySelectorAll("input")];
+    const numbers = boxes.flatMap(({ checked }, place) => (checked ? [place + 1] : []));
+    this.#chapters.value = numbers.length === boxes.length ? "" : numbers.join(",") || "0"; // the server says that 0 is none
   }
 
   async #listVoices(api) {

@@ -22,6 +22,13 @@ def shown(visit: Visit) -> Locator:
 def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> None:
     tab = shown(visit)
     tab.get_by_label("Book", exact=True).set_input_files([{"name": "small.md", "mimeType": "", "buffer": BOOK}])
+    chapters = tab.locator(".books-chapters").get_by_role("checkbox")
+    chapters.first.uncheck()
+    expect(tab.locator(".books-chapters li")).to_have_text([" One 1 s", " Two 1 s"])
+    expect(tab.locator("#book-chapters")).to_have_value("2")
+    assert not Axe().run(visit.page).violations_count
+    chapters.first.check()
+    expect(tab.locator("#book-chapters")).to_have_value("")
     tab.get_by_label("Format").select_option("mp3")
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
@@ -93,7 +100,7 @@ def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:
     broken = accepted(espeak, b"PK\x03\x04 not a zip", "broken.epub")
     until(espeak, broken, "failed")
     visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(tab.get_by_role("listitem")).to_contain_text("no readable zip archive")
+    expect(tab.locator(".books-jobs > li")).to_contain_text("no readable zip archive")
     espeak.post(f"/v1/jobs/{broken}", {}, "DELETE")
 
 
