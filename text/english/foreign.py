@@ -113,7 +113,7 @@ def origin_of(word: str) -> str:
     """The language whose rules read the word; empty for English."""
     if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()):
         return ""
-    likely = origins(word)
+    likely = origins(word)[:12]
     factor = _MARKED if word.isascii() else _MARKED**2
     shares = {each.language: each.probability * (factor if _is_marked(word, each.language) else 1) for each in likely}
     english = shares.pop(ENGLISH, 0)
