@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,7 @@ class BookProgress:
 class Meter:
     """Counts what is made; time spent waiting for listeners doesn't count as speed."""
 
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, total: int) -> None:
         self.total = total
         """Characters of the whole book."""
         self._made = 0
@@ -83,7 +82,7 @@ class Meter:
         """Characters done, those of earlier runs included."""
 
     def working(self, working: bool) -> None:
-        now = self._clock()
+        now = time.monotonic()
         if self._since is not None:
             self._busy += now - self._since
         self._since = now if working else None

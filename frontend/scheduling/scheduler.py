@@ -15,7 +15,7 @@ from frontend.contract.request import SpeechRequest, Urgency
 from frontend.contract.speaker import engine_in_use
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status_handler import Snapshot
-from frontend.planning.costs import CostModel, Ledger
+from frontend.planning.costs import Ledger
 from frontend.planning.profile import CostProfile
 from frontend.planning.reader import Reader
 from frontend.planning.strain import Strain
@@ -330,14 +330,10 @@ def predicted_sounds(shared: Shared) -> dict[int, float]:
     for stream, first in _newcomers(shared):
         costs = shared.ledger.of(stream.engine)
         if costs.measured:
-            own = _own_time(costs, stream, first)
+            own = costs.first_audio(first.segment.tokens, first.speed, stream.engine.concurrency)
             found[stream.number] = ahead / threads + own
             ahead += own
     return found
-
-
-def _own_time(costs: CostModel, stream: Stream, first: StreamSegment) -> float:
-    return costs.first_audio(first.segment.tokens, first.speed, stream.engine.concurrency)
 
 
 def _newcomers(shared: Shared) -> list[tuple[Stream, StreamSegment]]:

@@ -76,7 +76,7 @@ def connect(
     if only_show:
         click.echo(missing, nl=bool(missing))
         return
-    if is_shown and not (yes or _agreed(change)):
+    if is_shown and not (yes or (sys.stdin.isatty() and click.confirm("Write it?"))):
         click.echo("Nothing was written: --yes writes it.")
         return
     _write(change)
@@ -148,10 +148,6 @@ def _show(row: Client, change: Change) -> bool:
     for path in (change.files.program, change.files.config, change.files.dispatcher):
         click.echo(f"{row.title}: writes {path}")
     return True
-
-
-def _agreed(change: Change) -> bool:
-    return sys.stdin.isatty() and click.confirm("Write it?")
 
 
 def _write(change: Change) -> None:

@@ -126,17 +126,7 @@ def _server(arguments: Sequence[str], *, ports: SupervisorSettings) -> Iterator[
     with tempfile.TemporaryDirectory(prefix="kokoro-live-rehearsal-") as folder:
         # The jobs' folder belongs to the running server, and so may a folder of counts.
         own = ["--host", "127.0.0.1", "--port", "0", "--jobs-dir", folder, "--metrics-dir", folder, "--offline"]
-        own += [
-            "--workers",
-            "1",
-            "--standby",
-            "off",
-            "--no-standby-front",
-            "--log-format",
-            "human",
-            "--max-deaths",
-            "3",
-        ]
+        own += ["--workers", "1", "--standby", "off", "--no-standby-front", "--max-deaths", "3", "--log-format=human"]
         if ports.wyoming_port is not None:
             own += ["--wyoming-host", "127.0.0.1", "--wyoming-port", "0"]
         if ports.tls_port is not None:
