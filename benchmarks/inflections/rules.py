@@ -35,6 +35,10 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
         f"[{_WHO}] [bought|packed|ordered] [{_THING}], [{_THING}], and [{_THING}] [for the trip|this morning|again].",
         f"We need [{_THING}], [{_THING}], [{_THING}] and [{_THING}].",
     ),
+    "item": (
+        "- [fresh bread|green apples|warm blankets|yellow candles|old maps] [from the bakery|for the children|in a "
+        "basket|without any salt|on the table]\n- the tickets\n- [more water|some paper].",
+    ),
     "aside": (f"[{_WHAT}] ([{_INSERTED}]) [{_DID}].", f"[{_WHAT}] — [{_INSERTED}] — [{_DID}]."),
     "heading": (
         "[The history of|A short guide to|Notes on|How to choose|Working with] [bridges|small gardens|wooden boats|old "

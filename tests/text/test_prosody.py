@@ -115,6 +115,8 @@ def test_a_rule_finds_words_in_all_its_sentences_and_no_other_rule_does(rule: st
         ("The bridge -- built by her uncle -- was closed.", "built by her uncle"),
         ("Would you like strong black tea or coffee?", "tea"),
         ("“Come in!” said Anna.", "said Anna."),
+        ("- warm bread\n- the tickets\n- some water", "bread tickets"),
+        ("> 1. bread\n> 2. water\n\nThat is all.", "bread"),
         ('Anna said, "Come in."', "Anna said,"),
         ("# The old mill\n\nIt stood by the river.", "The old mill"),
     ],
@@ -138,6 +140,8 @@ def test_the_words_of_a_rule(text: str, words: str) -> None:
         "On 3 May 2021, in London, it rained.",
         "Well, John, where were you?",
         "Are you ready or not?",
+        "- It works.\n- It rains, too.\n- It helps.",
+        "- open the window and read the next page\n- the end",
     ],
 )
 def test_texts_that_only_look_so(text: str) -> None:

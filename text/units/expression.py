@@ -87,6 +87,17 @@ def _list(sentence: ReadSentence) -> Iterator[int]:
                 yield from sentence.from_stress(end)
 
 
+_LINE_WORDS = 6
+"""Most words of a bulleted item that rises."""
+
+
+def _item(sentence: ReadSentence) -> Iterator[int]:
+    """A short line of a list, without a mark at its end, after which another one comes."""
+    is_short = sentence.layout is LayoutElement.ITEM and len(sentence.words) <= _LINE_WORDS
+    if is_short and re.search(r"\w[\"'”’)]*$", sentence.texts[-1]):
+        yield from sentence.from_stress(len(sentence.words))
+
+
 _ASIDE = 12
 """Most words of an aside."""
 
@@ -188,7 +199,8 @@ RULES = {
     "shouted": ExpressionRule(STRESS, _shouted),
     "question": ExpressionRule(Inflection(rise=10.0), _question),
     "choice": ExpressionRule(Inflection(rise=5.0), _choice),
-    "list": ExpressionRule(Inflection(rise=3.0), _list),
+    "list": ExpressionRule(Inflection(rise=4.0), _list),
+    "item": ExpressionRule(Inflection(rise=4.0), _item),
     "aside": ExpressionRule(Inflection(pitch=-1.5, stretch=0.96), _aside),
     "heading": ExpressionRule(Inflection(pitch=1.0, stretch=1.06, volume=1.0), _heading),
     "report": ExpressionRule(Inflection(pitch=-1.5, range=0.85, volume=-1.0), _report),

@@ -71,6 +71,7 @@ _UNDERLINE = re.compile(r"\n(?:={3,}|-{3,}) *(?:\n|$)")
 _QUOTED = re.compile(r"(?:> ?)+")
 _REST = re.compile(r"[^\w\n]*(?:</\w{1,10}>[^\w\n]*)*(?=\n|$)")
 _ENDS = tuple(".!?…:;,。！？、，；：।")
+_LINE_END = re.compile(r"\n[ \t]*(?:> ?)*")
 _OPENING = ("“", "«", "„", "「", '"')
 _CLOSING = ("”", "»", "」", '"')
 _LONGEST_TITLE = 60
@@ -78,10 +79,11 @@ _LONGEST_TITLE = 60
 
 
 class LayoutElement(StrEnum):
-    """Layout element that a sentence ends: a heading, a list item, or running text."""
+    """Layout element that a sentence ends: a heading, an item of a list, its last item, or running text."""
 
     HEADING = "heading"
     ITEM = "item"
+    LAST_ITEM = "last item"
     TEXT = "text"
 
 
@@ -105,7 +107,7 @@ class Pauses:
         """Pause in seconds after a sentence; None if the layout sets none."""
         if place is LayoutElement.HEADING:
             return self.heading
-        if place is LayoutElement.ITEM and cut is not Cut.PARAGRAPH:
+        if place in (LayoutElement.ITEM, LayoutElement.LAST_ITEM) and cut is not Cut.PARAGRAPH:
             return self.item
         return self.paragraph if cut is Cut.PARAGRAPH else None
 
@@ -140,7 +142,8 @@ def place_of(text: str, start: int, end: int) -> LayoutElement:
     if _HEADING.match(bare) or ("\n" not in line and _UNDERLINE.match(text, rest.end())):
         return LayoutElement.HEADING
     if LIST_MARKER.match(bare):
-        return LayoutElement.ITEM
+        goes_on = (line_end := _LINE_END.match(text, rest.end())) and LIST_MARKER.match(text, line_end.end())
+        return LayoutElement.ITEM if goes_on else LayoutElement.LAST_ITEM
     alone = (first == 0 or text.startswith("\n\n", first - 2)) and text.startswith("\n\n", rest.end())
     short = len(bare) <= _LONGEST_TITLE and "\n" not in bare and not bare.rstrip("\"'”’»)*_").endswith(_ENDS)
     return LayoutElement.HEADING if alone and short and not quoted else LayoutElement.TEXT
