@@ -71,6 +71,13 @@ class AgentTools:
             (self.render, acts),
         ):
             made.tool(annotations=hints)(tool)
+
+        @made.resource(f"{NAME}://voices", mime_type="application/json")
+        def voices() -> list[dict[str, Any]]:
+            """The voices that can speak, each with its language and gender."""
+            return self.list_voices()
+
+        made.resource(f"{NAME}://status", mime_type="application/json")(self.status)
         return made
 
     def speak(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -93,6 +94,12 @@ async def test_voices_are_listed_files_are_written_and_mistakes_are_refused(keye
         voices = await result(client, "list_voices")
         assert {"id": "bf_emma", "language": "en-gb", "gender": "female"} in voices and len(voices) == 54
         assert {voice["language"] for voice in await result(client, "list_voices", language="ja")} == {"ja"}
+        listed = {str(each.uri): each.name for each in (await client.list_resources()).resources}
+        assert listed == {"kokoro-live://voices": "voices", "kokoro-live://status": "status"}
+        (read,) = (await client.read_resource("kokoro-live://voices")).contents
+        assert json.loads(read.text) == voices and read.mime_type == "application/json"
+        (read,) = (await client.read_resource("kokoro-live://status")).contents
+        assert json.loads(read.text)["engine"] == "espeak-ng"
         assert "nobody" in await failure(client, "speak", text="Hello.", voice="nobody")
         assert "blank" in await failure(client, "speak", text=" ")
         assert "speed" in await failure(client, "speak", text="Hello.", speed=9)
