@@ -69,6 +69,8 @@ def test_a_name_of_the_table_is_read_however_it_is_written(english: English, nam
         ("Gelashvili", "ka", "ɡɛləʃvˈɪli"),
         ("Rhydderch", "cy", "ɹˈʌðɛɹk"),
         ("Brackenby", "", ""),
+        ("Simon", "", ""),
+        ("Ryan", "", ""),
         ("overclocked", "", ""),
     ],
 )

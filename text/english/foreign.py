@@ -111,7 +111,7 @@ def said_as(word: str, language: str) -> str:
 
 def origin_of(word: str) -> str:
     """The language whose rules read the word; empty for English."""
-    if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()):
+    if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()) or word in _english_names():
         return ""
     likely = origins(word)[:12]
     factor = _MARKED if word.isascii() else _MARKED**2
@@ -129,6 +129,11 @@ def origin_of(word: str) -> str:
 
 _MARKED = 6
 """Factor of a language's probability for a word with one of its `marks`; squared if the word isn't ASCII."""
+
+
+@cache
+def _english_names() -> frozenset[str]:
+    return frozenset(table("en", "origins")["en"]["names"].split())
 
 
 @cache
