@@ -5,8 +5,10 @@ because some texts crash it.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from shm.audio import SAMPLE_BYTES
 from shm.espeak.messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
@@ -15,52 +17,9 @@ from shm.expendable import Expendable, HelperDied
 from shm.expendable_link import HelperError
 from supervisor.speechd.manner import Manner
 
-NAMES = {
-    "!": "exclamation mark",
-    '"': "quote",
-    "#": "number sign",
-    "$": "dollar",
-    "%": "percent",
-    "&": "and",
-    "'": "apostrophe",
-    "(": "left paren",
-    ")": "right paren",
-    "*": "star",
-    "+": "plus",
-    ",": "comma",
-    "-": "dash",
-    ".": "dot",
-    "/": "slash",
-    ":": "colon",
-    ";": "semicolon",
-    "<": "less than",
-    "=": "equals",
-    ">": "greater than",
-    "?": "question mark",
-    "@": "at",
-    "[": "left bracket",
-    "\\": "backslash",
-    "]": "right bracket",
-    "^": "caret",
-    "_": "underscore",
-    "`": "backquote",
-    "{": "left brace",
-    "|": "bar",
-    "}": "right brace",
-    "~": "tilde",
-    "…": "ellipsis",
-    "–": "en dash",
-    "—": "em dash",
-    "“": "left quote",
-    "”": "right quote",
-}
-
-LEVELS = {
-    "none": "",
-    "some": "#$%&*+/<=>@\\^_`|~",
-    "most": '#$%&*+/<=>@\\^_`|~"()[]{}:;-–—“”',
-    "all": "".join(NAMES),
-}
+_SIGNS = tomllib.loads(Path(__file__).with_name("signs.toml").read_text("utf-8"))
+NAMES: dict[str, str] = _SIGNS["names"]
+LEVELS: dict[str, str] = {"none": "", **_SIGNS["levels"], "all": "".join(NAMES)}
 """Characters that are named at each of Speech Dispatcher's levels."""
 
 _STOPS = frozenset(".!?…,;:")
