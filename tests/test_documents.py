@@ -1,4 +1,4 @@
-"""Everything that the documents name exists: files, anchors, modules, commands and their options, metrics, settings."""
+"""Everything that the documents name exists, docs/origin.md's counts hold, constraints.txt pins what is asked for."""
 
 import importlib
 import io
@@ -6,15 +6,20 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from supervisor.cli import kokoro_live
 from tests.rooms import PACKED, PRODUCT
@@ -240,3 +245,96 @@ def test_every_test_that_ci_names_is_there() -> None:
         ["bash", "-c", f"printf '%s\\n' {' '.join(named)}"], capture_output=True, text=True, check=True
     )
     assert not [path for path in expanded.stdout.split() if not (ROOT / path).exists()]
+
+
+DOCUMENT = ROOT / "docs" / "origin.md"
+STATES = ("works", "works in another way", "refused", "half there", "missing", "needs hardware")
+
+
+class Row(NamedTuple):
+    thing: str
+    state: str
+    where: str
+
+
+def tables(text: str) -> list[list[str]]:
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+HEAD, _, LISTS = DOCUMENT.read_text().partition("\n## ")
+ROWS = [Row(*row) for row in tables(LISTS) if row[0] != "thing"]
+
+
+def test_the_counts_are_those_of_the_rows() -> None:
+    counted = Counter(row.state for row in ROWS)
+    assert set(counted) <= set(STATES)
+    assert {state: int(count) for state, count in tables(HEAD) if count != "things"} == dict(counted)
+    good = counted["works"] + counted["works in another way"]
+    assert f"are {good} of {len(ROWS)}." in HEAD and f"names {len(ROWS)} things" in HEAD
+
+
+def test_no_thing_stands_there_twice() -> None:
+    assert [thing for thing, count in Counter(row.thing for row in ROWS).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.thing)
+def test_each_thing_is_shown_somewhere(row: Row) -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", row.where)
+    for name, anchor in links:
+        target = DOCUMENT.parent / name
+        assert target.is_file()
+        assert not anchor or anchor in anchors(target)
+    code = re.findall(r"`([^`]+)`", row.where)
+    files = [name for name in code if re.fullmatch(r"[\w./-]+/[\w.-]+\.(py|md)", name)]
+    assert not [name for name in files if not (ROOT / name).is_file()]
+    named = [name.split()[1] for name in code if name.startswith("kokoro-live ")]
+    assert set(named) <= {names[0] for names in commands()}
+    modules = [name.split()[2] for name in code if name.startswith("python -m ")]
+    assert not [name for name in modules if not (ROOT / f"{name.replace('.', '/')}.py").is_file()]
+    if row.state in ("works", "works in another way", "needs hardware"):
+        assert links or files or named or modules or row.where.startswith("`/status`")
+    if row.state == "refused":
+        assert any(name.startswith("decisions/") for name, _ in links)
+
+
+NOT_PINNED = {"spacy", "ja", "zh", "ray"}
+"""Extras that the tests run without."""
+
+LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
+
+HASHES = (ROOT / "constraints-hashes.txt").read_text()
+
+
+def pinned(lines: list[str]) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+
+
+def test_every_line_is_a_name_and_a_version() -> None:
+    assert [line for line in LINES if not re.fullmatch(r"[\w.-]+==[\w.+!-]+", line)] == []
+
+
+def test_what_is_asked_for_is_pinned_within_its_bounds() -> None:
+    pins = pinned(LINES)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *(line for extra in extras.keys() - NOT_PINNED for line in extras[extra])]
+    for requirement in map(Requirement, asked):
+        version = pins.get(canonicalize_name(requirement.name))
+        assert version, f"{requirement.name} is not pinned"
+        assert requirement.specifier.contains(version), f"{requirement} is pinned to {version}"
+
+
+def test_pins_with_hashes_are_those_without_and_all_that_kokoro_needs() -> None:
+    """Else: `make hashes`."""
+    pins = pinned(re.findall(r"^[\w.-]+==[\w.+!-]+", HASHES, re.MULTILINE))
+    assert not pins.items() - pinned(LINES).items()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["model"]])
+    assert not {canonicalize_name(requirement.name) for requirement in asked} - pins.keys()
+
+
+def test_every_line_with_hashes_is_a_pin_or_a_hash_and_names_no_host() -> None:
+    pin, digest = r"[\w.-]+==[\w.+!-]+( ; [\w =!'\"]+)?", r"    --hash=sha256:[0-9a-f]{64}"
+    text = "".join(line for line in HASHES.splitlines(keepends=True) if not line.startswith("#"))
+    assert re.fullmatch(rf"({pin}( \\\n{digest})+\n)+", text)

@@ -1,15 +1,17 @@
-"""The project's demands on its system: Linux's folders only where their absence has an answer; macOS imitated."""
+"""The project's demands on its system, macOS imitated; the tests in a shell's background; output that is followed."""
 
 import ast
 import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.followed_output import END, FollowedOutput
 from tests.rooms import PRODUCT
 
 ROOT = Path(__file__).parents[1]
@@ -107,3 +109,41 @@ def test_the_imitation_takes_away(part: str) -> None:
         text=True,
     )
     assert (done.stdout, done.stderr) == (f"{expected!r}\n", "")
+
+
+PROGRAM = """
+import signal, subprocess, sys
+
+if sys.argv[1:] == ["with the tests' settings"]:
+    import tests.conftest
+child = "from signal import *; print(getsignal(SIGHUP).name, getsignal(SIGINT) is not SIG_IGN)"
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
+"""
+"""How a child takes both signals."""
+
+
+def in_the_background(*arguments: str) -> str:
+    command = ["bash", "-c", 'trap "" HUP INT; exec "$@"', "bash", sys.executable, "-c", PROGRAM, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_programs_under_test_get_the_signals_that_a_test_sends_them() -> None:
+    assert in_the_background() == "SIG_IGN False"
+    assert in_the_background("with the tests' settings") == "SIG_DFL True"
+
+
+PATIENCE = 60.0
+
+
+def test_a_line_is_found_when_it_comes_and_the_end_ends_the_wait() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as pipe:
+        output = FollowedOutput(pipe)
+        threading.Timer(0.01, os.write, (writing, b"first\nsecond 2\n")).start()
+        found = output.find(r"second (\d)", PATIENCE)
+        assert found and found[1] == "2"
+        assert output.find("first", 0.0, start=1) is None
+        os.close(writing)
+        assert output.find("third", PATIENCE) is None
+        output.join(PATIENCE)
+        assert output.lines == ["first", "second 2", END]

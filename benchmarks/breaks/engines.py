@@ -108,7 +108,7 @@ BREAKS = (
         "worker/loop/process.py",
         "                self._worker.sealed()\n",
         "                pass\n",
-        ("tests/chaos/test_restart_intensity.py", "-k", "at_once and worker"),
+        ("tests/chaos/test_kill_loops.py", "-k", "at_once and worker"),
     ),
     Mutation(
         "accelerator-gate",

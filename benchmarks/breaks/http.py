@@ -136,7 +136,7 @@ BREAKS = (
         "frontend/serving/connections.py",
         '        self._overdue("write_timeout")\n        if self._transport is not None:\n',
         "        if False:\n",
-        ("tests/frontend/http/test_cut_streams.py",),
+        ("tests/frontend/http/test_errors_over_http.py",),
     ),
     Mutation(
         "header-timeout",

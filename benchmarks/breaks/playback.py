@@ -199,7 +199,7 @@ BREAKS = (
         "player/track.py",
         "AFTER_A_GAP = SAMPLE_RATE // 2",
         "AFTER_A_GAP = SAMPLE_RATE // 20",
-        ("tests/player/test_figures.py",),
+        ("tests/player/test_deck.py",),
     ),
     Mutation(
         "caption-end",

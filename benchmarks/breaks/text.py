@@ -244,7 +244,7 @@ BREAKS = (
         "frontend/contexts/journal.py",
         '("said", said), ',
         "",
-        ("tests/frontend/contexts/test_journal.py",),
+        ("tests/frontend/contexts/test_context_audio.py",),
     ),
     Mutation(
         "parts-in-the-key",

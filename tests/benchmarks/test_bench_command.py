@@ -31,13 +31,7 @@ def cells(report: dict[str, object], table: int) -> list[list[object]]:
     [
         (
             "ttfa",
-            {
-                "kokoro-live",
-                "its engine alone",
-                "bare session",
-                "kokoro-onnx create_stream",
-                "kokoro-onnx, whole text",
-            },
+            {"kokoro-live", "its engine alone", "bare session", "kokoro-onnx create_stream", "kokoro-onnx, whole text"},
         ),
         ("streams", {"kokoro-live", "first come, first served"}),
         ("short-behind-long", {"kokoro-live", "first come, first served"}),

@@ -1,12 +1,17 @@
-"""Hearing: levels, transcripts that count as the same words, two models that download nothing, the gate's limits."""
+"""Hearing: levels, transcripts and joins; a client's own timing of an answer."""
 
+import http.server
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
+from benchmarks.joins import AROUND, largest_step
 from benchmarks.measuring.evaluation.sentences import evaluation_texts
 from benchmarks.measuring.hearing.ears import Ears, Heard
 from benchmarks.measuring.hearing.gate import LIMITED, Judgement, length_class, level_differences
@@ -14,6 +19,7 @@ from benchmarks.measuring.hearing.level import pause_noise, speech_level
 from benchmarks.measuring.hearing.opinion import Opinion, OpinionScorer
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
+from benchmarks.measuring.listening import listen
 
 SECOND = 24_000
 
@@ -173,3 +179,114 @@ def test_where_nobody_listened_nothing_is_judged_of_words():
 
 def test_lengths_above_the_last_class_are_in_it():
     assert [length_class(words) for words in (1, 2, 3, 4, 60, 90)] == [1, 3, 3, 6, 60, 60]
+
+
+@contextmanager
+def answering(*pieces: bytes, status: int = 200, cut: bool = False) -> Iterator[int]:
+    """A server on the port given: chunks, each sent when the one before it was; without the last one, if `cut`."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for piece in pieces:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.flush()
+            if not cut:
+                self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def pcm(*samples: int) -> bytes:
+    return np.array(samples, dtype="<i2").tobytes()
+
+
+def test_the_first_audible_sample_is_not_the_first_byte() -> None:
+    """A second of silence, then speech: the listener's wait ends with the speech, and all bytes are counted."""
+    with answering(bytes(48_000), pcm(500, -500)) as port:
+        heard = listen(port, "Hello.", "af_heart").assert_complete()
+    assert heard.audible is not None
+    assert heard.started < heard.arrivals[0][0] <= heard.audible <= heard.ended
+    assert sum(size for _, size in heard.arrivals) == 48_004
+    assert heard.audio_seconds == pytest.approx(1, abs=0.001)
+
+
+def test_an_answer_of_silence_was_not_heard() -> None:
+    with answering(bytes(4800)) as port:
+        heard = listen(port, "Hello.", "af_heart")
+    assert heard.complete
+    assert heard.to_first_audible is None
+    with pytest.raises(ConnectionError):
+        heard.assert_complete()
+
+
+def test_an_answer_without_its_end_is_not_complete() -> None:
+    with answering(pcm(500), cut=True) as port:
+        heard = listen(port, "Hello.", "af_heart")
+    assert not heard.complete
+    with pytest.raises(ConnectionError):
+        heard.assert_complete()
+
+
+def test_who_is_sent_away_knows_why() -> None:
+    with answering(b"no room", status=429) as port:
+        heard = listen(port, "Hello.", "af_heart")
+    assert (heard.status, heard.error, heard.arrivals) == (429, "no room", [])
+
+
+def test_a_player_reads_no_faster_than_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client keeps two of three seconds that come at once, and waits before the third."""
+    rested: list[float] = []
+    monkeypatch.setattr("benchmarks.measuring.listening.time.sleep", rested.append)
+    with answering(pcm(*[500] * 24_000 * 3)) as port:
+        listen(port, "Hello.", "af_heart", paced=True)
+    assert sum(rested) > 0
+    assert max(rested) <= 1
+
+
+def noise(level: float = 1000, length: int = 20 * AROUND) -> np.ndarray:
+    return np.random.default_rng(0).normal(0, level, length).astype(np.int16)
+
+
+def test_where_nothing_is_different_no_step_is_the_largest():
+    share = largest_step(noise(), noise(), [4 * AROUND, 9 * AROUND])
+    assert share is not None and share <= 1
+
+
+def test_a_click_at_a_join_is_found_and_anywhere_else_it_is_not_the_joins():
+    whole = noise()
+    clicking = whole.copy()
+    clicking[9 * AROUND :] += 20000
+    share = largest_step(whole, clicking, [4 * AROUND, 9 * AROUND])
+    assert share is not None and share > 1
+    elsewhere = largest_step(whole, clicking, [4 * AROUND, 15 * AROUND])
+    assert elsewhere is not None and elsewhere <= 1
+
+
+def test_a_click_in_a_quiet_place_is_not_hidden_by_a_loud_one():
+    whole = np.concatenate([noise(2), noise(5000)])
+    clicking = whole.copy()
+    clicking[5 * AROUND : 6 * AROUND] += 100
+    share = largest_step(whole, clicking, [5 * AROUND])
+    assert share is not None and share > 1
+
+
+def test_without_a_join_nothing_is_said():
+    assert largest_step(noise(), noise(), []) is None
+    assert largest_step(noise(), noise(), [len(noise()) + 2 * AROUND]) is None, "in silence that was cut off"

@@ -115,10 +115,7 @@ def test_a_recorded_load_is_read_in_order_of_arrival(tmp_path: Path) -> None:
     file = tmp_path / "load.json"
     file.write_text(
         json.dumps(
-            [
-                {"arrival": 2, "tokens": 30, "client": "b"},
-                {"arrival": 0.5, "tokens": 12, "client": "a", "whole": True},
-            ]
+            [{"arrival": 2, "tokens": 30, "client": "b"}, {"arrival": 0.5, "tokens": 12, "client": "a", "whole": True}]
         )
     )
     assert recorded(file) == [Request(0.5, 12, "a", True), Request(2.0, 30, "b")]

@@ -1,19 +1,21 @@
-"""Blackbox: processes of a server with eight listeners killed at random moments, over and over."""
+"""Blackbox: processes of a server with listeners killed at random, in quick succession, idle, and stopped at work."""
 
 import contextlib
 import random
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.chaos.evidence import SEED, Kill, check
-from tests.chaos.listeners import Crowd
-from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_supervisor
+from tests.chaos.listeners import Crowd, Heard, listen, some_text
+from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_supervisor, stop_worker
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.ports import lasting_port
-from tests.system.server import Server, server
+from tests.system.server import DEADLINE, Server, server
 from tests.system.shared import SharedServer
 
 LISTENERS = 8
@@ -35,11 +37,7 @@ def target(house: SharedServer) -> Server:
 
 
 def loop(
-    target: Server,
-    count: int,
-    folder: Path,
-    strike: Callable[[random.Random], list[Kill]],
-    allowed: tuple[str, ...],
+    target: Server, count: int, folder: Path, strike: Callable[[random.Random], list[Kill]], allowed: tuple[str, ...]
 ) -> None:
     before = settled(target)
     rng = random.Random(SEED)
@@ -98,3 +96,84 @@ def test_a_supervisor_killed_again_and_again_leaves_nothing_behind(swift: tuple[
     for number in range(100):
         with server(*swift, "--port", str(port)) as started:
             leaves_nothing_behind(started, tmp_path, SEED + number)
+
+
+@pytest.fixture
+def started(house: SharedServer) -> Server:
+    return house.calm()
+
+
+@pytest.mark.parametrize("role", ["worker", "front"])
+def test_a_process_that_has_worked_is_started_again_at_once_each_time(started: Server, role: str) -> None:
+    for _ in range(2):
+        started.hear(input="It works.", response_format="pcm")
+        start = len(started.log)
+        kill(started, role)
+        assert started.logs(rf"the {role} died .*again in (\S+) s", start)[1] == "0"
+
+
+@pytest.mark.parametrize(
+    ("role", "kills", "seconds", "allowed"),
+    [
+        pytest.param("worker", 6, 3.0, ("complete",), marks=pytest.mark.timeout(300)),
+        pytest.param("worker", 20, 10.0, ("complete",), marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+        pytest.param("front", 6, 3.0, ("complete", "cut"), marks=pytest.mark.timeout(300)),
+        pytest.param("front", 6, 12.0, ("complete", "cut"), marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+    ],
+)
+def test_no_connection_is_refused_and_no_sample_lost(
+    started: Server, tmp_path: Path, role: str, kills: int, seconds: float, allowed: tuple[str, ...]
+) -> None:
+    crowd = Crowd(started, LISTENERS, SEED, texts=8)
+    assert crowd.wait_until_each_hears(), "not every listener hears"
+    done: list[Kill] = []
+    for _ in range(kills):
+        for victim in started.children(f"{role}[" if role == "worker" else role)[:1]:
+            try:
+                victim.kill()
+            except psutil.NoSuchProcess:
+                continue
+            done.append(Kill(role, time.monotonic()))
+        time.sleep(seconds / kills)  # the pace is what is tested: no event is waited for
+    last = time.monotonic()
+    assert crowd.wait_until_each_hears(since=last)
+    check(crowd.leave(), done, tmp_path, SEED, allowed)
+
+
+def test_the_next_job_starts_each_time_an_idle_worker_was_killed(target: Server, tmp_path: Path) -> None:
+    before = settled(target)
+    rng = random.Random(SEED)
+    histories, kills = [], []
+    for _ in range(2):
+        kills.append(kill(target, "worker"))
+        histories.append(listen(target, Heard(0, some_text(rng, longest=2), kills[-1].at)))
+        check(histories, kills, tmp_path, SEED)
+    assert comes_back_to(before, target) == before
+
+
+def test_a_stopped_standby_keeps_nobody_waiting_for_long(target: Server, tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    standby, start = target.child("standby"), len(target.log)
+    standby.suspend()
+    killed = kill(target, "worker")
+    check([listen(target, Heard(0, some_text(rng, longest=2), killed.at))], [killed], tmp_path, SEED)
+    target.logs(r"it hasn't taken its order within 3 s", start)
+    standby.wait(DEADLINE)
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+def test_a_stopped_worker_is_replaced_and_what_it_writes_later_is_not_read(
+    target: Server, tmp_path: Path, count: int
+) -> None:
+    before = settled(target)
+    rng = random.Random(SEED)
+    crowd = Crowd(target, 4, SEED, texts=8)
+    kills = []
+    try:
+        for number in range(count):
+            assert crowd.wait_for(lambda: len(crowd.heard) > 8 * (number + 1)), "streams end"  # noqa: B023
+            kills.append(stop_worker(target, rng))
+    finally:
+        histories = crowd.leave()
+    check(histories, kills, tmp_path, SEED)
+    assert comes_back_to(before, target) == before

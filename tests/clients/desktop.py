@@ -49,12 +49,7 @@ class Desktop:
         self.environment = (
             kept
             | card.environment
-            | {
-                "HOME": str(folder),
-                "XDG_RUNTIME_DIR": str(self._runtime),
-                "PYTHONPATH": str(ROOT),
-                "LANG": "C.UTF-8",
-            }
+            | {"HOME": str(folder), "XDG_RUNTIME_DIR": str(self._runtime), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
         )
         installed = CliRunner().invoke(install_speechd, ["--url", url], env=self._for_click(folder))
         assert installed.exit_code == 0, installed.output

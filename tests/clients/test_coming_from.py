@@ -1,4 +1,4 @@
-"""docs/coming-from.md: requests of two other servers' clients, and each address and setting that it names."""
+"""docs/coming-from.md and docs/clients.md: requests of other servers' clients; addresses, settings, tests named."""
 
 import io
 import json
@@ -95,3 +95,24 @@ def test_each_setting_that_is_named_exists() -> None:
     named = {name.replace("-", "_") for name in re.findall(r"`--([a-z-]+)`", DOCUMENT)}
     assert len(named) > 15
     assert not named - set(SETTINGS)
+
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "clients.md").read_text()
+EXPLAINS = "Keys and other machines"
+
+
+def test_every_section_names_a_test_that_is_there() -> None:
+    _, *sections = PAGE.split("\n## ")
+    for section in sections:
+        title = section.splitlines()[0]
+        named = re.findall(r"Checked by `(tests/[\w/]+\.py)`", section)
+        assert len(named) == (0 if title == EXPLAINS else 1), title
+        assert all((ROOT / name).is_file() for name in named), title
+
+
+def test_every_test_of_a_client_is_named() -> None:
+    tests = {f"tests/clients/{file.name}" for file in Path(__file__).parent.glob("test_*.py")} - {
+        f"tests/clients/{Path(__file__).name}"
+    }
+    assert tests <= {*re.findall(r"`(tests/clients/\w+\.py)`", PAGE)}

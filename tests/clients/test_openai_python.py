@@ -1,4 +1,4 @@
-"""OpenAI's own Python SDK against a real server."""
+"""OpenAI's own Python SDK, and our own commands, against a real server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import asyncio
 import base64
 import http.client
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.clients.keys import KEY
 from tests.clients.limited import PER_MINUTE, use_up
 from tests.frontend.audio.hearing import hear, loudness
 from tests.lazy import Lazy
 from tests.system.oracle import sentences
-from tests.system.server import Server
+from tests.system.server import ROOT, Server
+from tests.system.sound_card import SoundCard, audible, needs_pulseaudio
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
 
 openai = Lazy("openai")
 TEXT = "Spoken through the official client."
@@ -237,3 +244,34 @@ def test_a_stream_that_breaks_is_an_error_of_the_sdk(client: OpenAI, espeak: Ser
         with pytest.raises(Exception, match=r"(?i)peer closed connection|incomplete|reset"):
             for _ in chunks:
                 pass
+
+
+def command(port: int, folder: Path, *arguments: str, key: str | None) -> subprocess.CompletedProcess[str]:
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("KOKORO_LIVE_")}
+    variables |= {"XDG_CONFIG_HOME": str(folder), "KOKORO_LIVE_URL": f"http://127.0.0.1:{port}"}
+    variables |= {"KOKORO_LIVE_API_KEY": key} if key else {}
+    run = [sys.executable, "-m", "supervisor", *arguments]
+    return subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)
+
+
+def test_say_has_its_key_from_a_variable(keyed: Server, tmp_path: Path) -> None:
+    out = tmp_path / "said.wav"
+    refused = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=None)
+    assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+    assert not out.exists()
+    done = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=KEY)
+    assert done.returncode == 0, done.stderr
+    listed = command(keyed.port, tmp_path, "voices", key=None)
+    assert listed.returncode == 0, "lists need none on this machine"
+    with wave.open(str(out)) as reader:
+        assert reader.getnframes() > 5_000
+
+
+@needs_pulseaudio
+def test_play_and_the_player_itself_have_their_keys(keyed: Server, card: SoundCard, tmp_path: Path) -> None:
+    refused = command(keyed.port, tmp_path, "play", "Hello.", key=None)
+    assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+    recording = card.record()
+    done = command(keyed.port, tmp_path, "play", "Hello.", key=KEY)
+    assert done.returncode == 0, done.stderr
+    assert audible(recording.samples).size > 5_000

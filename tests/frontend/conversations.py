@@ -167,7 +167,7 @@ CONVERSATIONS = {
             *(
                 CARTESIA | {"transcript": f"{text} ", "context_id": f"c{n % 2}", "continue": n < 4, "flush": n == 2}
                 for n, text in enumerate(TEXTS)
-            ),
+            )
         ],
         cartesia,
         2,

@@ -61,9 +61,7 @@ def _ended(units: list[Unit], cut: Cut) -> Sentence:
 
 
 SENTENCES = st.builds(
-    _ended,
-    st.lists(_units, min_size=1, max_size=14),
-    st.sampled_from([Cut.SENTENCE] * 4 + [Cut.PARAGRAPH, Cut.WORD]),
+    _ended, st.lists(_units, min_size=1, max_size=14), st.sampled_from([Cut.SENTENCE] * 4 + [Cut.PARAGRAPH, Cut.WORD])
 )
 TEXTS = st.lists(SENTENCES, max_size=8)
 LIMIT_CHOICES = st.builds(Limits, st.sampled_from([60, 100, 400]), st.sampled_from([1.0, 2.7, 10.0]))

@@ -101,10 +101,7 @@ INSTALLED = [
             f"python3 -m venv ~/pip && ~/pip/bin/pip install -q '.[model]' && cd / && ~/pip/bin/kokoro-live {SPOKEN}"
         ),
     ),
-    Check(
-        "`uv tool install '.[model]'`",
-        spoken(f"{TOOLS} && ~/tools/bin/uv tool install -q '.[model]' && {SAY}"),
-    ),
+    Check("`uv tool install '.[model]'`", spoken(f"{TOOLS} && ~/tools/bin/uv tool install -q '.[model]' && {SAY}")),
     Check(
         "`pipx install '.[model]'`",
         spoken(f"rm -f ~/.local/bin/kokoro-live; ~/tools/bin/pipx install -q '.[model]' && {SAY}"),

@@ -21,7 +21,7 @@ from player.reel import Reel
 from shm.audio import Pcm
 from shm.playing import Item, Play, Playing, WhenBusy
 from tests.player.fakes import FakeFetcher, voice_of
-from tests.player.test_reel import full
+from tests.player.test_deck import full
 
 DEADLINE = 60.0
 

@@ -201,15 +201,7 @@ def test_a_caller_that_is_gone_before_its_helper_serves_leaves_no_traceback() ->
             else:
                 stack.callback(os.close, pipe[1])
             stack.callback(os.close, pipe[theirs])
-        command = [
-            sys.executable,
-            "-m",
-            "shm.expendable_child",
-            *map(str, ends),
-            "00" * 16,
-            PARROT,
-            "parrot",
-        ]
+        command = [sys.executable, "-m", "shm.expendable_child", *map(str, ends), "00" * 16, PARROT, "parrot"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         done = subprocess.run(
             command, pass_fds=ends, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False

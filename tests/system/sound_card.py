@@ -22,8 +22,7 @@ from tests.system.server import DEADLINE
 HAS_PULSEAUDIO = all(map(shutil.which, ("pulseaudio", "pactl", "parec")))
 
 needs_pulseaudio = pytest.mark.skipif(
-    not HAS_PULSEAUDIO,
-    reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)",
+    not HAS_PULSEAUDIO, reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)"
 )
 
 QUIET = SAMPLE_RATE // 5

@@ -207,11 +207,7 @@ def test_status_says_what_happened(started: Server) -> None:
     assert status == 200
     engine = first["engine"]
     assert (first["ready"], first["worker"], first["streams"], first["active_streams"]) == (True, "running", [], 0)
-    assert (engine["name"], engine["provider"], engine["model"]) == (
-        "kokoro",
-        "CPUExecutionProvider",
-        "miniature.onnx",
-    )
+    assert (engine["name"], engine["provider"], engine["model"]) == ("kokoro", "CPUExecutionProvider", "miniature.onnx")
     assert len(engine["sha256"]) == 64
     assert first["restarts"].keys() == {"front", "worker", "player", "books"}
     assert (first["provider_failures"], first["quarantined_segments"]) == ({}, 0)

@@ -62,7 +62,7 @@ def replaced_while_it_hangs(started: Server) -> None:
 
 
 def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(impatient: Server) -> None:
-    """A standby whose libraries are imported takes part in `tests.chaos.test_idle_and_stopped_workers`."""
+    """A standby whose libraries are imported takes part in `tests.chaos.test_kill_loops`."""
     replaced_while_it_hangs(impatient)
 
 

@@ -1,6 +1,7 @@
-"""A dialogue through the whole server: every sample is the right voice's, whichever process dies meanwhile."""
+"""A dialogue through the whole server, whichever process dies meanwhile, and a voice that nobody has used before."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from frontend.streams.joins import Joiner
 from tests.frontend.segments import segments_of
 from tests.miniature import STYLE_STEP, expected, tokens_of
+from tests.split_model import make_split_model, make_split_voices
 from tests.system.oracle import NOTATION
-from tests.system.server import Server
+from tests.system.server import Server, server
 from tests.system.shared import SharedServer
 from text.g2p import G2P
 from text.pipeline import TextPipeline
@@ -70,3 +72,23 @@ def test_tags_and_ssml_sound_like_the_same_turns(slow: Server) -> None:
     document = f'<speak>{first} <voice name="{two}">{second}</voice> <voice name="{three}">{third}</voice></speak>'
     got = slow.hear(input=document, voice=one, markup="ssml", response_format="pcm")
     assert np.array_equal(np.frombuffer(got, "<i2"), wanted)
+
+
+def blocks_made(of: Server) -> float:
+    _, metrics = of.get("/metrics")
+    [line] = [line for line in metrics.splitlines() if line.startswith("kokoro_live_worker_blocks_total")]
+    return float(line.split()[-1])
+
+
+@pytest.mark.slow
+def test_its_first_sentence_comes_in_windows(tmp_path: Path) -> None:
+    arguments = (
+        *("--model", str(make_split_model(tmp_path / "small.onnx"))),
+        *("--voices", str(make_split_voices(tmp_path / "voices.bin"))),
+        *("--cache-dir", str(tmp_path / "cache"), "--cache-bytes", "0"),
+    )
+    with server(*arguments) as started:
+        for voice in ("am_adam", "af_heart(1)+bf_emma(1)"):
+            before = blocks_made(started)
+            started.hear(input="Nobody has heard this voice before.", voice=voice, response_format="pcm")
+            assert blocks_made(started) - before > 1, voice

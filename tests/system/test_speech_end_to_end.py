@@ -1,10 +1,14 @@
-"""The whole server, from HTTP to the engine's samples and back."""
+"""The whole server, from HTTP to the engine's samples and back; what is sent ahead, and one client's burst."""
 
 import base64
+import http.client
 import io
 import json
+import re
+import socket
 import threading
 import time
+import uuid
 import wave
 
 import numpy as np
@@ -12,9 +16,11 @@ import pytest
 
 from tests.frontend.http_fakes import events_of
 from tests.frontend.segments import segments_of
+from tests.system.conftest import CommonServer
 from tests.system.listening import LONG
 from tests.system.oracle import NOTATION, samples_of, sentences
-from tests.system.server import Server
+from tests.system.server import DEADLINE, Server
+from tests.system.shared import SharedServer
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 
@@ -131,3 +137,111 @@ def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:
     asker.join()
     # Far above the promise, for a busy machine that may stand still itself; benchmarks/overhead.py measures it.
     assert max(waits) < max(1.0, sum(waits) / 4)
+
+
+RING = 20.0
+"""Seconds: the default of `--ring-seconds`."""
+CLIENTS_BUFFER = 8192
+"""Bytes that the client's own system takes, as it was told to; the system allows itself twice that."""
+
+
+def sent_at_rest(of: Server) -> float:
+    """Seconds that have left for the only stream, once no more leave."""
+    last, since = -1.0, time.monotonic()
+    end = since + DEADLINE
+    while time.monotonic() < end:
+        streams = of.get("/status")[1]["streams"]
+        sent = streams[0]["seconds_sent"] if streams else 0.0
+        assert sent >= last, "all of it has left"
+        if sent != last:
+            last, since = sent, time.monotonic()
+        elif sent and time.monotonic() - since > 2.0:
+            return float(sent)
+        time.sleep(0.1)
+    raise TimeoutError
+
+
+@pytest.mark.parametrize(("response_format", "bytes_per_second"), [("pcm", 48_000), ("mp3", 8_000)])
+def test_a_reader_who_reads_nothing_is_sent_no_more_than_a_ring(
+    common: CommonServer, response_format: str, bytes_per_second: int
+) -> None:
+    started = common.calm()
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, CLIENTS_BUFFER)
+        deaf.connect(("127.0.0.1", started.port))
+        body = json.dumps({"input": sentences(36), "response_format": response_format}).encode()
+        head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        deaf.sendall(head.encode() + body)
+        sent = sent_at_rest(started)
+        assert sent <= RING + 2 * CLIENTS_BUFFER / bytes_per_second
+
+
+BURST = 8
+
+SLOWLY = 0.25
+"""The speed: a long sound for little work, so that the burst's later sentences are due long after a newcomer's."""
+
+
+def sentence(number: int) -> str:
+    return f"Number {number} of many."
+
+
+class Asker(threading.Thread):
+    """Asks for a sentence as Open WebUI does, and reads all of it."""
+
+    def __init__(self, started: Server, session: str, text: str) -> None:
+        super().__init__()
+        self._connection = started.connect()
+        self._session = session
+        self.name = f"{session}-{uuid.uuid4().hex}"
+        """Also the request's, by which the server's log says when it was answered."""
+        self.text = text
+        self.status = 0
+        self.data = b""
+
+    def run(self) -> None:
+        body = json.dumps({"input": self.text, "response_format": "pcm", "speed": SLOWLY})
+        headers = {"Content-Type": "application/json", "X-Session": self._session, "X-Request-Id": self.name}
+        self._connection.request("POST", "/v1/audio/speech", body, headers)
+        response: http.client.HTTPResponse = self._connection.getresponse()
+        self.status = response.status
+        self.data = response.read()
+
+
+def test_a_burst_is_answered_whole_and_lets_others_in(laborious: SharedServer) -> None:
+    """The worker stands still until all have asked, so that the order is the front's choice alone."""
+    started = laborious.calm()
+    Asker(started, "before", "Something to be measured by.").run()
+    burst = [Asker(started, "burst", sentence(number)) for number in range(BURST)]
+    other = Asker(started, "other", "And this is for somebody else.")
+    worker = started.child("worker[")
+    worker.suspend()
+    try:
+        for asker in burst:
+            asker.start()
+        started.await_streams(BURST)
+        other.start()
+        started.await_streams(BURST + 1)
+    finally:
+        worker.resume()
+    for asker in [*burst, other]:
+        asker.join()
+    for asker in [*burst, other]:
+        assert asker.status == 200, asker.data
+        assert asker.data == samples_of(asker.text, SLOWLY).astype("<i2").tobytes()
+    for asker in [*burst, other]:
+        started.logs(rf"200 .* {asker.name}$")
+    # Clients on a busy machine don't see the order: their threads run when they can.
+    answered = re.findall(r"200 .* ((?:burst|other)-[0-9a-f]{32})$", "\n".join(started.log), re.MULTILINE)
+    before = answered.index(other.name)
+    assert before < BURST // 2, f"{before} of the burst's sentences went before the other client's"
+
+
+def test_a_machine_without_a_sound_card_says_so(plain: SharedServer) -> None:
+    """`test_metrics` shows that the same server ends with 0."""
+    mute = plain.calm()
+    status, answer = mute.post("/v1/play", {"input": "Hello."})
+    assert (status, answer["error"]["code"]) == (501, "no_sound_card")
+    _, report = mute.get("/status")
+    assert report["player"]["output"] == "" and report["player"]["reason"] in answer["error"]["message"]
+    assert mute.get("/v1/play")[1]["state"] == "idle"

@@ -81,12 +81,7 @@ def test_front_matter_notes_and_back_matter_are_told_apart() -> None:
     toc = nav(link("one.xhtml", "One") + link("two.xhtml", "Two") + link("index.xhtml", "Index"))
     book = read(MadeEpub(documents, toc=toc))
     assert titles(book) == ["One", "Two"]
-    assert [chapter.matter for chapter in book.chapters] == [
-        Matter.FRONT,
-        Matter.BODY,
-        Matter.BODY,
-        Matter.BACK,
-    ]
+    assert [chapter.matter for chapter in book.chapters] == [Matter.FRONT, Matter.BODY, Matter.BODY, Matter.BACK]
 
 
 def test_marks_of_notes_and_page_numbers_are_not_spoken() -> None:

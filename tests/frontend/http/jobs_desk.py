@@ -43,8 +43,5 @@ class Desk:
 async def desk(folder: Path, front: FrontSettings | None = None, **settings: Any) -> AsyncIterator[Desk]:
     told: list[ControlMessage] = []
     made = JobDesk(JobSettings(jobs_dir=folder, **settings), told.append, "http://a", "k")
-    async with (
-        serving(FakeSpeaker(), front, jobs=made) as server,
-        aiohttp.ClientSession(server.url) as session,
-    ):
+    async with serving(FakeSpeaker(), front, jobs=made) as server, aiohttp.ClientSession(server.url) as session:
         yield Desk(session, made, told)

@@ -130,8 +130,7 @@ async def test_a_cut_stream_has_no_clean_end_and_no_encoders_tail(name: str) -> 
 async def test_the_first_bytes_leave_before_the_second_piece_is_there(name: str) -> None:
     gate = asyncio.Event()
     async with asking(
-        FakeSpeaker(vowels(0.1), gate, vowels(0.1)),
-        json={"input": "Hello.", "response_format": name},
+        FakeSpeaker(vowels(0.1), gate, vowels(0.1)), json={"input": "Hello.", "response_format": name}
     ) as response:
         first = await asyncio.wait_for(response.content.readany(), DEFAULT_TIMEOUT)
         assert len(first) > 100
@@ -328,10 +327,7 @@ async def test_the_body_wins(accept: str, fields: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("fields", "content_type"),
-    [
-        ({"stream_format": "sse"}, "text/event-stream"),
-        ({"timestamps": "word", "stream": False}, "application/json"),
-    ],
+    [({"stream_format": "sse"}, "text/event-stream"), ({"timestamps": "word", "stream": False}, "application/json")],
 )
 async def test_an_answer_that_is_no_audio_file_is_not_negotiated(fields: dict[str, Any], content_type: str) -> None:
     response, body = await posted("audio/midi", **fields)

@@ -83,10 +83,7 @@ async def test_the_volume_is_a_factor_on_the_samples(stream: bool) -> None:
 async def test_normalization_options_turn_rules_off() -> None:
     assert (await request_of(input="Hi.", normalization_options={"normalize": False})).rules_off == tuple(RULES)
     some = {"unit_normalization": False, "phone_normalization": False, "url_normalization": True}
-    assert (await request_of(input="Hi.", normalization_options=some)).rules_off == (
-        "phones",
-        "units",
-    )
+    assert (await request_of(input="Hi.", normalization_options=some)).rules_off == ("phones", "units")
     addresses = {"url_normalization": False, "email_normalization": False}
     assert (await request_of(input="Hi.", normalization_options=addresses)).rules_off == ("web_addresses",)
 
@@ -106,10 +103,7 @@ async def test_normalization_options_turn_rules_off() -> None:
         ({"text": "Ho.", "format": "wav", "response_format": "pcm"}, "text, format"),
         ({"lang": "es", "lang_code": "fr"}, "lang_code"),
         (
-            {
-                "markup": "ssml",
-                "input": "<speak><amazon:effect><emphasis>a</emphasis></amazon:effect></speak>",
-            },
+            {"markup": "ssml", "input": "<speak><amazon:effect><emphasis>a</emphasis></amazon:effect></speak>"},
             "ssml.amazon:effect",
         ),
         ({"allow_voice_tags": True, "ssml": True}, None),

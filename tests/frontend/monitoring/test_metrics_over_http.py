@@ -209,10 +209,7 @@ async def test_what_gives_way_to_listeners_is_no_refusal_and_no_error() -> None:
 
 
 async def test_a_cut_stream_is_among_the_errors_and_a_wrong_request_is_not() -> None:
-    async with (
-        serving(FakeSpeaker(speech(100), Broken("gone"))) as server,
-        aiohttp.ClientSession(server.url) as client,
-    ):
+    async with serving(FakeSpeaker(speech(100), Broken("gone"))) as server, aiohttp.ClientSession(server.url) as client:
         assert (await speak(client, text=""))[0] == 400
         with pytest.raises(aiohttp.ClientPayloadError):
             await speak(client)

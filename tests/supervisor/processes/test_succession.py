@@ -22,14 +22,7 @@ from supervisor.processes.lifecycle import SUCCEEDED, Changes
 from supervisor.processes.loop import Loop
 from supervisor.processes.spawning import ProcessSpawner
 from supervisor.processes.standing import ExitCode
-from supervisor.processes.succession import (
-    REHEARSAL_LIMIT,
-    VARIABLE,
-    Inheritance,
-    Predecessors,
-    Update,
-    inherited,
-)
+from supervisor.processes.succession import REHEARSAL_LIMIT, VARIABLE, Inheritance, Predecessors, Update, inherited
 from supervisor.processes.timers import Timers
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.settings.profile import Way, status_of, tuned_settings

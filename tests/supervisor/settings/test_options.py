@@ -119,10 +119,7 @@ def test_a_path_is_a_path() -> None:
     ],
 )
 def test_a_comma_may_be_in_a_providers_option(written: str, options: tuple[str, ...]) -> None:
-    for found in (
-        ask(["--provider-options", written])[1],
-        ask([], {"KOKORO_LIVE_PROVIDER_OPTIONS": written})[1],
-    ):
+    for found in (ask(["--provider-options", written])[1], ask([], {"KOKORO_LIVE_PROVIDER_OPTIONS": written})[1]):
         assert found and found.worker.provider_options == options
 
 

@@ -91,9 +91,7 @@ VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
         ["--api-key-file", _keys(folder, b"a key\n")],
         ["--api-key-file", _keys(folder, b"\xff")],
     ],
-    "processors": lambda _, taken: [
-        ["--worker-cpus", "9999"],
-    ],
+    "processors": lambda _, taken: [["--worker-cpus", "9999"]],
     "shared memory": lambda _, taken: [["--rings", "1000000", "--ring-seconds", "600"]],
 }
 """Arguments that violate each requirement, for a folder and a port that is taken."""

@@ -164,9 +164,7 @@ def test_a_long_list_of_names_is_refused_without_looking_all_up(names: str, monk
     assert len(looked) <= 1
 
 
-def test_names_before_the_first_known_one_cost_no_search(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_names_before_the_first_known_one_cost_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(difflib, "get_close_matches", lambda *_, **__: pytest.fail("nobody reads that message"))
     names = " ".join([f"zz{n}" for n in range(15)] + ["af_bella"])
     text = f'<speak><voice name="{names}">Hello.</voice></speak>'

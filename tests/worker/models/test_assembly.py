@@ -193,9 +193,7 @@ class Child:
 
 
 def test_a_process_killed_in_the_middle_leaves_no_model_and_the_next_one_begins_again(
-    parts: list[Path],
-    site: Path,
-    models: Path,
+    parts: list[Path], site: Path, models: Path
 ) -> None:
     child = Child(site, models, waits=True)
     child.copied()
@@ -208,9 +206,7 @@ def test_a_process_killed_in_the_middle_leaves_no_model_and_the_next_one_begins_
 
 
 def test_of_two_processes_at_once_one_assembles_and_the_other_waits(
-    parts: list[Path],
-    site: Path,
-    models: Path,
+    parts: list[Path], site: Path, models: Path
 ) -> None:
     first = Child(site, models, waits=True)
     first.copied()

@@ -57,10 +57,7 @@ def test_what_is_there_is_not_fetched_and_what_is_corrupt_is_replaced(server: Fi
 
 
 def test_a_cut_connection_is_taken_up_where_it_ended(server: FileServer, watch: Watcher) -> None:
-    server.script += [
-        cut_after(300_000, watch.when(300_000)),
-        cut_after(50_000, watch.when(350_000)),
-    ]
+    server.script += [cut_after(300_000, watch.when(300_000)), cut_after(50_000, watch.when(350_000))]
     get(server, watch)
     assert server.ranges == [None, "bytes=300000-", "bytes=350000-"]
     assert contents(watch.directory) == {NAME: MODEL}

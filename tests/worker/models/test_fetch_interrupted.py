@@ -13,12 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.file_server import (
-    FileServer,
-    pause_after,
-    serve,
-    status,
-)
+from tests.file_server import FileServer, pause_after, serve, status
 from tests.worker.fetching import AT_ONCE, MODEL, NAME, Watcher, contents, get, sha256, table
 from worker.models.assembly import FetchError
 from worker.models.download import FetchProgress, fetch

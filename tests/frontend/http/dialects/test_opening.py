@@ -56,11 +56,7 @@ async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> 
 
 def http_code_of(path: str, body: Any) -> str:
     """The code of an error over HTTP, in the dialect's own form."""
-    schema = {
-        ELEVENLABS: ElevenLabsError,
-        CARTESIA: CartesiaError,
-        DEEPGRAM: DeepgramError,
-    }
+    schema = {ELEVENLABS: ElevenLabsError, CARTESIA: CartesiaError, DEEPGRAM: DeepgramError}
     error = msgspec.convert(body, schema[path])
     if isinstance(error, ElevenLabsError):
         return str(error.detail.status)
