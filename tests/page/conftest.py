@@ -1,4 +1,4 @@
-"""One browser for a file's tests, and a server for all files, whose page it shows."""
+"""One browser and one server for all files, whose page it shows."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.page.visit import Visit, browser
 from tests.system.server import Server, server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     with browser() as started:
         yield started

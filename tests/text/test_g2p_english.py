@@ -109,14 +109,7 @@ def test_an_address_is_read_sign_by_sign(g2p: G2P) -> None:
 
 
 def test_punctuation_stands_where_it_stood(g2p: G2P) -> None:
-    assert spoken(g2p, '"Hello," (he said) — wait... what?!') == [
-        "“həlˈO,”",
-        "(hi",
-        "sˈɛd)",
-        "—",
-        "wˈAt…",
-        "wˌʌt?!",
-    ]
+    assert spoken(g2p, '"Hello," (he said) — wait... what?!') == ["“həlˈO,”", "(hi", "sˈɛd)", "—", "wˈAt…", "wˌʌt?!"]
     assert spoken(g2p, "“Curly” ‘quotes’") == ["“kˈɜɹli”", "kwˈOts"]
 
 
@@ -352,7 +345,7 @@ def _differences(english: English, sentences: Sequence[str]) -> list[tuple[str, 
 
 
 def test_sentences_sound_as_in_misakis_loop(english: English) -> None:
-    assert _differences(english, [*_written()[::3], *_ODD, *_drawn(100)]) == []
+    assert _differences(english, [*_written()[::9], *_ODD, *_drawn(50)]) == []
 
 
 @pytest.mark.slow

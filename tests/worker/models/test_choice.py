@@ -162,6 +162,7 @@ def test_damaged_voices_give_way_to_the_embedded_ones(
     assert f"Going on with the voices in {EMBEDDED}" in caplog.text and "ESPEAK" not in caplog.text
 
 
+@pytest.mark.slow
 def test_the_registrys_model_speaks_in_54_voices(real_model: Path, real_stages: Path) -> None:
     """The real one, whole, from its packages' file on."""
     settings = WorkerSettings(engine="kokoro", model_dir=real_model.parent, cache_dir=real_stages, vocoder="whole")

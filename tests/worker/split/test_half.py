@@ -39,7 +39,8 @@ def run(file: Path, arrays: list[Any]) -> Any:
     return LoadedStage(file, WorkerSettings(), StageTarget()).run(arrays, 1, NOBODY)[0]
 
 
-@pytest.mark.parametrize("half", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("half", [False, True])
 def test_an_int8_model_has_static_windows_in_floats(small_int8: Path, its_stages: Prepared, half: bool) -> None:
     """The float graph of the same weights, run as it was cut, is what they are compared with."""
     file = static_generator(small_int8, its_stages, FRAMES, half)

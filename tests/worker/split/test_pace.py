@@ -111,7 +111,7 @@ def successor(engine, folder):
     return make_engine(folder, threads=1)
 
 
-SPEEDS = [MADE + 0.01, 2.0, 3.0, 4.0]
+SPEEDS = [MADE + 0.01, 4.0]
 
 
 @pytest.mark.parametrize("script", [SCRIPT, SCRIPT * 6], ids=["short", "long"])

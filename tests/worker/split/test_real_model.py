@@ -19,6 +19,9 @@ from worker.split.segments.stage import LoadedStage
 from worker.targets import Assignment, StageTarget
 from worker.voices.kokoro_voices import EMBEDDED
 
+pytestmark = pytest.mark.slow
+"""`make test` hears the file whole, and miniature ones in windows."""
+
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
 SHORTER = "ðə fˈɛɹi lˈivz æt sˈɪks."
 SHORT = "hˌW ɑɹ jˈu?"
@@ -51,11 +54,6 @@ def short(windows):
     return said(windows, SHORT)[1]
 
 
-def slow(*cases):
-    """Parameters of `.ci/run`'s tests."""
-    return [pytest.param(*each, marks=pytest.mark.slow) for each in cases]
-
-
 def test_it_speaks_in_windows_with_word_times(windows, spoken):
     """The file itself gives no durations; the split takes them from inside."""
     blocks, samples = spoken
@@ -67,20 +65,19 @@ def test_it_speaks_in_windows_with_word_times(windows, spoken):
     assert 24_000 < marks[-1][1] < len(samples) < 3 * 24_000
 
 
-@pytest.mark.parametrize("sample", [7_201, *slow((31_234,))])
+@pytest.mark.parametrize("sample", [7_201, 31_234])
 def test_a_resumed_segment_has_the_same_samples(windows, spoken, sample):
     _, samples = spoken
     assert np.array_equal(said(windows, from_sample=sample)[1], samples[sample:])
 
 
-@pytest.mark.slow
 def test_seeds_change_nothing_in_an_export_without_random_nodes(windows, short):
     assert np.array_equal(said(windows, SHORT, seed=99)[1], short)
 
 
 @pytest.mark.parametrize(
     "voice",
-    [(("af_heart", 1.0),), pytest.param((("am_michael", 0.6), ("bf_emma", 0.4)), marks=pytest.mark.slow)],
+    [(("af_heart", 1.0),), (("am_michael", 0.6), ("bf_emma", 0.4))],
     ids=("a voice", "a blend"),
 )
 def test_windows_sound_like_the_whole(windows, whole, voice):
@@ -93,7 +90,7 @@ def test_windows_sound_like_the_whole(windows, whole, voice):
     assert np.abs(made.astype(int)).max() < 32_767
 
 
-@pytest.mark.parametrize(("script", "speed"), [(STOP, 1.0), *slow((SHORT, 1.0), (SHORT, 1.4))])
+@pytest.mark.parametrize(("script", "speed"), [(STOP, 1.0), (SHORT, 1.0), (SHORT, 1.4)])
 def test_a_short_text_without_most_of_its_silence_sounds_like_the_whole(windows, whole, script, speed):
     """Level within 0.2 dB and log-mel distance within 2 dB; only zeros stand for silence."""
     blocks, made = said(windows, script, speed=speed)
@@ -122,12 +119,12 @@ def test_a_short_text_takes_less_of_the_generator(windows, monkeypatch):
     assert 2 * units > 1.5 * frames > 0
 
 
-@pytest.mark.parametrize("sample", [*slow((1,)), 12_345])
+@pytest.mark.parametrize("sample", [1, 12_345])
 def test_a_resumed_short_text_has_the_same_samples(windows, short, sample):
     assert np.array_equal(said(windows, SHORT, from_sample=sample)[1], short[sample:])
 
 
-@pytest.mark.parametrize(("script", "speed"), [(STOP, 0.5), *slow((STOP, 1.0), (STOP, 0.25), (SENTENCE, 0.5))])
+@pytest.mark.parametrize(("script", "speed"), [(STOP, 0.5), (STOP, 1.0), (STOP, 0.25), (SENTENCE, 0.5)])
 def test_no_beginning_is_clipped(windows, script, speed):
     """The first 5 ms are the silence before the sound, however slow: a start inside a sound is heard as a click."""
     blocks = windows.begin(Utterance(script, "en-us", (("af_heart", 1.0),), speed))
@@ -136,7 +133,6 @@ def test_no_beginning_is_clipped(windows, script, speed):
     assert np.abs(beginning.astype(int)).max() < 64
 
 
-@pytest.mark.slow
 def test_half_precision_is_the_same_speech(real_model, real_stages):
     """The windows that CoreML is given, run by the CPU, against the same windows in float32: a sentence 45 dB from it,
     where the int8 file is 20 dB from the same floats."""
