@@ -20,8 +20,11 @@ FILLER = "\ufdd1"
 _UNFILLED = re.compile(f"[^{FILLER}]+")
 _INK = re.compile(r"[^\n]")
 
-_TIME = r"(?:\d{1,2}:)?\d{2}:\d{2}(?:[.,]\d{2,3})?"
+_TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _CUE = re.compile(rf"(?:^\d{{1,6}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
+_BARE_TIMES = re.compile(r"^\[?(?:\d{1,2}:)?\d{1,2}:\d{2}\]?$\n?", re.MULTILINE)
+"""Time on a line of its own: a transcript's, if the first one is a few seconds after the beginning."""
+_FROM_ZERO = re.compile(r"\[?(?:0?0:)?0?0:\d{2}\b")
 _CAPTIONS = re.compile(r"\AWEBVTT[^\n]*+\n*|^(?:NOTE|STYLE)\b[^\n]*+$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[-–] (?=\S)|</?(?:[vciub]|lang|ruby)\b[^<>\n]{0,80}>", re.MULTILINE)
 _BREAK = re.compile(r"\n+")
@@ -101,7 +104,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊ�
 _NEEDED = re.compile(
     r'^[ \t]*File "|^[ \t]*at [\w.$<>/ ]{1,200}\('
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
-    r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<",
+    r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<|\A\[?0?0:",
     re.MULTILINE | re.IGNORECASE,
 )
 _PLAIN_NICKS = frozenset(
@@ -117,6 +120,8 @@ def cleared(text: str) -> str:
     text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
     if len(_FRAMES.findall(text)) >= _FEWEST_FRAMES:
         text = _FRAMES.sub(_blank, text)
+    if _FROM_ZERO.match(text) and len(_BARE_TIMES.findall(text)) > 2:
+        text = _BREAK.sub(lambda match: " " * len(match[0]), _BARE_TIMES.sub(_blank, text))
     if "-->" in text:
         text = _without_times(text)
     if '"' in text and ("{" in text or "[" in text):

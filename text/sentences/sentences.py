@@ -38,7 +38,9 @@ _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
-_LABEL = re.compile(r"[A-Za-z]\d")
+_LABEL = re.compile(r"\. (?:[A-Za-z]\d|[B-HJ-Z](?!\w)|[A-Z]{2,3} \d)")
+_JOINED_UNIT = re.compile(r"\d(?:[\d.,/]|[½¼¾])*-[a-z]{1,4}")
+"""Number and unit that describe what follows: a 65-in. OLED."""
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
 _BEFORE_LETTERS = frozenset(("vitamin", "plan", "grade", "type", "hepatitis", "option", "team", "ave.", "avenue"))
@@ -176,7 +178,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if (
         following[0].isdecimal()
         or _ROMAN.fullmatch(following)
-        or _LABEL.match(following)
+        or _LABEL.match(stretch, stop)
         or (len(following) == 1 and language != "en")
     ):
         numbered = abbreviations.before_number(word.rpartition(".-")[2] or word, language)
@@ -201,7 +203,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True
     is_name = abbreviations.before_name(word, language, after_number)
-    is_name |= goes_on and lower in abbreviations.SELDOM_LAST
+    is_name |= (goes_on and lower in abbreviations.SELDOM_LAST) or _JOINED_UNIT.fullmatch(word) is not None
     is_initial = len(word) == 1 and word.isupper() and before.lower() not in _BEFORE_LETTERS
     is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"
     if is_name or is_initial or _DOTTED.fullmatch(word):

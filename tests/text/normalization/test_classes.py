@@ -159,17 +159,13 @@ def test_two_numbers_with_a_slash_are_a_date_a_score_or_a_fraction_by_their_word
         assert " out of " not in said(f"About {above}/{below} of them left.")
 
 
-def read(text: str) -> str:
-    return normalize(text, "en-us", SETTINGS)
-
-
 def test_a_range_whose_unit_stands_at_both_ends_is_read_as_one_whose_unit_stands_once() -> None:
     units = [unit for unit in table("en", "units")["units"] if unit.isalpha() and len(unit) > 1]
-    both = {unit: read(f"It takes 15{unit}-20{unit} of it.") for unit in units}
-    once = {unit: read(f"It takes 15-20{unit} of it.") for unit in units}
+    both = {unit: said(f"It takes 15{unit}-20{unit} of it.") for unit in units}
+    once = {unit: said(f"It takes 15-20{unit} of it.") for unit in units}
     differ = {unit for unit in units if not any(map(str.isdecimal, once[unit])) and both[unit] != once[unit]}
     assert differ == set()
-    assert sum(not any(map(str.isdecimal, said)) for said in once.values()) > 100
+    assert sum(not any(map(str.isdecimal, words)) for words in once.values()) > 100
 
 
 @pytest.mark.parametrize("form", ["€{},{:02}", "{},{:02} €", "€{:,},{:02}", "EUR {},{:02}"])
@@ -179,7 +175,7 @@ def test_an_amount_with_a_comma_before_its_hundredths_is_read_as_one_with_a_poin
         whole, hundredths = drawn.randint(2, 9_999), drawn.randint(11, 99)
         written = form.format(whole, hundredths) if "{:,}" not in form else f"€{whole:,}".replace(",", ".")
         written = written if "{:,}" not in form else f"{written},{hundredths}"
-        assert read(f"It costs {written} here.") == read(f"It costs €{whole:,}.{hundredths} here.")
+        assert said(f"It costs {written} here.") == said(f"It costs €{whole:,}.{hundredths} here.")
 
 
 def test_days_and_months_at_both_ends_of_a_span_are_dates_and_parts_of_a_measure_are_not() -> None:
@@ -188,9 +184,9 @@ def test_days_and_months_at_both_ends_of_a_span_are_dates_and_parts_of_a_measure
         for _ in range(50):
             first, last = drawn.sample(range(1, 13), 2)
             day, other = drawn.randint(17, 28), drawn.randint(17, 28)
-            said = read(f"We are away {first:02}/{day}/26 to {last:02}/{other}/26.")
-            assert read(f"We are away {first}/{day}{joint}{last}/{other}.") == said.replace(", twenty twenty-six", "")
-    assert read("Use 1/2 to 3/4 cup.") == "Use one half to three quarters of a cup."
+            dated = said(f"We are away {first:02}/{day}/26 to {last:02}/{other}/26.")
+            assert said(f"We are away {first}/{day}{joint}{last}/{other}.") == dated.replace(", twenty twenty-six", "")
+    assert said("Use 1/2 to 3/4 cup.") == "Use one half to three quarters of a cup."
 
 
 def test_a_part_of_a_year_is_read_with_its_year() -> None:
@@ -271,3 +267,69 @@ def misread(language: str, seed: int, count: int) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_number_is_said_whatever_is_glued_to_it(language: str, seed: int, count: int) -> None:
     assert misread(language, seed, count) == []
+
+
+UNITS = table("en", "units")["units"]
+NAMED = {symbol: name if isinstance(name, str) else name[0] for symbol, name in UNITS.items() if symbol.isalpha()}
+STATES = table("en", "addresses")["states"]
+SHORT_STATES = table("en", "addresses")["stopped_states"]
+
+
+def test_a_unit_after_per_is_its_name_in_the_singular() -> None:
+    wrong = {
+        unit for unit, name in NAMED.items() if len(unit) > 1 and f"per {name} " not in said(f"It is 5 per {unit} now.")
+    }
+    assert wrong == set()
+
+
+def test_a_unit_that_a_hyphen_joins_describes_what_follows_its_full_stop() -> None:
+    for unit in table("en", "units")["cues"]["stopped"].split():
+        heard = said(f"It is a 65-{unit}. OLED.")
+        assert heard.startswith("It is a sixty-five ") and "." not in heard[:-1] and "\n" not in heard, heard
+
+
+@pytest.mark.parametrize("sign", ["·", "•", "|", "/"])
+def test_a_spaced_sign_between_parts_of_a_line_is_a_pause(sign: str) -> None:
+    parts = ("Lesson 4", "Rated PG", "3 apples left", "Free")
+    assert said(f" {sign} ".join(parts)) == ", ".join(parts)
+
+
+def test_a_state_is_read_after_its_party_and_its_town() -> None:
+    for short, name in STATES.items():
+        assert said(f"Ed Lee (D-{short}) won.") == f"Ed Lee (Democrat of {name}) won."
+    for short, name in SHORT_STATES.items():
+        assert said(f"Ed Lee (R-{short}.) won.") == f"Ed Lee (Republican of {name}) won."
+        assert said(f"He left Salem, {short}., then.") == f"He left Salem, {name}, then."
+
+
+def test_a_long_number_after_its_sign_or_word_is_said_digit_by_digit() -> None:
+    drawn = random.Random(7)
+    for before, length in product(("#", "no. ", "number "), range(6, 13)):
+        code = str(drawn.randrange(10 ** (length - 1), 10**length))
+        words = " ".join(num2words(int(digit)) for digit in code)
+        assert said(f"See {before}{code} now.") == f"See number {words} now."
+
+
+def test_what_an_amount_is_paid_for_is_read_in_full() -> None:
+    periods = table("en", "currencies")["periods"]
+    for short in table("en", "currencies")["cues"]["rates"].split():
+        assert {said(f"It is £850{gap}{short}.") for gap in ("", " ")} == {
+            f"It is eight hundred fifty pounds per {periods[short]}."
+        }
+
+
+def test_a_bare_hour_before_a_time_is_one_too() -> None:
+    for first, last in product(range(1, 13), range(1, 13)):
+        assert said(f"Open {first}-{last}:30.") == f"Open {num2words(first)} to {num2words(last)} thirty."
+
+
+def test_a_relation_glued_to_its_words_is_read() -> None:
+    for sign, words in (("<", "is less than"), (">", "is greater than"), ("≤", "is less than or equal to")):
+        for name, number in product(("P", "eGFR", "age"), ("60", "0.05", ".05")):
+            assert said(f"({name}{sign}{number})").startswith(f"({name} {words} "), sign
+
+
+def test_the_part_of_a_standard_is_no_range() -> None:
+    for name in table("en", "numerals")["cues"]["standards"].upper().split():
+        assert said(f"See {name} 639-1.") == f"See {name} six hundred thirty-nine dash one."
+        assert said(f"See {name} 100-400.") == f"See {name} one hundred to four hundred."

@@ -155,6 +155,8 @@ CASES = [
         "1\n00:00:01,000 --> 00:00:04,000\nHello there,\n\n2\n00:00:05,000 --> 00:00:07,500\nmy\nfriend.",
         "Hello there, my friend.",
     ),
+    ("0:00\nso today\n0:04\nwe bake\n1:02:11\na cake", "so today we bake a cake"),
+    ("[00:00]\nHello\n[00:05]\nall.\n[00:09]\nBye.", "Hello all. | Bye."),
     ("WEBVTT\n\n00:01.000 --> 00:04.000 line:1\n<v Ann>Come <i>in</i>.", "Come in."),
     ("[b]Bold[/b] and [url=https://example.com]a link[/url].", "Bold and a link."),
     ("'''Paris''' is the [[capital city|capital]] of [[France]].{{cn}}", "Paris is the capital of France."),
@@ -183,6 +185,7 @@ def test_layout_is_left_out(text: str, expected: str) -> None:
         "A --> B means that A implies B.",
         "[b] is a bracket",
         "x_1 and (x, y) and f(x) are here.",
+        "9:00\nBreakfast\n10:00\nTalk\n12:00\nLunch",
     ],
 )
 def test_text_that_only_looks_like_layout_stays(text: str) -> None:

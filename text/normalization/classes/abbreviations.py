@@ -165,6 +165,7 @@ class Abbreviations:
             return ""
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
         roman = stop and number.gap and number.text.isupper() and ROMAN.issuperset(number.text)
+        mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and line[after + 1].kind == "d")
         if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
@@ -175,6 +176,7 @@ class Abbreviations:
         token, following = line[place], line[after]
         if token.fold == "v":
             named = following.text[:1].isupper() or (line.small and following.fold not in self._small)
+            stop = stop or (line[place - 1].text[:1].isupper() and len(line[place - 1].text) > 1 and token.gap)
             versus = stop and token.text == "v" and following.gap and named and token.gap
             return "versus" if versus and place else ""
         if token.fold == "co":

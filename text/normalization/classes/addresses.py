@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
 _NTH = frozenset(("st", "nd", "rd", "th"))
@@ -32,9 +32,9 @@ class State:
 
 
 class Addresses:
-    """Parser for one language's table (`addresses.toml`)."""
+    """Parser for one language's table (`addresses.toml`), and abbreviations among which states' names are."""
 
-    def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, table: Mapping[str, Mapping[str, str]], abbreviated: Mapping[str, str]) -> None:
         cues = {name: word_list(listed) for name, listed in table["cues"].items()}
         self._full, self._before_place, self._small = cues["streets"], cues["before_place"], cues["small"]
         self._sure = cues["small_streets"]
@@ -43,7 +43,12 @@ class Addresses:
         self._names = {written.casefold(): full for written, full in table["names"].items()}
         self._ways = {written.casefold(): full for written, full in table["ways"].items()}
         self._states = {written.casefold(): full for written, full in table["states"].items()}
+        names = frozenset(self._states.values())
+        stopped = {each: full for each, full in abbreviated.items() if full in names} | dict(table["stopped_states"])
+        self._stopped = {written.casefold(): full for written, full in stopped.items()}
+        self._parties = table["parties"]
         self.states = frozenset(self._states)
+        self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties)))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         house, after, flat = line[place].text, place + 1, ""
@@ -104,11 +109,30 @@ class Addresses:
         return name, after + line.has(after, ".", glued=True)
 
     def state(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """State after a place: Austin, TX; Dallas TX 75201."""
+        """State after a place or a party: Austin, TX; Dallas TX 75201; Topeka, Kan.; (R-Neb.)."""
         token, after = line[place], place + 1
+        party = self._parties.get(token.text, "") if line.has(place + 1, DASHES, glued=True) else ""
+        if party and not (line[place + 2].gap or token.gap) and line[place - 1].text == "(":
+            token, after = line[place + 2], place + 3
+            name = self._states.get(token.fold, "") if token.text.isupper() else self._stopped.get(token.fold, "")
+            if name and token.text[0].isupper():
+                end = after + line.has(after, ".", glued=True)
+                yield Classed(place, end, State(f"{party} of {name}", "", ""), 0.2)
+            return
         comma = line.has(place - 1, ",", glued=True)
         town = line[place - 1 - comma]
         if not token.gap or town.kind != "w" or not (token.text.isupper() or line.small or token.text.istitle()):
+            return
+        stopped = comma and town.text.istitle() and token.text.istitle() and line.has(after, ".", glued=True)
+        if stopped and (name := self._stopped.get(token.fold, "")):
+            yield Classed(place, after + (not line.closing(after)), State(name, "", ""), _COST)
+        if token.fold not in self._states:
+            return
+        canadian = line.tokens[after : after + 3]
+        if "".join(t.kind for t in canadian) == "wdw" and all(
+            len(t.text) == 1 and t.text == t.text.upper() for t in canadian
+        ):
+            yield Classed(place, after, State(self._states[token.fold], "", ""), _COST)
             return
         after += line.has(after, ",", glued=True) and line[after + 1].kind == "d" and len(line[after + 1].text) == 5
         zipped = line[after].kind == "d" and len(line[after].text) == 5 and line[after].gap

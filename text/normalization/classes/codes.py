@@ -62,6 +62,10 @@ class Codes:
         for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
             before -= line[before].fold != "" and line[before].fold in skipped
         named = line[before].fold in self._codes or line[before + 1].fold in self._codes
+        numbered = line[place - 1].fold == "number" or (
+            line[place - 1].text in (".", ":") and line[place - 2].fold == "no"
+        )
+        named = named or (numbered and len(token.text) > 5)
         if named or (len(token.text) == 4 and self._ends_so(line, place)):
             yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.fields import Clock, Date, DateSpan, MonthSpan, Weekday
+from text.normalization.classes.fields import (
+    Clock,
+    Date,
+    DateSpan,
+    MonthSpan,
+    Weekday,
+    full_year,
+    ordered_date,
+    valid_date,
+)
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
@@ -136,6 +144,10 @@ class Dates:
 
     def _year(self, line: Tokens, place: int) -> tuple[int, int]:
         """Year after a date, and the place after it."""
+        short = line[place + 1]
+        apostrophe = line.has(place, "'’") and line[place].gap and not (short.gap or self._plain)
+        if apostrophe and short.kind == "d" and len(short.text) == 2 and line.ends(place + 2):
+            return full_year(short.text), place + 2  # '24
         start = place + (line.has(place, ",", glued=True) or line.has(place, self._cues["of_year"]))
         year = line.number(start, 1000, 2999, 4)
         if year is None or not line[start].gap or not line.ends(start + 1):
@@ -151,7 +163,7 @@ class Dates:
         token = line[place + 1]
         if token.kind != "d" or len(token.text) not in (2, 4):
             return 0, place
-        return _full_year(token.text), place + 2
+        return full_year(token.text), place + 2
 
     def _month_first(self, line: Tokens, place: int) -> Iterator[Classed]:
         month, after = self._month(line, place)
@@ -177,6 +189,9 @@ class Dates:
                     yield Classed(place, with_year, Date(year, month, day, last), _COST)
                 yield Classed(place, end, Date(0, month, day, last), _COST)
         comma = line.has(after, ",", glued=True)
+        year, end = (0, after) if comma else self._year(line, after)
+        if year and line.has(after, "'’"):
+            yield Classed(place, end, Date(year, month), _COST)
         year = line.number(after + comma, 1100, 2099, 4) or 0
         if year and line[after + comma].gap and line.ends(after + comma + 1) and cued | comma | (year > 1900):
             yield Classed(place, after + comma + 1, Date(year, month), _COST)
@@ -236,25 +251,31 @@ class Dates:
             return
         numbers = [int(part) for part in parts]
         ahead = british or self._plain or line[place + 1].text != sign
+        ahead = ahead or "dd" in (line[place - 6].fold, line[place - 7].fold)  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
-            if date := _valid(numbers[0], numbers[1], numbers[2]):
+            if date := valid_date(numbers[0], numbers[1], numbers[2]):
                 yield from self._with_time(line, place, after, replace(date, day_first=british))
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".") or line.cued(place, cues)
-            day_first, year = ahead or sign == ".", _full_year(parts[2])
+            day_first, year = ahead or sign == ".", full_year(parts[2])
             orders = (day_first, not day_first)
-            date = next(filter(None, (_ordered(year, numbers[0], numbers[1], order) for order in orders)), None)
+            date = next(filter(None, (ordered_date(year, numbers[0], numbers[1], order) for order in orders)), None)
             if date and sure and not chained:
                 yield Classed(place, after, replace(date, day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
-            date = _ordered(2000, numbers[0], numbers[1], ahead)
+            date = ordered_date(2000, numbers[0], numbers[1], ahead)
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
-        elif widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100 and _is_month_of(*numbers):
+        elif (
+            widths == [4, 2]
+            and sign == "-"
+            and 1900 <= numbers[0] < 2100  # 2003-04 may be two years
+            and 0 < numbers[1] <= min(12, numbers[0] % 100)
+        ):
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
@@ -272,13 +293,22 @@ class Dates:
             follows = line.has(after, cues["after_dates"]) and line[after].gap
             announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
             return _COST if zero or weekday or follows or spanned or announced else 0
-        cued = line.cued(place, cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
-        cued = cued or (line.has(place - 1, ("of",)) and line.has(place - 2, cues["of_date"]))
+        cued = self._announced(line, place, padded) or (
+            line.has(place - 1, cues["other_date"])
+            and line[(before := place - 4 - line.has(place - 2, ",")) + 1].text == "/"
+            and line[before].kind == "d"
+            and self._announced(line, before, padded)
+        )  # due 9/27, not 10/4
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:
             return 0.5 - 0.1 * cued
         guessed = self._is_guessed(line, place, int(parts[0]), int(parts[1]), padded, spanned)
         return 0.5 - 0.15 * spanned if guessed else 0
+
+    def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
+        cues = self._cues
+        cued = line.cued(place, cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
+        return cued or (line.has(place - 1, ("of",)) and line.has(place - 2, cues["of_date"]))
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""
@@ -362,6 +392,7 @@ class Dates:
         stopped = titled and place > 0 and stop > place + 1
         near = near or stopped or (titled and line.last(place) and line[place - 1].text.isupper())
         near = near or (titled and alone and line.has(place - 1, self._cues["before_day"]))
+        near = near or (titled and not line.has(place - 1, ("the",)) and line.short_days(self._days, self._full))
         if line[place].fold in self._cues["sure_days"] or near:
             yield Classed(place, stop, Weekday(day), _COST)
             return
@@ -370,25 +401,3 @@ class Dates:
         token = line[following]
         if (token.gap and token.kind in ("d", "m")) or token.fold in self._months:
             yield Classed(place, stop, Weekday(day), _COST)
-
-
-def _full_year(written: str) -> int:
-    year = int(written)
-    return year if len(written) == 4 else year + (2000 if year < 40 else 1900)
-
-
-def _is_month_of(year: int, month: int) -> bool:
-    """True for 2023-11; 2003-04 may be a span of years."""
-    return 0 < month <= min(12, year % 100)
-
-
-def _valid(year: int, month: int, day: int) -> Date | None:
-    try:
-        datetime.date(year, month, day)
-    except ValueError:
-        return None
-    return Date(year, month, day)
-
-
-def _ordered(year: int, first: int, second: int, day_first: bool) -> Date | None:
-    return _valid(year, second, first) if day_first else _valid(year, first, second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from text.normalization.classes.numbers import Written
@@ -124,6 +125,26 @@ class Date:
     """Article as it is written; none if the text has none."""
     time: Clock | None = None
     utc: bool = False
+
+
+def full_year(written: str) -> int:
+    """Year of four digits, or of the two that stand for one between 1940 and 2039."""
+    year = int(written)
+    return year if len(written) == 4 else year + (2000 if year < 40 else 1900)
+
+
+def valid_date(year: int, month: int, day: int) -> Date | None:
+    """Date of a day that the calendar has; None for any other."""
+    try:
+        datetime.date(year, month, day)
+    except ValueError:
+        return None
+    return Date(year, month, day)
+
+
+def ordered_date(year: int, first: int, second: int, day_first: bool) -> Date | None:
+    """Date of two numbers in either order; None if the calendar has no such day."""
+    return valid_date(year, second, first) if day_first else valid_date(year, first, second)
 
 
 @dataclass(frozen=True, slots=True)

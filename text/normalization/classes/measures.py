@@ -25,6 +25,8 @@ _FEET, _INCHES = frozenset("'’′"), frozenset('"″')
 _CURRENCY = frozenset("$£€")
 _PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "hrs", "s"))
 """Units of which a measure has several in its denominator: 250 mg/5 mL."""
+_SINGLE = frozenset("LlsgdhmK")
+"""Units of one letter after "per"."""
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
 _LONGEST_MATCH = 130
@@ -63,7 +65,7 @@ class Measures:
         self._symbols = frozenset(units)
         self._units, self._pers = self._index(units), self._index([*units, *pers])
         alone = (start for start in self._units if start.isalpha()) if plain else ()
-        self.parser = Parser(SIGNS.union(alone) if plain else frozenset(("-", "−", ".")), self.parse)
+        self.parser = Parser(SIGNS.union(alone) if plain else frozenset(("-", "−", ".", "per")), self.parse)
 
     def _index(self, units: Iterable[str]) -> dict[str, _Symbols]:
         found: dict[str, _Symbols] = defaultdict(list)
@@ -113,8 +115,14 @@ class Measures:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first = self.number(line, place)
-        if first is None:
+        if line[place].fold == "per":
+            per, end = self._find(line, place + 1, self._pers)
+            if per.startswith(line[place + 1].text) and (len(per) > 1 or per in _SINGLE):
+                power, end = self.power(line, end)
+                yield Classed(place, end, Measure(Written(""), "", per=per, per_power=power), 0.4)
+        elif first is None:
             yield from self._alone(line, place)
+        if first is None:
             return
         after = first.after
         yield from self._measure(line, place, after, first)
@@ -259,7 +267,7 @@ class Measures:
         if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":"):
             end += not after_stop.gap
         elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
-            end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted
+            end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted or gap == "-"
         described = self.describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
         packed = (
@@ -288,7 +296,8 @@ class Measures:
             per, end = self.unit(line, number.after)
             if per[:1].isalpha() and per != self.unit(line, place - 1)[0] and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end
-        if self.plain and token.text.islower() and len(token.text) > 2:
+        plural = token.text[-1:] == "s" and not self.plain
+        if token.text.islower() and len(token.text) > 2 and not plural and line[place + 2].text != "/":
             return token.text, "", "", place + 2
         return "", "", "", place
 
@@ -317,6 +326,8 @@ class Measures:
             return False
         if symbol == "s" and len(first.number) == 3 and not line.folds.isdisjoint(cues["statuses"]):
             return False
+        if symbol == "s" and not gap and len(first.whole) == 3 and line[place - 1].kind == "d":
+            return False  # 73 787s
         if symbol == "A" and cues["amps"] and line.folds.isdisjoint(cues["amps"]):
             return False
         if symbol in cues["only_apart"] and gap != " ":

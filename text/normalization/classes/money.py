@@ -26,6 +26,7 @@ class Amounts:
         self._full = frozenset(magnitudes.values())
         cues: dict[str, str] = dict(table["cues"])  # type: ignore[call-overload]
         self._singular, self._per = word_list(cues["singular"]), word_list(cues["per"])
+        self._rates = word_list(cues["rates"])
         self._articles, self._no_noun = word_list(cues["articles"]), word_list(cues["no_noun"])
         self._cents = {"c": "¢", "¢": "¢"}
         starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
@@ -129,6 +130,8 @@ class Amounts:
 
     def _period(self, line: Tokens, place: int) -> tuple[str, int]:
         per = line[place + 1]
+        if line[place].text in self._rates and line.ends(place + 1):
+            return line[place].text, place + 1
         if not line.has(place, "/", glued=True) or per.gap or per.kind != "w":
             return "", place
         end = place + 2
@@ -145,7 +148,7 @@ class Amounts:
         if not noun.gap or noun.kind != "w" or noun.fold in self._no_noun or not line[place].gap:
             return False
         possessive = line[place - 1].fold == "s" and line[place - 2].text in ("'", "’")
-        return possessive or line[place - 1].fold in self._articles
+        return possessive or line[place - 1].kind == "d" or line[place - 1].fold in self._articles
 
 
 def _written_amount(line: Tokens, place: int) -> tuple[str, int]:

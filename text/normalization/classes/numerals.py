@@ -23,6 +23,8 @@ _OPERATORS = frozenset("=+*×÷")
 _MOST_PARTS = 8
 _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
+_LEAST_CODE = 6
+"""Digits from which a number after # is a code."""
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
 
@@ -95,7 +97,7 @@ class NumberForms:
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         cues = {name: word_list(listed) for name, listed in table["cues"].items()}
         self._scored, self._scored_after, self._odds = cues["scored"], cues["scored_after"], cues["odds"]
-        self._many = cues["many"]
+        self._many, self._standards = cues["many"], cues["standards"]
         self._measured = cues["measured"]
         self._magnitudes = dict(table["magnitudes"])
         self._joints, self._slash_joints = table["joints"], table["slash_joints"]
@@ -161,7 +163,12 @@ class NumberForms:
         if "." not in score or not line.has(after, "/", glued=True) or line[after + 1].gap:
             return
         most, end = written_number(line, after + 1)
-        if most in ("4", "4.0", "5", "5.0", "10", "100") and float(score) <= float(most) and line.ends(end):
+        if (
+            most[:1] not in ("", "0", ".")
+            and 2 < float(most) <= _PERCENT
+            and float(score) <= float(most)
+            and line.ends(end)
+        ):
             yield Classed(place, end, Pair(score, most, "out of"), _COST)
 
     def _parts(self, line: Tokens, place: int) -> tuple[int, int, int]:
@@ -276,6 +283,7 @@ class NumberForms:
         else:
             before = line[place - 1 - (line[place - 1].text == ".")].fold
             joint = "" if first == last else "dash" if padded and last.isdecimal() else self._joints.get(before, "to")
+            joint = "dash" if before in self._standards and other < value and not spaced else joint
         lower, upper = f"{'-' * minus}{first}", f"{'-' * minus_last}{last}"
         yield Classed(place, end, Span(lower, upper, joint), _COST)
 
@@ -283,13 +291,14 @@ class NumberForms:
         token = line[place]
         if token.text == "#":
             counted = line[place + 1]
-            if counted.kind != "d" or counted.gap or len(counted.text) > 9:
+            if counted.kind != "d" or counted.gap:
                 return
             after = place + 3 + line.has(place + 3, "#", glued=True)
             if line.dash(place + 2) and line[after].kind == "d":
                 yield Classed(place, after + 1, Span(counted.text, line[after].text, before="numbers"), _COST - 0.1)
             if line.ends(place + 2):
-                yield Classed(place, place + 2, Number(counted.text, "number "), _COST)
+                one_by_one = len(counted.text) >= _LEAST_CODE
+                yield Classed(place, place + 2, Number(counted.text, "number ", one_by_one=one_by_one), _COST)
             return
         minus, start = signed(line, place)
         if line[start].kind == "d" and len(line[start].text) > LONGEST:
@@ -342,9 +351,11 @@ class NumberForms:
         counted = line.has(after + 1 + (following.text == "+"), self._many)
         if token.fold in ("m", "b") and counted:
             magnitude, cost = "million" if token.fold == "m" else "billion", 0.3  # less than a measure
-        if token.text == "B" and len(line[place - 1].text) > 3 and line[place - 1].text.istitle() and len(number) < 3:
-            return  # Session 2B
-        if not magnitude or token.gap or (not line.ends(after + 1) and following.text != "-"):
+        label = line[place - 1 - (line[place - 1].text == ":")].text
+        if token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3:
+            return  # Session 2B, Grade: 7B
+        sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
+        if not magnitude or sexes or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
         named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()
         if not last and number in named and not counted and following.text != "+":
@@ -411,9 +422,11 @@ class Versions:
         """Stage of a version before its release (rc1, -beta.2), its number, and the place after them."""
         start = place + (line[place].text in ("-", ".") and not line[place].gap)
         token = line[start]
+        after = start + 1
+        if start == place and len(token.text) == 1 and token.kind == "w" and not token.gap and line[after].kind != "d":
+            return token.text.upper(), "", after  # OpenSSL 1.0.2k
         if token.gap or token.fold not in self._stages:
             return "", "", place
-        after = start + 1
         dotted = line[after].text in ("-", ".") and not line[after].gap and line[after + 1].kind == "d"
         after += dotted and not line[after + 1].gap
         if line[after].kind == "d" and not line[after].gap:

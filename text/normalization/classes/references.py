@@ -196,6 +196,8 @@ class LabelledNumbers:
             number = line[start + 2]  # Appendix B-1
             joined = number.kind == "d" and not (after.gap or number.gap)
             label, end = f"{token.text}{number.text}" if joined and len(number.text) < 4 else "", start + 3
+        elif first and line[start - 1].text == "." and _is_letter(line, start):
+            label, end = token.text, start + 1
         elif token.kind == "d" and len(token.text) < 5:
             label, end = token.text, start + 1
             letters = "abcdef" if not small else "abcdefghijklmnopqrstuvwxyz"
@@ -209,6 +211,13 @@ class LabelledNumbers:
             return (label, end + 1) if line.has(end, ")", glued=True) else ("", place)
         ends = line.ends(end) or line.dash(end)
         return (label, end) if label and ends else ("", place)
+
+
+def _is_letter(line: Tokens, place: int) -> bool:
+    """True for a capital that is a label by itself: App. C; not for the words A and I."""
+    token = line[place]
+    word = token.text == "I" or (token.text == "A" and line[place + 1].kind == "w")
+    return len(token.text) == 1 and token.text.isupper() and not (word or line.shouted)
 
 
 @dataclass(frozen=True, slots=True)

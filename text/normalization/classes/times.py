@@ -101,7 +101,9 @@ class Times:
         last, end, last_colon = self._clock(line, after + 1) if line.dash(after) else (None, after, False)
         if last:
             halves = clock.half or last.half
-            opening = colon and (self._hours or (not last_colon and last.form == "bare" and 0 < last.hours < 13))
+            alone = token.gap or line[place - 1].text == "("
+            bare = last if colon and not last_colon else clock if last_colon and alone and not self._hours else None
+            opening = (colon and self._hours) or (bare and bare.form == "bare" and 0 < bare.hours < 13)
             opening = opening or (self._hours and clock.form == "bare" and last_colon and last.hours > clock.hours)
             ended = last.named and (last.minutes or colon)
             pointed = self._hours and clock.form == last.form == "point" and last.hours > clock.hours
@@ -162,7 +164,8 @@ class Durations:
         )
         race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
         cued = cued or race or line.has(after, self._races)
-        cued = cued or (len(numbers) > 2 and len(line[place].text) == 1)  # 1:14:52, which isn't 01:14:52
+        one = len(line[place].text) == 1 or (not numbers[0] and place < 2)  # 1:14:52, which isn't 01:14:52; [00:01:15]
+        cued = cued or (len(numbers) > 2 and one)
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
         fraction, after = _fraction(line, after)

@@ -159,6 +159,11 @@ class Tokens:
         """True if no word has a capital."""
         return all(token.text.islower() for token in self.tokens if token.kind == "w")
 
+    def short_days(self, days: Container[str], full: Container[str]) -> bool:
+        """True for a span of weekdays' short names (Mon–Sat), beside which Sun is one too."""
+        near = (place for place, token in enumerate(self.tokens) if token.fold in days and token.fold not in full)
+        return any(self.dash(place + 1) and self.has(place + 2, days) for place in near)
+
     @cached_property
     def inches_at(self) -> frozenset[int]:
         """Places of double quotes after numbers that close no quotation: 27" monitor."""

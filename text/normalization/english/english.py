@@ -30,7 +30,7 @@ from text.normalization.draft import END, MASK, NUMBER_START, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
-from text.sentences.abbreviations import BOOKS, PARTS, PLACES
+from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
 _CUES = {name: word_list(listed) for name, listed in _CALENDAR["cues"].items()}
@@ -53,19 +53,19 @@ _CODES = Codes(_REFERENCES)
 _LISTS = {name: word_list(listed.casefold()) for name, listed in _REFERENCES.items()}
 _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
-_ADDRESSES = Addresses(table("en", "addresses"))
+_ADDRESSES = Addresses(table("en", "addresses"), ANYWHERE)
 _FIGURES = table("en", "numerals")
 _NUMBERED = NumberForms(_FIGURES)
 _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\|")
-"""A letter that may begin an abbreviation or a form of letters: e.g., c/o, M-F."""
+_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.")
+"""A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
     {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
-    _ADDRESSES.states - {"in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
+    _ADDRESSES.words - {"d", "r", "i", "in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
     _INITIALISMS.words,
     {word for word in _FORMS.parser.words if len(word) > 1},
 )
@@ -93,7 +93,7 @@ CLASSES = Classes(
         ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
         ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
         ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
-        ("addresses", Parser(_ADDRESSES.states, _ADDRESSES.state, numbers=False)),
+        ("addresses", Parser(_ADDRESSES.words, _ADDRESSES.state, numbers=False)),
         ("phones", _PHONES.parser),
         ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
         ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),

@@ -21,7 +21,7 @@ _OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
-    rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
+    rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠!×÷±]))"
     rf"(?P<sign>==|!=|<=|>=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
     rf"(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
 )
@@ -30,12 +30,12 @@ _FORMULA_SIGN = re.compile(
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[^\W\d_]{3}")
-_PAUSES = frozenset("-–/")
-"""Signs between words or numbers that are a pause outside formulas: PO 88213 - 40 units."""
+_PAUSES = frozenset("-–/·")
+"""Signs between words or numbers that are a pause outside formulas: PO 88213 - 40 units, Lesson 4 · 7 min."""
 _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆])(?=[\d(−{MASK}-])"
     rf"|(?<=[\d)])(?P<minus>[-+])(?= \d[^a-zA-Z]*(?:=|{MASK}))"
-    rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
+    rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=|[<>])(?=[-−\d{MASK}])"
     r"|(?<=\b[a-zα-ω])(?P<equals>=|[<>](?=\d))(?=[a-z]\b|\d)"
 )
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
@@ -61,7 +61,7 @@ _PER = re.compile(
 )
 _SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
-_CHOICE = re.compile(r" / (?=\S)")
+_CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
@@ -105,6 +105,7 @@ def math(draft: Draft) -> None:
         draft.replace(_PER, lambda match: f" per {_PERIODS.get(match['period'], match['period'])}")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
+    if draft.has("/·•|"):
         draft.replace(_CHOICE, lambda match: ", ")
     if draft.has(_SIGNS):
         draft.replace(_SIGN, _sign)

@@ -74,7 +74,8 @@ def said(fields: object, british: bool) -> str:
             shared = bool(fields.first.half or fields.last.half)
             ends = [
                 cardinal(end.hours, british)
-                if shared and not end.half and not end.minutes and end.form != "word"
+                if (shared or end.form == "bare" == fields.first.form)
+                and not (end.half or end.minutes or end.form == "word")
                 else _clock(end, british)
                 for end in (fields.first, fields.last)
             ]
@@ -154,7 +155,7 @@ def said(fields: object, british: bool) -> str:
             return _version(fields, british)
         case Number():
             if fields.one_by_one:
-                return digits(fields.number)
+                return fields.before + digits(fields.number)
             words = f"{fields.before}{number(fields.number, british)}"
             if fields.exponent:
                 words += f" times ten to the {number(str(int(fields.exponent)), british)}"
@@ -212,7 +213,7 @@ def _vanity(number: Vanity) -> str:
 
 
 def _quantity(quantity: Written, british: bool) -> str:
-    words = number(quantity.number, british)
+    words = number(quantity.number, british) if quantity.number else ""
     return f"minus {words}" if quantity.minus else words
 
 
@@ -245,8 +246,8 @@ def _measure(measure: Measure, british: bool) -> str:
         several = measure.per_count != "1"
         return words + f" per {number(measure.per_count, british)} {spelled(UNITS[measure.per][several], british)}"
     for per in filter(None, measure.per.split("/")):
-        words += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], measure.per_power, british)}"
-    return words
+        words += f" per {powered(SPOKEN_PER.get(per) or UNITS.get(per, (per,))[0], measure.per_power, british)}"
+    return words.lstrip()
 
 
 _NTH = ("", "First ", "Second ", "Third ")

@@ -28,26 +28,31 @@ def spelled(name: str, british: bool) -> str:
 
 
 _SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, reverse=True))
-_PER = "|".join(re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True))
+_SINGLE = frozenset("LlsgdhK")
+_PER = "|".join(
+    re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True) if len(name) > 1 or name in _SINGLE
+)
 _POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3": "cubic ", "^3": "cubic ", None: ""}
 
 _SCALED = re.compile(
-    rf"{NUMBER_START}(?P<base>{NUMBER}){EXPONENT} (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?"
-    rf"(?:/(?P<per>{_PER})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
+    rf"(?:{NUMBER_START}(?P<base>{NUMBER}){EXPONENT}(?: (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?)?"
+    rf"|(?<={MASK})(?= ?/))"
+    rf"(?: ?/(?P<per>{_PER})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
 )
 
 
 def units(draft: Draft) -> None:
     british = draft.british
-    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
-        draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
+    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹/"):
+        draft.replace(_SCALED, lambda match: _scaled(match, british))
 
 
 def _scaled(match: re.Match[str], british: bool) -> str | None:
-    said = power(match, british)
-    if said is None:
+    said = power(match, british) if match["base"] else ""
+    if said is None or not (match["unit"] or match["per"]):
         return None
-    said += f" {powered(UNITS[match['unit']][1], match['unit_power'], british)}"
+    if match["unit"]:
+        said += f" {powered(UNITS[match['unit']][1], match['unit_power'], british)}"
     if per := match["per"]:
         said += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], match['per_power'], british)}"
     return said
