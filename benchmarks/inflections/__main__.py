@@ -1,7 +1,7 @@
 """Inflections, measured in the sound of the real model.
 
-    python -m benchmarks.inflections [pitch values espeak emphasis rises marks speeds faults cost] [--sentences 50]
-        [--questions 100] [--deaf] [--pairs FOLDER]
+    python -m benchmarks.inflections [pitch values espeak emphasis rises marks ordinary speeds faults cost]
+        [--sentences 50] [--questions 100] [--deaf] [--pairs FOLDER]
 
 Each sentence is spoken plain and inflected by the model itself, without a server. The pitch is measured by
 autocorrelation (`benchmarks.quality.pitch`), levels as root mean squares, times as samples, words by Whisper and

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.inflections import rules
 from benchmarks.inflections.sounds import climb, last_pitch, level, seconds, semitones, squeezed, widened
 from benchmarks.inflections.speaking import LANGUAGES, VOICES, Bench, Heard
-from benchmarks.measuring.evaluation.sentences import hard_texts, middling, questions
+from benchmarks.measuring.evaluation.sentences import answers, hard_texts, middling, questions
 from benchmarks.measuring.hearing.words import spoken_words
 from benchmarks.measuring.report import Verdict
 from benchmarks.quality.pitch import pitches
@@ -203,6 +203,27 @@ def marks(bench: Bench) -> Iterator[Verdict]:
         yield _as_well_heard("default expression (Markdown's bold)", plain, heard, 0.1, -0.02)
 
 
+def ordinary(bench: Bench) -> Iterator[Verdict]:
+    """Ordinary sentences as the server reads them, and without any rule. Most have the same samples both ways."""
+    plain, heard, words, sentences = Heard(), Heard(), 0, 0
+    for place, text in enumerate((*middling(), *answers())):
+        name = VOICES[place % bench.voices]
+        if segment := bench.speaker.segment(text, name):
+            words, sentences = words + len(spoken_words(text)), sentences + 1
+            if segment.inflected():
+                bench.listeners.hear(text, bench.speaker.say(segment.script, name), plain)
+                bench.listeners.hear(text, bench.speaker.say(segment.script, name, *segment.inflected()), heard)
+    if bench.listeners.there:
+        points = 100 * (heard.errors - plain.errors) / words
+        opinion = (sum(heard.opinions) - sum(plain.opinions)) / sentences
+        yield Verdict(
+            "default expression, ordinary sentences: word errors <= +0.1 points, DNSMOS P.808 >= -0.02",
+            f"{plain.errors} to {heard.errors} errors of {words} words; {len(heard.opinions)} of {sentences} sentences "
+            f"inflected; {opinion:+.3f}",
+            points <= 0.1 and opinion >= -0.02,
+        )
+
+
 SPEEDS = (1.5, 2.0, 2.5, 3.0, 4.0)
 
 
@@ -318,6 +339,6 @@ def cost(bench: Bench) -> Iterator[Verdict]:
 
 
 ROWS: Mapping[str, Callable[[Bench], Iterator[Verdict]]] = {
-    **{each.__name__: each for each in (pitch, values, espeak, emphasis, rises, marks, speeds, faults, cost)},
+    **{each.__name__: each for each in (pitch, values, espeak, emphasis, rises, marks, ordinary, speeds, faults, cost)},
     **rules.ROWS,
 }
