@@ -76,10 +76,6 @@ NUMBER = (
 (1'950), or ungrouped.
 """
 
-MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
-"""Minus sign that belongs to the number after it."""
-
-
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
 _BEFORE_DIGITS = "-−.+("

@@ -77,12 +77,8 @@ class FractionParser:
             return locale.half[locale.feminine(noun) is True] if noun or after_whole else locale.fractions["2"][0]
         forms = locale.fractions.get(str(below))
         if forms is None:
-            said = locale.cardinal(below) + locale.nths
-            if locale.numbers == "it":
-                said = locale.ordinal(below, False)
-            if locale.numbers == "fr":
-                said = locale.ordinal(below, False)
-            forms = (said, said)
+            nth = locale.numbers in ("it", "fr")
+            forms = (locale.ordinal(below, False) if nth else locale.cardinal(below) + locale.nths,) * 2
         if not locale.numbers:
             return f"{locale.signs.get(str(above), above)} {forms[0]}" if above > 1 else forms[1]
         one = {"es": "un", "fr": "un", "it": "un", "pt_BR": "um"}[locale.numbers]

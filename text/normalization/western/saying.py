@@ -182,9 +182,9 @@ def _identifier(locale: Locale, code: Identifier) -> str:
 def _numeral(locale: Locale, numeral: Numeral) -> str:
     words, value = locale.roman, numeral.value
     ordinal = {
-        "century": words.ordinal_centuries,
-        "part": words.ordinal_parts,
-        "ruler": value <= words.ordinal_up_to or value == 1,
+        "century": words.get("ordinal_centuries"),
+        "part": words.get("ordinal_parts"),
+        "ruler": value <= int(words.get("ordinal_up_to", 0)) or value == 1,
         "nth": True,
     }
     if not ordinal.get(numeral.kind):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 
 import msgspec
@@ -28,37 +28,6 @@ _MENDED = (
 """Mistakes of num2words in Spanish, French and Italian, with the right words."""
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Roman:
-    """Words next to Roman numerals; lists of words are in lower case."""
-
-    centuries: str = ""
-    before: str = ""
-    """Words after the numeral that make it a century: siècle."""
-    ordinal_centuries: bool = False
-    numeral_parts: str = ""
-    """Parts of a text and the like, before numerals."""
-    ordinal_parts: bool = False
-    rulers: str = ""
-    queens: str = ""
-    ordinal_up_to: int = 0
-    """Greatest number of a ruler that is an ordinal."""
-    endings: str = ""
-    masculine: str = ""
-    """Masculine nouns after a numeral that is an ordinal (XX Congreso)."""
-    feminine: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Gender:
-    feminine: str = ""
-    masculine: str = ""
-    endings: str = ""
-    """Endings of feminine nouns."""
-    uncounted: str = ""
-    """Words that are no nouns, after which a number agrees with nothing."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +106,12 @@ class Locale:
     years_by_hundreds: str = ""
     """Word for hundred in years before 2000."""
     cues: Mapping[str, str] = field(default_factory=dict)
-    roman: Roman = Roman()
-    gender: Gender = Gender()
+    roman: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """Lists of words next to Roman numerals (`RomanNumerals`), and which of these are ordinals: `ordinal_centuries`,
+    `ordinal_parts`, rulers up to `ordinal_up_to`.
+    """
+    gender: Mapping[str, str] = field(default_factory=dict)
+    """Feminine and masculine nouns, endings of feminine ones, and words that are none, to which no number agrees."""
 
     @cached_property
     def month_numbers(self) -> dict[str, int]:
@@ -172,26 +145,20 @@ class Locale:
     @cached_property
     def numerals(self) -> dict[str, frozenset[str]]:
         """Lists of words next to Roman numerals."""
-        lists = {name: listed for name, listed in asdict(self.roman).items() if isinstance(listed, str)}
-        return {name: word_list(listed) for name, listed in lists.items()}
+        return {name: word_list(listed) for name, listed in self.roman.items() if isinstance(listed, str)}
 
     @cached_property
-    def nouns(self) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], frozenset[str]]:
-        gender = self.gender
-        return (
-            word_list(gender.feminine),
-            word_list(gender.masculine),
-            tuple(gender.endings.split()),
-            word_list(gender.uncounted),
-        )
+    def nouns(self) -> dict[str, frozenset[str]]:
+        return {
+            name: word_list(self.gender.get(name, "")) for name in ("feminine", "masculine", "endings", "uncounted")
+        }
 
     def feminine(self, noun: str) -> bool | None:
         """True for a feminine noun, None for a word that is no noun."""
-        feminine, masculine, endings, uncounted = self.nouns
-        fold = noun.casefold()
-        if not fold.isalpha() or len(fold) < 2 or fold in uncounted:
+        nouns, fold = self.nouns, noun.casefold()
+        if not fold.isalpha() or len(fold) < 2 or fold in nouns["uncounted"]:
             return None
-        return fold in feminine or (fold not in masculine and fold.endswith(endings))
+        return fold in nouns["feminine"] or (fold not in nouns["masculine"] and fold.endswith(tuple(nouns["endings"])))
 
     def counted(self, said: str, noun: str) -> str:
         """Cardinal that agrees with a noun after it: veintiún años, doscientas mujeres, un'ora."""
