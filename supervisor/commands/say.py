@@ -25,7 +25,6 @@ from supervisor.commands.client_command import (
     server_to_ask,
 )
 from supervisor.speaking.interruption import tidied_up_when_killed
-from text.lexicon import PARTS
 
 if TYPE_CHECKING:
     from supervisor.speaking.sinks import Write
@@ -39,6 +38,15 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
     if speed is not None and not SLOWEST <= speed <= FASTEST:  # click.FloatRange lets NaN through
         raise click.BadParameter(f"{speed:g} is not from 0.25 to 4.")
     return speed
+
+
+def _checked_part(_context: click.Context, _parameter: click.Parameter, part: str | None) -> str | None:
+    if part is not None:
+        from text.lexicon import PARTS  # msgspec comes with it
+
+        if part not in PARTS:
+            raise click.BadParameter(f"{part!r} is none of {', '.join(PARTS)}.")
+    return part
 
 
 @click.command(cls=SpeakingCommand)
@@ -195,7 +203,12 @@ def _tell_unspoken(unspoken: Counter[str]) -> None:
 @click.option("--lang", default="en-us", show_default=True, help="The word's language.")
 @click.option("--voice", help="The voice that says them.")
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Keep the Nth way in the lexicon.")
-@click.option("--part", type=click.Choice(PARTS), help="Keep it for this part of speech alone, in English.")
+@click.option(
+    "--part",
+    metavar="PART",
+    callback=_checked_part,
+    help="Keep it for this part of speech alone, in English: noun, verb, adjective, adverb.",
+)
 @client_options
 @click.pass_context
 def pronounce(
