@@ -208,7 +208,7 @@ async def replayed(made: Fronts, spoken: Conversation, wire: bytes, cut: Cut) ->
         writer.close()
 
 
-@pytest.mark.parametrize("every", [29, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [9, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [*CONVERSATIONS])
 async def test_a_conversation_that_is_cut_at_any_event_is_told_whole_and_once(name: str, every: int) -> None:
     spoken = CONVERSATIONS[name]
