@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 
 from frontend.audio.encoding import Encoders, Encoding
+from frontend.dialects import open_contexts
 from frontend.dialects.wyoming.service import WyomingService
 from frontend.http.app import make_app
 from frontend.serving import acceptor
@@ -120,6 +121,12 @@ class Fronts:
 
     def protocol(self, spoken: Spoken) -> Callable[[], asyncio.Protocol] | None:
         return None if spoken.path else self.wyoming.protocol
+
+
+@pytest.fixture(autouse=True)
+def no_pings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client here answers none, and on a busy machine a conversation may last longer than its server waits for it."""
+    monkeypatch.setattr(open_contexts, "PING_SECONDS", None)
 
 
 @asynccontextmanager
