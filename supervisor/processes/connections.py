@@ -35,7 +35,7 @@ RETRY = 1.0
 log = logging.getLogger(__name__)
 
 _Selector: type[selectors.DefaultSelector] = getattr(
-    selectors, "EpollSelector" if hasattr(select, "epoll") else "KqueueSelector"
+    selectors, "EpollSelector" if hasattr(select, "epoll") else "KqueueSelector", selectors.DefaultSelector
 )
 """One with a descriptor. `DefaultSelector` has none if there was none left when `selectors` was imported."""
 
