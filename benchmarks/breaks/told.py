@@ -124,7 +124,7 @@ BREAKS = (
         "frontend/contexts/context.py",
         "next(text for text in pending.texts if text.number == stream).hurry(parts)",
         "pass",
-        ("tests/frontend/test_replayed_conversations.py",),
+        ("tests/frontend/contexts/test_context_audio.py",),
     ),
     Mutation(
         "what-fronts-die-of-is-ended",

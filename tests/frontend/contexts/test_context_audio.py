@@ -269,3 +269,23 @@ async def test_a_sentence_that_was_begun_is_gone_on_with_by_a_successor(desk: Qu
     assert again and again == orders[-len(again) :]
     told = len(first.heard.samples) - len(second.heard.samples)
     assert (first.heard.samples[told:] == second.heard.samples).all()
+
+
+async def test_a_text_that_was_hurried_is_hurried_at_the_same_place_by_a_successor(desk: QuickDesk) -> None:
+    memory = bytearray(SLOT_BYTES)
+    slot = Slot(memory, 0)
+    slot.clear(1)
+    record = Record(slot)
+    record.began("one", repeatable=True)
+    record.opens(head=0)
+    first = Socket(desk, record)
+    first.context.write("Yes. And")
+    first.context._pending.growing.hurry()
+    first.journal.keep()
+    second = Socket(desk, Record(Slot(bytearray(memory), 0), b""))
+    for each in (first, second):
+        growing = each.context._pending.growing
+        assert not growing.hurried
+        assert growing.take() is not None
+        assert growing.hurried
+        each.context.close()
