@@ -1,4 +1,4 @@
-"""One browser and one server for all files, whose page it shows."""
+"""One browser for a file's tests, and a server for all files, whose page it shows."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.page.visit import Visit, browser
 from tests.system.server import Server, server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # its event loop runs: none of another file's tests could
 def chromium() -> Iterator[Browser]:
     with browser() as started:
         yield started

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from shm.espeak.installation import cure
 from shm.espeak.messages import PRONOUNCING, PhonemesRequest
 from shm.expendable import Expendable, HelperDied, NoHelper
 from shm.expendable_child import forked
@@ -174,10 +175,12 @@ def _asked(voice: str, texts: list[str]) -> list[str]:
     try:
         answer = _helper.ask(msgspec.json.encode(PhonemesRequest(voice, texts)))
     except (HelperError, NoHelper) as error:
-        if str(error) not in _unavailable:
-            _unavailable.append(str(error))
-            _log.error("no pronunciation by espeak-ng: %s", error)
-        raise EspeakUnavailable(str(error)) from error
+        # A broken library may crash each helper before it can tell.
+        reason = f"{error}; {cure()}" if isinstance(error, NoHelper) else str(error)
+        if reason not in _unavailable:
+            _unavailable.append(reason)
+            _log.error("no pronunciation by espeak-ng: %s", reason)
+        raise EspeakUnavailable(reason) from error
     found: list[str] = msgspec.json.decode(answer)
     return found
 
