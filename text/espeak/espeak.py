@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from shm.espeak.installation import cure
 from shm.espeak.messages import PRONOUNCING, PhonemesRequest
 from shm.expendable import Expendable, HelperDied, NoHelper
 from shm.expendable_child import forked
@@ -175,6 +174,8 @@ def _asked(voice: str, texts: list[str]) -> list[str]:
     try:
         answer = _helper.ask(msgspec.json.encode(PhonemesRequest(voice, texts)))
     except (HelperError, NoHelper) as error:
+        from shm.espeak.installation import cure  # loads espeak-ng's packages
+
         # A broken library may crash each helper before it can tell.
         reason = f"{error}; {cure()}" if isinstance(error, NoHelper) else str(error)
         if reason not in _unavailable:
