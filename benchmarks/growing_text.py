@@ -55,7 +55,6 @@ FIELDS = {
     "model_id": "kokoro",
     "voice": {"mode": "id", "id": "af_heart"},
     "output_format": {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24_000},
-    "language": "en",
 }
 
 
