@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from frontend.speech import sse
-from tests.page.visit import LONG, SHORT, Visit, needs_chromium
+from tests.page.visit import LONG, SHORT, VERY_LONG, Visit, needs_chromium
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
 from tests.system.shared import SharedServer, shared
@@ -53,7 +53,7 @@ def test_figures_come_when_they_were_measured(chromium: Browser, espeak: Server)
         assert figure(visit, "Restarts") == "front 0, worker 0, player 0, books 0"
         assert figure(visit, "Streams") == "0"
         visit.page.get_by_role("tab", name="Read").click()
-        visit.speak(LONG.replace("sentence", "segment"))  # no other test has had the server speak it
+        visit.speak(VERY_LONG.replace("sentence", "segment"))  # no other test has had the server speak it
         visit.reading()
         look(visit)
         visit.page.locator("#streams li").wait_for()
