@@ -1,4 +1,4 @@
-"""What counts as a head, a comment and an import; breaks that can be made; the comparison of two checkouts."""
+"""The house's measures (heads, comments, imports), breaks that can be made, and the comparison of two checkouts."""
 
 import ast
 import base64

@@ -205,14 +205,19 @@ async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[QuickDesk]:
     made.close()
 
 
-async def test_what_was_told_whole_is_noted_no_more_and_made_no_more(desk: QuickDesk) -> None:
+def opened(desk: ContextDesk) -> tuple[Socket, Slot, bytearray]:
+    """A socket in its first front, its slot, and the memory that outlives the front."""
     memory = bytearray(SLOT_BYTES)
     slot = Slot(memory, 0)
     slot.clear(1)
     record = Record(slot)
     record.began("one", repeatable=True)
     record.opens(head=0)
-    first = Socket(desk, record)
+    return Socket(desk, record), slot, memory
+
+
+async def test_what_was_told_whole_is_noted_no_more_and_made_no_more(desk: QuickDesk) -> None:
+    first, slot, memory = opened(desk)
     for number in range(1, 9):
         first.context.write("Yes. ")
         first.context.flush()
@@ -241,13 +246,7 @@ async def test_what_was_told_whole_is_noted_no_more_and_made_no_more(desk: Quick
 
 @pytest.mark.parametrize("idle", [False, True])
 async def test_a_sentence_that_was_begun_is_gone_on_with_by_a_successor(desk: QuickDesk, idle: bool) -> None:
-    memory = bytearray(SLOT_BYTES)
-    slot = Slot(memory, 0)
-    slot.clear(1)
-    record = Record(slot)
-    record.began("one", repeatable=True)
-    record.opens(head=0)
-    first = Socket(desk, record)
+    first, _, memory = opened(desk)
     for word in ["I", "can", "help", "you", "with", "that", ""]:
         first.context.write(f"{word} ")
     await desk.quick.has(1)
@@ -272,13 +271,7 @@ async def test_a_sentence_that_was_begun_is_gone_on_with_by_a_successor(desk: Qu
 
 
 async def test_a_text_that_was_hurried_is_hurried_at_the_same_place_by_a_successor(desk: QuickDesk) -> None:
-    memory = bytearray(SLOT_BYTES)
-    slot = Slot(memory, 0)
-    slot.clear(1)
-    record = Record(slot)
-    record.began("one", repeatable=True)
-    record.opens(head=0)
-    first = Socket(desk, record)
+    first, _, memory = opened(desk)
     first.context.write("Yes. And")
     first.context._pending.growing.hurry()
     first.journal.keep()

@@ -1,4 +1,4 @@
-"""By address: downloads, bounded in number, age and length; speech for players; web pages that are read."""
+"""Requests by address: downloads, bounded in number, age and length; speech for players; web pages that are read."""
 
 from __future__ import annotations
 

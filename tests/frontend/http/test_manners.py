@@ -1,4 +1,4 @@
-"""Who speaks, and how: manners in words and numbers, a dialogue's turns, and scores, right and wrong."""
+"""Performers and manners: words and numbers, a dialogue's turns, and scores, right and wrong."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""What /status has of requests: the queue, first sounds and traces of the last hour, processor seconds and energy."""
+"""Requests in /status: the queue, first sounds and traces of the last hour, processor seconds and energy."""
 
 import asyncio
 import os

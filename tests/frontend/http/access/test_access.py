@@ -1,4 +1,4 @@
-"""Who is let in: `Host` and `Origin` headers, API keys and their file, and the token bucket of rates."""
+"""Access: `Host` and `Origin` headers, API keys and their file, and the token bucket of rates."""
 
 import base64
 import hmac
