@@ -8,24 +8,24 @@ import click
 
 _COMMANDS = {
     "serve": "Start the speech server.",
-    "say": "Speak a text or a file of text, aloud or into a sound file.",
+    "say": "Speak a text or a file, aloud or into a sound file.",
+    "play": "Play a text through the server's player.",
     "book": "Make an audiobook of a file.",
+    "voices": "List the voices.",
+    "connect": "Have another program speak by the running server.",
+    "doctor": "Explain what is wrong and how to mend it.",
+    "status": "Show what the running server does.",
     "read": "Show how a text is read, and why.",
     "pronounce": "Show the ways to say a word, and keep one.",
-    "play": "Play a text through the server's player.",
-    "voices": "List the voices.",
     "tls": "Make a certificate for https: and wss:.",
-    "connect": "Have another program speak by the running server, and try it.",
     "mcp": "Give an agent tools to speak.",
     "models": "List, fetch and verify model files.",
     "cache": "Show or clear what was made once and kept.",
     "dequantize": "Make a float model of the int8 one, for accelerators.",
     "bench": "Measure how soon and how well this machine speaks.",
     "tune": "Measure how many threads suit this machine.",
-    "status": "Show what the running server does.",
     "trace": "Show where the time of a request goes.",
     "reload": "Have the running server read its settings again.",
-    "doctor": "Explain what is wrong and how to mend it.",
     "install-service": "Start the server at login.",
     "uninstall-service": "No longer start the server at login.",
     "install-speechd": "Let Speech Dispatcher (Orca, spd-say) speak with the server.",
@@ -33,7 +33,14 @@ _COMMANDS = {
     "update": "Show how this installation is updated, and have the running server take the new version.",
     "uninstall": "List what kokoro-live has written for you, and remove it if asked.",
 }
-"""Commands by name, with their line of `--help`. The object has the command's name, with underscores."""
+"""Commands by name, with their line of `--help`, the commonest first. The object has the command's name, with
+underscores."""
+
+_COMMONEST = 7
+"""Commands whose line the short help has."""
+
+_ALL = object()
+"""The context's object while the help is that of all commands."""
 
 _FILES = {
     "install-service": "install",
@@ -96,8 +103,11 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = list(_COMMANDS.items())
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl(rows if ctx.obj is _ALL else rows[:_COMMONEST])
+            if ctx.obj is not _ALL:
+                formatter.write_text(f"Also: {', '.join(name for name, _ in rows[_COMMONEST:])}.")
 
 
 def _say_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -108,9 +118,19 @@ def _say_version(context: click.Context, _: click.Parameter, wanted: bool) -> No
         context.exit()
 
 
+def _show_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.obj = _ALL
+        click.echo(context.get_help())
+        context.exit()
+
+
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_say_version, help="Show the version."
+)
+@click.option(
+    "--help-all", is_flag=True, expose_value=False, is_eager=True, callback=_show_all, help="Show all commands."
 )
 def kokoro_live() -> None:
     """A speech server for your own machine."""

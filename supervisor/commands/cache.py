@@ -17,7 +17,7 @@ import platformdirs
 from shm.folders import state_folder
 from supervisor.commands.client_command import given_settings
 from supervisor.settings.composition import KINDS, Settings
-from supervisor.settings.options import settings_options
+from supervisor.settings.options import SettingsCommand, settings_options
 
 _PROVIDERS = ("coreml", "tensorrt", "openvino")
 """Folders of what execution providers have compiled, by the setting `provider`."""
@@ -128,7 +128,7 @@ def cache() -> None:
     """Show or clear what was made once and kept."""
 
 
-@cache.command()
+@cache.command(cls=SettingsCommand)
 @settings_options(*KINDS, reads=("cache_dir", "disk_cache", "verdict_age"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.pass_context
@@ -161,7 +161,7 @@ def show(context: click.Context, /, as_json: bool, **_: Any) -> None:
     click.echo(f"\nVerdicts are stale after: {settings.worker.verdict_age} (--verdict-age)")
 
 
-@cache.command()
+@cache.command(cls=SettingsCommand)
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*(kind.name for kind in CACHES), "all"]))
 @settings_options(*KINDS, reads=("cache_dir", "disk_cache", "disk_cache_bytes"))
 @click.pass_context

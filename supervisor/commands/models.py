@@ -17,7 +17,7 @@ import msgspec
 
 from supervisor.commands.client_command import engine_settings
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import settings_options
+from supervisor.settings.options import SettingsCommand, settings_options
 
 if TYPE_CHECKING:
     from worker.models.sources import KnownFile
@@ -45,7 +45,7 @@ def models() -> None:
     """List, fetch and check the model files."""
 
 
-@models.command("list")
+@models.command("list", cls=SettingsCommand)
 @settings_options(*KINDS, reads=(*_SOURCES, "cache_dir", "model", "voices"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.pass_context
@@ -93,7 +93,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     click.echo("--json has hashes, precisions and sources too.")
 
 
-@models.command("fetch")
+@models.command("fetch", cls=SettingsCommand)
 @click.argument("names", nargs=-1)
 @settings_options(*KINDS, reads=(*_SOURCES, "mirror"))
 @click.pass_context
@@ -120,7 +120,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
         click.echo(path)
 
 
-@models.command("prepare")
+@models.command("prepare", cls=SettingsCommand)
 @settings_options(*KINDS, reads=(*_SOURCES, "cache_dir", "model", "voices"))
 @click.pass_context
 def prepare_model(context: click.Context, /, **_: Any) -> None:
@@ -158,7 +158,7 @@ def _steps_shown() -> Iterator[None]:
             logger.setLevel(level)
 
 
-@models.command("verify")
+@models.command("verify", cls=SettingsCommand)
 @click.argument("names", nargs=-1)
 @settings_options(*KINDS, reads=_SOURCES)
 @click.pass_context
