@@ -205,7 +205,7 @@ class _Quiet:
         return VoiceList()
 
     def begin(self, command: str, message: str, manner: Manner) -> None:
-        assert manner.pace > 0 and manner.speed > 0 and manner.loudness >= 0
+        assert manner.speed > 0 and manner.range_factor > 0 and manner.loudness >= 0
         voices = self.voices()
         voices.chosen(manner)
         if command == "SPEAK":

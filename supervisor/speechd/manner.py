@@ -20,7 +20,6 @@ _CHOICES = {
 }
 _NAMES = {"voice": "voice_type", "synthesis_voice": "voice", "language": "language"}
 
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 _WORDS_PER_MINUTE = 175
 _SLOWEST, _FASTEST = 80, 900
 """Words per minute that espeak-ng speaks."""
@@ -33,7 +32,6 @@ class Manner:
     rate: int = 0
     pitch: int = 0
     pitch_range: int = 0
-    """Taken and without effect: neither Kokoro nor a resampler has it."""
     volume: int = 100
     voice_type: str = "male1"
     voice: str = ""
@@ -66,19 +64,19 @@ class Manner:
         return replace(self, **changed)
 
     @property
-    def pace(self) -> float:
+    def speed(self) -> float:
         """Speed of the speech as a factor: doubled by 50 steps of the rate, so 0.25 to 4."""
         return math.exp2(self.rate / 50)
 
     @property
-    def pitch_factor(self) -> float:
-        """Factor on all frequencies, which is that on the sample rate: half an octave down or up at the most."""
-        return math.exp2(self.pitch / 200)
+    def semitones(self) -> float:
+        """Shift of the pitch: half an octave down or up at the most."""
+        return 6 * self.pitch / 100
 
     @property
-    def speed(self) -> float:
-        """The server's `speed`: the pace without what the changed sample rate adds to it."""
-        return min(max(self.pace / self.pitch_factor, MIN_SPEED), MAX_SPEED)
+    def range_factor(self) -> float:
+        """Factor on the pitch's range, 0.5 to 2."""
+        return math.exp2(self.pitch_range / 100)
 
     @property
     def loudness(self) -> float:
@@ -86,7 +84,7 @@ class Manner:
 
     @property
     def words_per_minute(self) -> int:
-        return min(max(round(_WORDS_PER_MINUTE * self.pace), _SLOWEST), _FASTEST)
+        return min(max(round(_WORDS_PER_MINUTE * self.speed), _SLOWEST), _FASTEST)
 
     @property
     def espeak_pitch(self) -> int:

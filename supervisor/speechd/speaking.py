@@ -179,7 +179,7 @@ class Speaking:
         sound = self._vocabulary.get(_asked(document, fields, write))
         if sound is None:
             return False
-        playout.audio(*sound)
+        playout.audio(sound, SAMPLE_RATE)
         for name in document.marks:
             playout.mark(0, name)
         playout.finish()
@@ -208,7 +208,6 @@ class Speaking:
         playout.finish()
 
     def _play_stream(self, asked: dict[str, Any], playout: Playout) -> None:
-        sample_rate = round(SAMPLE_RATE * asked.pop("pitch_factor"))
         answer = self._server.events(
             "POST",
             "/v1/audio/speech",
@@ -222,7 +221,7 @@ class Speaking:
                 for event in events:
                     match event:
                         case {"type": "speech.audio.delta"}:
-                            playout.audio(audio_in(event), sample_rate)
+                            playout.audio(audio_in(event), SAMPLE_RATE)
                         case {"type": "speech.audio.marks", "marks": marks}:
                             for mark in marks:
                                 playout.mark(round(mark["time"] * SAMPLE_RATE), mark["name"])
@@ -269,7 +268,12 @@ def _asked(document: SpokenText, fields: dict[str, Any], write: Write) -> Asked:
 
 
 def _fields(manner: Manner) -> dict[str, Any]:
-    return {"speed": manner.speed, "volume_multiplier": manner.loudness, "pitch_factor": manner.pitch_factor}
+    return {
+        "speed": manner.speed,
+        "volume_multiplier": manner.loudness,
+        "pitch": manner.semitones,
+        "pitch_range": manner.range_factor,
+    }
 
 
 def _written(manner: Manner, language: str, text: str) -> str:

@@ -11,7 +11,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from client.answers import NoAnswer, RequestRefused
 from client.blocking import BlockingClient
@@ -38,11 +38,6 @@ Asked = tuple[tuple[str, Any], ...]
 """Fields of the request for a sound, in order."""
 
 
-class KeptSound(NamedTuple):
-    pcm: bytes
-    sample_rate: int
-
-
 class Vocabulary:
     """Sounds by what is asked of the server for them."""
 
@@ -50,7 +45,7 @@ class Vocabulary:
         """`is_busy`: True while an utterance is under way."""
         self._server = server
         self._is_busy = is_busy
-        self._sounds: OrderedDict[Asked, KeptSound] = OrderedDict()
+        self._sounds: OrderedDict[Asked, bytes] = OrderedDict()
         self._wanted: OrderedDict[Asked, None] = OrderedDict()
         """Sounds to make, the next one last."""
         self._changed = threading.Condition()
@@ -58,7 +53,7 @@ class Vocabulary:
         self._closed = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def get(self, asked: Asked) -> KeptSound | None:
+    def get(self, asked: Asked) -> bytes | None:
         """The sound; None if it isn't there, and then it is made before others."""
         with self._changed:
             self._touched = time.monotonic()
@@ -107,7 +102,7 @@ class Vocabulary:
     def _spoken_since(self, touched: float) -> bool:
         return self._touched != touched
 
-    def _keep(self, asked: Asked, sound: KeptSound) -> None:
+    def _keep(self, asked: Asked, sound: bytes) -> None:
         with self._changed:
             self._sounds[asked] = sound
             while len(self._sounds) > _MOST:
@@ -132,10 +127,9 @@ class Vocabulary:
                     return self._wanted.popitem()[0]
         return None
 
-    def _made(self, asked: dict[str, Any]) -> KeptSound:
-        sample_rate = round(SAMPLE_RATE * asked.pop("pitch_factor"))
+    def _made(self, asked: dict[str, Any]) -> bytes:
         body = {"model": "kokoro", "response_format": "pcm", "stream": False, "priority": "idle", "markup": "ssml"}
-        return KeptSound(_without_silence(self._server.whole("/v1/audio/speech", body | asked)), sample_rate)
+        return _without_silence(self._server.whole("/v1/audio/speech", body | asked))
 
 
 def _without_silence(pcm: bytes) -> bytes:

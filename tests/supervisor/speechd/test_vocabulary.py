@@ -164,10 +164,9 @@ def test_signs_by_level() -> None:
 
 
 def test_numbers_of_a_manner() -> None:
-    fast_and_high = Manner(rate=50, pitch=100)
-    assert fast_and_high.pace == 2.0
-    assert fast_and_high.speed * fast_and_high.pitch_factor == pytest.approx(2.0)
-    assert (Manner(rate=100).speed, Manner(rate=-100).speed) == (4.0, 0.25)
+    assert (Manner(rate=100).speed, Manner(rate=50).speed, Manner(rate=-100).speed) == (4.0, 2.0, 0.25)
+    assert (Manner(pitch=-100).semitones, Manner(pitch=50).semitones) == (-6.0, 3.0)
+    assert (Manner(pitch_range=-100).range_factor, Manner(pitch_range=100).range_factor) == (0.5, 2.0)
     assert (Manner(pitch=-100).espeak_pitch, Manner().espeak_pitch, Manner(pitch=100).espeak_pitch) == (0, 50, 99)
 
 
