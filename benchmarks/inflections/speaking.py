@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from benchmarks.measuring.evaluation.sentences import middling
+from benchmarks.measuring.evaluation.sentences import answers, middling
 from benchmarks.measuring.hearing.opinion import OpinionScorer
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
@@ -119,5 +119,6 @@ class Bench:
 
     def texts(self, share: int = 1) -> list[tuple[str, str, Segment]]:
         """Text, voice and segment of the sentences; `share`: one of so many."""
-        said = [(text, VOICES[at % self.voices]) for at, text in enumerate(middling()[: self.sentences : share])]
+        texts = (*middling(), *answers())[: self.sentences : share]
+        said = [(text, VOICES[at % self.voices]) for at, text in enumerate(texts)]
         return [(*each, segment) for each in said if (segment := self.speaker.segment(*each))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from frontend.contract.growing_text import TextMark
 from frontend.planning.cuts import Cuts, Row, best_cuts, parts
@@ -139,6 +139,8 @@ class _Planner:
         """Tokens that short sentences may add to the row at hand."""
         self._said = 0
         """Number of words, from the row's first one on, that were spoken before their sentence was whole."""
+        self._words_said: Sequence[SpokenWord] = ()
+        """The last of them, if this plan has them."""
 
     def known(self, slack: float | None) -> Iterator[Segment]:
         """`segments` of a source that never waits."""
@@ -190,8 +192,8 @@ class _Planner:
         whole = _segment(units)
         if whole.tokens > self._most or any(parts(one, other) for one, other in pairwise(units)):
             return None
-        segment = _part_of(whole, self._said, words, Cut.SEAM)
-        self._said = words
+        segment = _part_of(whole, self._said, words, Cut.SEAM, self._words_said)
+        self._said, self._words_said = words, segment.words
         return segment
 
     def _unsaid(self, units: Sequence[Unit]) -> Segment | None:
@@ -201,7 +203,7 @@ class _Planner:
             return whole
         count = len(words_of(units))
         self._said = max(said - count, 0)
-        return _part_of(whole, said, count, whole.cut) if said < count else None
+        return _part_of(whole, said, count, whole.cut, self._words_said) if said < count else None
 
     def _fill(self, units: list[Unit], begun: bool) -> bool:
         """Take sentences until the units suffice for a segment, and short sentences after them that can't stand alone.
@@ -281,15 +283,21 @@ def _last_stretch(units: Sequence[Unit]) -> Iterator[Unit]:
         following = unit
 
 
-def _part_of(segment: Segment, first: int, last: int, cut: Cut) -> Segment:
-    """The part of a segment from its word number `first` on to that before number `last`."""
+def _part_of(segment: Segment, first: int, last: int, cut: Cut, said: Sequence[SpokenWord]) -> Segment:
+    """The part of a segment from its word number `first` on to that before number `last`. Words that are inflected
+    together with the last one of `said`, the words before the part, go on as that one was said: no pitch jumps at a
+    seam. (A rise begins at the pitch that is there.)"""
     begins: list[int] = []
     for word in segment.words:
         begins += [word.start] * len(word.written.split())
     begin = begins[first]
     end = begins[last] if last < len(begins) else len(segment.script)
-    words = tuple(word for word in segment.words if begin <= word.start < max(end, begin + 1))
-    return replace(segment, part=(begin, end), tokens=max(end - begin, 1), words=words, cut=cut)
+    words = [word for word in segment.words if begin <= word.start < max(end, begin + 1)]
+    former = next((word.inflection for word in reversed(segment.words) if word.start < begin), None)
+    if said and former and not former.rise:
+        together = len(list(takewhile(lambda word: word.inflection == former, words)))
+        words[:together] = [replace(word, inflection=said[-1].inflection) for word in words[:together]]
+    return replace(segment, part=(begin, end), tokens=max(end - begin, 1), words=tuple(words), cut=cut)
 
 
 def _segment(units: Sequence[Unit]) -> Segment:

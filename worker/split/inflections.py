@@ -86,22 +86,21 @@ def _frames(prosody: Prosody, span: InflectedSpan) -> tuple[int, int]:
 
 def _stretched(prosody: Prosody, spans: Sequence[InflectedSpan]) -> Prosody:
     old = prosody.durations
-    wanted = old.astype(float)
+    durations, owed, end = old.copy(), 0.0, 0
     for span in spans:
         inside = slice(span.start + 1, span.end + 1)
-        factor = span.inflection.stretch
-        if span.seconds and (now := wanted[inside].sum()):
-            factor = span.seconds * UNITS_PER_SECOND / now
-        wanted[inside] *= factor
-        vowel = slice(span.start + 1, min(span.start + 3, span.end + 1))
-        if 0 < (now := wanted[vowel].sum()) < (least := UNITS_PER_SEMITONE * span.inflection.rise):
-            wanted[vowel] *= least / now
-    if np.array_equal(wanted, old):
-        return prosody
-    # Rounded so that no error adds up; a phoneme that sounds keeps a unit.
-    borders = np.rint(np.cumsum(wanted)).astype(np.int64)
-    durations = np.maximum(np.diff(borders, prepend=0), np.minimum(old, 1))
-    return lasting(prosody, durations)
+        wanted = old[inside] * span.inflection.stretch
+        if span.seconds and old[inside].any():
+            wanted = old[inside] * (span.seconds * UNITS_PER_SECOND / old[inside].sum())
+        if 0 < (now := wanted[:2].sum()) < (least := UNITS_PER_SEMITONE * span.inflection.rise):
+            wanted[:2] *= least / now
+        # No rounding error adds up over neighbours, nor passes on to what isn't inflected; a phoneme that sounds keeps
+        # a unit.
+        owed *= span.start <= end + 1
+        borders = np.floor(np.cumsum(wanted) + owed + 0.5).astype(np.int64)
+        durations[inside] = np.maximum(np.diff(borders, prepend=0), np.minimum(old[inside], 1))
+        owed, end = owed + float(wanted.sum() - durations[inside].sum()), span.end
+    return prosody if np.array_equal(durations, old) else lasting(prosody, durations)
 
 
 def lasting(prosody: Prosody, durations: NDArray[np.int64]) -> Prosody:

@@ -18,7 +18,7 @@ from tests.miniature import vocabulary
 from text.g2p import G2P
 from text.pipeline import TextPipeline, configured_pipeline
 from text.settings import TextSettings
-from text.words.segment import Cut, Segment, Sentence, SentenceStart
+from text.words.segment import Cut, Notation, Segment, Sentence, SentenceStart
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."
@@ -173,6 +173,26 @@ def test_words_that_depend_on_their_sentence_wait_for_it() -> None:
     assert parts(plan, TextPart(begun, opening=3)) == [("abcde fghij pqrst", Cut.SEAM), WAITING]
     assert parts(plan, TextPart(f"{begun} klmno efghi", opening=6)) == [("uvwxy zabcd", Cut.SEAM), WAITING]
     assert plan.text.said == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "inflected"),
+    [
+        ("The long history of some old bridges\n\nIt began early.", []),
+        ("My sister said at last to everybody, “The train is late.”", []),
+        ("Shall we first get rid of it or keep it?", ["of", "it"]),
+    ],
+)
+def test_no_pitch_jumps_at_a_seam(plan: Plan, text: str, inflected: list[str]) -> None:
+    """Words that rise begin at the pitch that is there; others go on as the first ones of them were said."""
+    source = WrittenText(plan.text, lambda part: PIPELINE.sentences(part.text, "en-us", Notation.of(ENGINE)))
+    plan.text.add(TextPart(" ".join(text.split()[:7]), opening=5))
+    plan.text.add(TextPart(text, said=5, flush=True))
+    plan.text.end()
+    planned = plan_growing(source, GUESS, 1.0, Notation.of(ENGINE), Limits())
+    words = [word for each in planned if isinstance(each, Segment) for word in each.words]
+    assert [word.written for word in words] == text.split()
+    assert [word.written for word in words if word.inflection] == inflected
 
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."

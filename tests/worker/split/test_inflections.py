@@ -120,6 +120,8 @@ def test_durations_are_stretched_with_all_that_belongs_to_them() -> None:
     assert after.frames == 2 * after.durations.sum() == after.energy.shape[-1]
     timed, _ = inflected(before, [span(0, PHONEMES, seconds=1.0)])
     assert timed.durations[1:-1].sum() == pytest.approx(40, abs=1)
+    halved, _ = inflected(before, [span(0, 1, stretch=1.125)])
+    assert halved.durations.tolist() == [8, 5, *DURATIONS[2:]], "half a unit is no other phoneme's"
 
 
 VALUES = st.tuples(st.floats(0.3, 3), st.floats(-12, 12), st.floats(-20, 12))
