@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from xml.etree import ElementTree
 
-from text.locales.tables import words
+from text.locales.tables import table, words
 from text.normalization.draft import Replacement
 
 FILLER = "\ufdd1"
@@ -229,30 +229,8 @@ def keeps_hyphen(start: str) -> bool:
 _MATH = re.compile(r"<math\b[^<>]{0,300}>(?:[^<]|<(?!/?math\b)){1,4000}</math>")
 _TAG = re.compile(r"<[^<>]{0,300}>")
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)#?\w{2,32};")
-_TEX = {
-    "frac": r"\frac{{{}}}{{{}}}",
-    "sup": "{}^{{{}}}",
-    "sub": "{}_{{{}}}",
-    "subsup": "{}_{{{}}}^{{{}}}",
-    "under": "{}_{{{}}}",
-    "over": "{}^{{{}}}",
-    "underover": "{}_{{{}}}^{{{}}}",
-    "root": r"\sqrt[{1}]{{{0}}}",
-    "sqrt": r"\sqrt{{{}}}",
-}
-_SIGNS = {"×": r"\times ", "⋅": r"\cdot ", "∑": r"\sum", "∫": r"\int", "∏": r"\prod", "≤": r"\le ", "≥": r"\ge "} | {
-    "→": r"\to ",
-    "∞": r"\infty ",
-    "π": r"\pi ",
-    "α": r"\alpha ",
-    "β": r"\beta ",
-    "θ": r"\theta ",
-    "λ": r"\lambda ",
-    "−": "-",
-    "\u2062": "",
-    "\u2061": "",
-}
-_TAKES_ONE = ("sqrt",)
+_TABLE: dict[str, dict[str, str]] = table("en", "tex")
+_TEX, _SIGNS = _TABLE["mathml"], _TABLE["mathml_signs"]
 
 
 def mathml_as_tex(text: str, with_tex: bool) -> str:
@@ -280,7 +258,7 @@ def _tex_of(math: str) -> str:
 def _said(element: ElementTree.Element) -> str:
     parts = [_said(child) for child in element if _name(child) not in ("annotation", "annotation-xml")]
     name = _name(element).removeprefix("m")
-    if name in _TAKES_ONE:
+    if name == "sqrt":
         parts = ["".join(parts)]
     form = _TEX.get(name)
     if form and len(parts) == max(form.count("{}"), 1 + ("{1}" in form)):

@@ -11,12 +11,8 @@ import msgspec
 
 from text.locales.tables import table
 
-MEASURE_WORDS = (
-    "个|個|本|人|位|只|隻|条|张|次|天|年(?!级|代|月)|周|岁|家|件|名|块|元|米|公里|公斤|斤|两|小时|分钟|点|杯|瓶|种|座|辆|匹|层|倍|部|台|套|份|项"
-    "|篇|首|支|枚|颗|粒|串|双|对|头|间|所|场|局|轮|段|句|行|排|组|批|类|样|成|吨|升|毫升|毫米|厘米|克|千克|秒|美元|欧元|英镑|万|亿|口|架|艘|款|碗|盘"
-    "|勺|袋|包|盒|箱|罐|桶|根|片|朵|株|棵|遍|趟|顿|门|道|把|面|群|副|幅|册|卷|扇|节|站|页|字|寸|尺|亩|平方|立方|茶匙|汤匙|大匙|小匙|个月|星期|代|届|剂|针|步|桌|笔|单|票|期|集|季|格|档|餐|声|拳|脚|斗|担|卡|晚|室(?=[0-9])|厅"
-)
-"""Mandarin measure words, before which two is 两."""
+MEASURE_WORDS = "|".join(table("cmn", "eastern")["measure_words"].split())
+"""Pattern of Mandarin measure words, before which two is 两."""
 
 _DIGITS = "〇一二三四五六七八九"
 _SMALL = ("", "十", "百", "千")

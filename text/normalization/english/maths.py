@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from text.locales.tables import table
+from text.locales.tables import table, word_list
 from text.normalization.draft import END, MASK, NUMBER, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
 
@@ -45,19 +45,10 @@ _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
-_PERIODS = {
-    "s": "second",
-    "hr": "hour",
-    "hrs": "hour",
-    "min": "minute",
-    "sec": "second",
-    "wk": "week",
-    "mo": "month",
-    "yr": "year",
-}
+_PERIODS: dict[str, str] = _TABLE["periods"]
 _PER = re.compile(
     r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour))/"
-    rf"(?P<period>s|day|week|month|year|hour|minute|second|night|person|{'|'.join(_PERIODS)})\b(?!/)"
+    rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
 _SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
@@ -102,7 +93,7 @@ def math(draft: Draft) -> None:
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
-        draft.replace(_PER, lambda match: f" per {_PERIODS.get(match['period'], match['period'])}")
+        draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
     if draft.has("/·•|"):
@@ -134,10 +125,8 @@ def _sign(match: re.Match[str]) -> str:
     )
 
 
-_ELEMENTS = (
-    "Ac|Ag|Al|Am|Ar|As|At|Au|Ba|Be|Bi|Br|Ca|Cd|Ce|Cl|Co|Cr|Cs|Cu|Fe|Ga|Ge|He|Hg|In|Ir|Kr|La|Li|Mg|Mn|Mo|Na|Nb|Ne|Ni|"
-    "Os|Pb|Pd|Pt|Pu|Ra|Rb|Rn|Sb|Sc|Se|Si|Sn|Sr|Ta|Ti|Tl|Xe|Zn|Zr|B|C|F|H|I|K|N|O|P|S|U|V|W|Y"
-)
+_CHEMISTRY: dict[str, str] = _TABLE["chemistry"]
+_ELEMENTS = "|".join(_CHEMISTRY["elements"].split())
 _PART = re.compile(rf"(?P<element>{_ELEMENTS})(?P<count>\d+|[₀-₉]+)?|(?P<sign>[()])")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _ION = r"(?P<charge>[⁰¹²³⁴⁵⁶⁷⁸⁹]?[⁺⁻]|[+](?![\w+]))?"
@@ -146,10 +135,8 @@ _FORMULA = re.compile(
 )
 _MEANT = re.compile(r"H(?:[2-9]|1\d)|O[2-9]|[NFI]2$|Cl[2-4]|Br2|[₀-₉]")
 _NOT_MEANT = re.compile(r"[A-Z]1(?!\d)|\d\d\d")
-_WITHOUT_NUMBERS = frozenset(
-    ("NaCl", "KCl", "HCl", "NaOH", "KOH", "HBr", "AgCl", "CaO", "MgO", "ZnO", "NaF", "HCN", "KBr")
-)
-_SINGLE = frozenset(("O2", "O3", "N2", "H2", "F2", "Cl2", "Br2", "I2"))
+_CERTAIN = word_list(_CHEMISTRY["certain"])
+"""Formulas that are no words or names."""
 
 
 def chemistry(draft: Draft) -> None:
@@ -160,7 +147,7 @@ def _said(match: re.Match[str], british: bool) -> str | None:
     written, charge = match["formula"], match["charge"]
     raised = charge is not None and charge != "+"
     elements = [part["element"] for part in _PART.finditer(written) if part["element"]]
-    if not (raised or written in _WITHOUT_NUMBERS or written in _SINGLE):
+    if not (raised or written in _CERTAIN):
         if not _MEANT.search(written) or _NOT_MEANT.search(written) or len(elements) < 2:
             return None
         if len(set(elements)) < 2 and not re.search("[₀-₉]", written):
@@ -183,10 +170,7 @@ def _said(match: re.Match[str], british: bool) -> str | None:
     return " ".join(said)
 
 
-_QUALITIES = {"maj": "major", "M": "major", "min": "minor", "m": "minor", "dim": "diminished", "aug": "augmented"} | {
-    "sus": "suspended",
-    "add": "add",
-}
+_QUALITIES: dict[str, str] = _TABLE["chords"]
 _QUALITY = rf"(?:(?:{'|'.join(_QUALITIES)})(?!(?<=M)[245]))"
 _NUMBER = r"(?:1[13]|[245679])"
 _CHORD = re.compile(
