@@ -76,9 +76,7 @@ NUMBER = (
 (1'950), or ungrouped.
 """
 
-_DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
-_BEFORE_DIGITS = "-−.+("
 
 
 class Edit(NamedTuple):
@@ -122,52 +120,9 @@ class Draft:
     def _folded(self) -> frozenset[str]:
         return frozenset(map(str.casefold, _WORDS.findall(self.sentence)))
 
-    def replace(
-        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
-    ) -> None:
-        """Replace all matches; a match for which `spoken` returns None stays for later rules.
-
-        Args:
-            group: the group of the match that is replaced; the rest is context.
-        """
-        self._replace(pattern.finditer(self.text), spoken, group)
-
-    def replace_numbers(
-        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
-    ) -> None:
-        """`replace` for a pattern whose matches begin with `patterns.START` or `patterns.NUMBER_START`, then at most
-        one of the signs -−+( and a point, then digits. It looks only where such a number begins.
-        """
-        if self._number_places:
-            self._replace(self._at_numbers(pattern), spoken, group)
-
-    def _at_numbers(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        end = 0
-        for place in self._number_places:
-            if place >= end and (match := pattern.match(self.text, place)):
-                end = match.end()
-                yield match
-
-    @cached_property
-    def _number_places(self) -> list[int]:
-        """Places at which a number of the sentence may begin: digits, and signs before them."""
-        places: list[int] = []
-        for run in _DIGITS.finditer(self.sentence):
-            start = run.start()
-            before = self.sentence[max(0, start - 2) : start]
-            if before[-1:].isalnum() or before[-1:] == "_":
-                continue
-            if before[-1:] == "." and before[0] in _BEFORE_DIGITS and len(before) == 2:
-                places.append(start - 2)
-            if before and before[-1] in _BEFORE_DIGITS:
-                places.append(start - 1)
-            places.append(start)
-        return places
-
-    def _replace(
-        self, matches: Iterable[re.Match[str]], spoken: Callable[[re.Match[str]], str | None], group: str | int
-    ) -> None:
-        found = ((*match.span(group), spoken(match)) for match in matches)
+    def replace(self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None]) -> None:
+        """Replace all matches; a match for which `spoken` returns None stays for later rules."""
+        found = ((*match.span(), spoken(match)) for match in pattern.finditer(self.text))
         self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
     def put(self, spans: Iterable[Edit]) -> None:

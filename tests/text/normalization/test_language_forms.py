@@ -199,7 +199,6 @@ def check(monkeypatch: pytest.MonkeyPatch, texts: list[str], language: str) -> N
     said = [normalize(text, language, SETTINGS) for text in texts]
     for asks in ("has", "says_folded"):
         monkeypatch.setattr(Draft, asks, lambda draft, wanted: True)
-    monkeypatch.setattr(Draft, "replace_numbers", Draft.replace)
     rules_on = [
         rule._replace(needed=re.compile("")) for rule in normalization._rules_on(language.partition("-")[0], SETTINGS)
     ]

@@ -26,7 +26,7 @@ from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import VULGAR
 from text.normalization.classes.years import Years
-from text.normalization.draft import END, MASK, NUMBER_START, START, Draft, Rule
+from text.normalization.draft import END, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
@@ -86,7 +86,7 @@ CLASSES = Classes(
         ("money", Amounts(table("en", "currencies")).parser),
         ("units", Parser(_NUMBERS, Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"]).parse)),
         ("units", _MEASURES.parser),
-        ("ranges", Parser(_NUMBERS, Ratios(_CALENDAR).parse)),
+        ("ranges", Parser(_NUMBERS, Ratios(_CUES["ratio"]).parse)),
         ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
         ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
         ("versions", Versions("version", word_list(_FIGURES["cues"]["versioned"]), _FIGURES["stages"]).parser),
@@ -115,27 +115,14 @@ def classes(draft: Draft) -> None:
 
 
 _NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
-_REPORT = re.compile(
-    rf"{NUMBER_START}(?P<volume>\d{{1,4}}) (?P<report>U\.S\.C?\.?|C\.F\.R\.|F\.[23]d|S\. Ct\.)(?: (?=[§{MASK}])"
-    rf"| (?P<page>\d{{1,5}})(?!\d))"
-)
 
 
 def references(draft: Draft) -> None:
-    british = draft.british
-    draft.replace_numbers(_REPORT, lambda match: _report(match, british))
     if draft.has("°º"):
         draft.replace(_NUMERO, lambda match: "number ")
 
 
-def _report(match: re.Match[str], british: bool) -> str:
-    said = f"{cardinal(int(match['volume']), british)} {match['report'].removesuffix('.')}"
-    return f"{said} {cardinal(int(match['page']), british)}" if match["page"] else f"{said} "
-
-
-_AND = re.compile(
-    rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}(?P<number> 500)?"
-)
+_AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
 _PLURAL = re.compile(rf"{START}(?P<letters>(?=[A-Z]{{0,3}}[BCDFGHJKLMNPQRSTVWXZ])[A-Z]{{2,4}})s{END}(?!\.\w)")
 _CELL = re.compile(rf"{START}(?P<letters>[A-GI-PR-Z]|MP|A|AA|AAA|HP|VW|BMW)(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
 _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VIP", "ID"))
@@ -145,21 +132,11 @@ _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VI
 def initialisms(draft: Draft) -> None:
     british = draft.british
     if draft.has("&"):
-        draft.replace(_AND, lambda match: _and(match, british))
-    draft.replace(_PLURAL, _plural)
+        draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}")
+    draft.replace(
+        _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"
+    )
     draft.replace(_CELL, lambda match: f"{'.'.join(match['letters'])} {cardinal(int(match['number']), british)}")
-
-
-def _and(match: re.Match[str], british: bool) -> str:
-    said = f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}"
-    return f"{said} {cardinal(500, british)}" if match["number"] else said
-
-
-def _plural(match: re.Match[str]) -> str | None:
-    letters = match["letters"]
-    if not 2 <= len(letters) <= 4 or letters in _READ_AS_WORDS:
-        return None
-    return f"{'.'.join(letters)}'s"
 
 
 _DIGIT = re.compile(r"\d")

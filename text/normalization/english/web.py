@@ -6,13 +6,12 @@ import re
 from itertools import pairwise
 
 from text.locales.english import ADDRESS_PART, ADDRESS_SIGNS
+from text.locales.tables import table
 from text.normalization.draft import END, START, Draft
 from text.normalization.number_words import cardinal, digits
 
-_TLDS = (
-    "com|org|net|io|dev|ai|edu|gov|mil|int|info|biz|app|co|me|tv|xyz|uk|us|de|fr|eu|ca|au|jp|cn|nl|ch|at|it|es|se|no|"
-    "dk|fi|ie|nz|br|ru|pl|be|local"
-)
+_TABLE: dict[str, str] = table("en", "programming")["addresses"]
+_TLDS = "|".join(_TABLE["domains"].split())
 _LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
 _TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
@@ -61,7 +60,8 @@ def web_addresses(draft: Draft) -> None:
     british = draft.british
     if draft.has("@"):
         draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
-    draft.replace_numbers(_IP, lambda match: _machine(match, british))
+    if draft.has("."):
+        draft.replace(_IP, lambda match: _machine(match, british))
     if draft.has(":"):
         draft.replace(_IP6, _machine6)
         draft.replace(_FILE, lambda match: f"file {_path(match['path']).lstrip()}")
@@ -140,33 +140,19 @@ def _path(written: str) -> str:
         for part in written.lstrip("~").split("/")
         if part
     ]
-    return (
-        (said + "".join(f" slash {part}" for part in parts)).strip()
-        if said or not written.startswith("/.")
-        else (f" slash {' slash '.join(parts)}")
-    )
+    words = (said + "".join(f" slash {part}" for part in parts)).strip()
+    return f" {words}" if written.startswith("/.") else words
 
 
 def _machine6(match: re.Match[str]) -> str | None:
     if not _IS_IP6.search(match[0]):
         return None
-    said = []
-    for part in re.findall(r"[0-9a-fA-F]+|:", match[0]):
-        if part == ":":
-            said.append("colon")
-        elif part.isdecimal():
-            said.append(cardinal(int(part), british=False) if len(part) < 3 and part[0] != "0" else digits(part))
-        else:
-            said += [
-                word
-                for run in re.findall(r"\d+|[a-fA-F]", part)
-                for word in (
-                    [run]
-                    if run.isalpha()
-                    else [digits(run) if len(run) > 2 or run[0] == "0" else cardinal(int(run), False)]
-                )
-            ]
-    return " ".join(said)
+    runs = re.findall(r"\d+|[a-fA-F]|:", match[0])
+    return " ".join("colon" if run == ":" else run if run.isalpha() else _short_number(run) for run in runs)
+
+
+def _short_number(written: str) -> str:
+    return digits(written) if len(written) > 2 or written[0] == "0" else cardinal(int(written), british=False)
 
 
 def _machine(match: re.Match[str], british: bool) -> str | None:
@@ -181,11 +167,7 @@ def _machine(match: re.Match[str], british: bool) -> str | None:
     return said
 
 
-_COMMAND = re.compile(
-    r"\b(?:git|npm|npx|pip|python3?|node|docker|kubectl|cargo|go|make|curl|wget|ssh|scp|tar|ls|cd|rm|cp|mv|mkdir|chmod|grep|find|sudo|apt|"
-    r"brew|yarn|pnpm|uv|bash|cat|echo|sed|awk|ps|kill|systemctl|option|flag|switch|run|command|use|pass)\b",
-    re.IGNORECASE,
-)
+_COMMAND = re.compile(rf"\b(?:{'|'.join(_TABLE['commands'].split())})\b", re.IGNORECASE)
 _DASHED = re.compile(r"\s-")
 _OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1,20}){0,4})(?P<value>=)?(?![\w-])")
 _SHORT = re.compile(r"[a-z]{1,4}")
