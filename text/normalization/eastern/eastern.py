@@ -8,6 +8,7 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 
@@ -33,8 +34,11 @@ _DAY = re.compile(
 )
 """A Japanese date without a year, which only the particle after it tells from a fraction."""
 
-_YEARS = re.compile(r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?=[12]\d{3}(?:年|学年|赛季|级))")
-_LIFE = re.compile(r"(?<=[(（])(?P<first>[12]\d{3})[-–—~〜～](?P<last>[12]\d{3})(?=[)）])")
+_YEARS = re.compile(
+    r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?:(?=[12]\d{3}(?:年|学年|赛季|级))"
+    r"|(?<=[(（]\d{4}[-–—~〜～])(?P<last>[12]\d{3})(?=[)）]))"
+)
+"""Years of a span, the last one with a word after it or in brackets: (1990-2005)."""
 _YEAR = re.compile(
     r"(?<=[(（〔])(?P<alone>(?:19|20)\d\d)(?=[)）〕][\u4e00-\u9fff])|(?<!\d)(?P<year>[12]\d{3})(?=年|学年|赛季|级|款)|(?<!\d)(?P<short>[5-9]\d)(?=年(?:出生|生人|毕业|入学))"
 )
@@ -145,10 +149,12 @@ class Eastern:
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
         large = "(?P<large>[万億亿兆千百]+|(?:[kKMB]|bn)(?![A-Za-z]))?"
         minus = "(?P<minus>(?<![A-Za-z\\d])[-−+])?"
-        self._money = re.compile(rf"{minus}(?P<sign>{money}) ?(?P<inner>[-−])?(?P<number>{_NUMBER}) ?{large}(?!\d)")
+        self._money = re.compile(
+            rf"{minus}(?P<sign>{money}) ?(?P<inner>[-−])?(?P<first>(?!))?(?P<number>{_NUMBER}) ?{large}(?!\d)"
+        )
         self._money_after = re.compile(
             rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})[-~〜～–])?"
-            rf"(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
+            rf"(?P<inner>(?!))?(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
@@ -178,11 +184,16 @@ class Eastern:
     def _version(self, match: re.Match[str]) -> str | None:
         if _DATE.fullmatch(match[0]):
             return None
-        return self._words.point.join(map(self._number, match[0].split(".")))
+        return self._joined(self._words.point, match[0].split("."))
+
+    def _joined(self, joint: str, numbers: Iterable[str | None]) -> str:
+        return joint.join(map(self._number, filter(None, numbers)))
 
     def _references(self, draft: Draft) -> None:
         """Pages, rooms and scores."""
-        draft.replace(_PAGE, self._page)
+        draft.replace(
+            _PAGE, lambda match: self._words.page.format(self._joined(self._words.to, match.group("number", "last")))
+        )
         if not self._words.japanese:
             draft.replace(_ROOM, lambda match: self._numerals.groups(match["code"]))
             draft.replace(_AGES, lambda match: self._numerals.digits(match["digits"]))
@@ -191,41 +202,27 @@ class Eastern:
         if self._score_cue.search(draft.sentence):
             draft.replace(_SCORE, self._score)
 
-    def _page(self, match: re.Match[str]) -> str:
-        said = self._number(match["number"])
-        if match["last"]:
-            said += self._words.to + self._number(match["last"])
-        return self._words.page.format(said)
-
     def _score(self, match: re.Match[str]) -> str | None:
-        before, after = match.string[max(0, match.start() - 1) : match.start()], match.string[match.end() :][:1]
-        if after and (after in self._words.counters or _COUNTED.match(after)):
+        before, after = _beside(match)
+        if after in self._words.counters or _COUNTED.match(after) or before in self._words.numbered:
             return None
-        if before and before in self._words.numbered:
-            return None
-        return f"{self._number(match['first'])}{self._words.versus}{self._number(match['last'])}"
+        return self._joined(self._words.versus, match.group("first", "last"))
 
     def _dates(self, draft: Draft) -> None:
-        draft.replace(
-            _DATE,
-            lambda match: self._words.date.format(
-                year=self._numerals.year(match["year"]),
-                month=self._number(match["month"]),
-                day=self._number(match["day"]),
-            ),
-        )
+        draft.replace(_DATE, self._date)
         if self._words.japanese:
-            draft.replace(_DAY, self._day)
+            draft.replace(_DAY, lambda match: self._joined("月", match.group("month", "day", "late")) + "日")
             draft.replace(_WEEKDAY, lambda match: f"{match['day']}曜日")
-        draft.replace(_YEARS, lambda match: f"{self._numerals.year(match['first'])}{self._words.to}")
-        draft.replace(
-            _LIFE,
-            lambda match: f"{self._numerals.year(match['first'])}{self._words.to}{self._numerals.year(match['last'])}",
-        )
+        draft.replace(_YEARS, self._years)
         draft.replace(_YEAR, self._year)
 
-    def _day(self, match: re.Match[str]) -> str:
-        return f"{self._number(match['month'])}月{self._number(match['day'] or match['late'])}日"
+    def _date(self, match: re.Match[str]) -> str:
+        month, day = self._number(match["month"]), self._number(match["day"])
+        return self._words.date.format(year=self._numerals.year(match["year"]), month=month, day=day)
+
+    def _years(self, match: re.Match[str]) -> str:
+        last = self._numerals.year(match["last"]) if match["last"] else ""
+        return f"{self._numerals.year(match['first'])}{self._words.to}{last}"
 
     def _year(self, match: re.Match[str]) -> str:
         year = match["year"] or match["alone"]
@@ -245,12 +242,9 @@ class Eastern:
         draft.replace(self._money_after, self._amount)
 
     def _amount(self, match: re.Match[str]) -> str:
-        first = ""
-        if "first" in match.groupdict() and match["first"]:
-            first = f"{self._number(match['first'])}{self._words.to}"
-        sign = self._words.signs["+"] if match["minus"] == "+" and not self._words.japanese else self._minus(match)
-        sign = self._words.minus if match.groupdict().get("inner") else sign  # ¥-320.50
-        said = f"{sign}{first}{self._scaled(match['number'], match['large'] or '')}"
+        minus, plus = self._words.minus, self._words.plus if self._words.japanese else self._words.signs["+"]
+        sign = minus if match["inner"] or match["minus"] in ("-", "−") else plus * bool(match["minus"])
+        said = f"{sign}{self._upto(match)}{self._scaled(match['number'], match['large'] or '')}"
         return said + self._words.currencies[match["sign"]]
 
     def _scaled(self, number: str, large: str) -> str:
@@ -261,19 +255,11 @@ class Eastern:
         value = f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip(".")
         return self._number(value) if len(value) < _LONGEST else self._number(number) + large
 
-    def _minus(self, match: re.Match[str]) -> str:
-        sign = match.groupdict().get("minus")
-        return "" if not sign else self._words.plus if sign == "+" else self._words.minus
-
     def _measures(self, draft: Draft) -> None:
         draft.replace(_COORDINATE, self._coordinate)
         draft.replace(_HEIGHT, self._height)
         draft.replace(
-            _PERCENT,
-            lambda match: (
-                self._upto(match)
-                + _signed(self._words, match, self._words.percent.format(self._number(match["number"])))
-            ),
+            _PERCENT, lambda match: self._signed(match, self._words.percent.format(self._number(match["number"])))
         )
         draft.replace(self._measure, self._quantity)
         draft.replace(_PER, self._per)
@@ -281,12 +267,8 @@ class Eastern:
 
     def _height(self, match: re.Match[str]) -> str:
         meters, rest = self._words.units["m"], match["rest"]
-        said = f"{self._number(match['meters'])}{meters}"
-        return (
-            said
-            + (self._number(rest) if self._words.japanese else self._numerals.digits(rest))
-            + (self._words.units["cm"] if match["cm"] else "")
-        )
+        said = self._number(rest) if self._words.japanese else self._numerals.digits(rest)
+        return f"{self._number(match['meters'])}{meters}{said}" + self._words.units["cm"] * bool(match["cm"])
 
     def _coordinate(self, match: re.Match[str]) -> str:
         minutes = f"{self._number(match['minutes'])}分" if match["minutes"] else ""
@@ -300,7 +282,12 @@ class Eastern:
             number = "两"
         number += match["large"] or ""
         said = unit.format(number) if "{}" in unit else number + unit
-        return self._upto(match) + _signed(self._words, match, said)
+        return self._signed(match, said)
+
+    def _signed(self, match: re.Match[str], said: str) -> str:
+        """Measure with its sign, unless a word before it is one, and with the range's first number."""
+        sign = "" if not match["minus"] or _beside(match)[0] in "涨升增跌降" else self._words.minus
+        return self._upto(match) + (self._words.plus if sign and match["minus"] == "+" else sign) + said
 
     def _upto(self, match: re.Match[str]) -> str:
         """Words for a range's first number and the word after it; empty if there is no range."""
@@ -335,22 +322,21 @@ class Eastern:
         draft.replace(_CHAIN, self._chain)
 
     def _ratio(self, match: re.Match[str]) -> str:
-        more = re.findall(r"\d+", match["more"])
-        return self._words.versus.join(map(self._number, (match["first"], match["last"], *more)))
+        return self._joined(self._words.versus, (*match.group("first", "last"), *re.findall(r"\d+", match["more"])))
 
     def _chain(self, match: re.Match[str]) -> str | None:
         numbers = re.findall(r"\d+", match["numbers"])
-        house = match.string[match.end() : match.end() + 1] in ("号", "室", "栋")
+        before, after = _beside(match)
+        house = after in "号室栋"
         falls = len(numbers) == 2 and int(numbers[0]) > int(numbers[1])
         if "=" in match.string or (falls and len(numbers[0]) > 2 and not house):
             return None
-        before = match.string[max(0, match.start() - 1) : match.start()]
-        place = _PLACE.match(before) if self._words.japanese else before and before in self._words.numbered
+        place = _PLACE.match(before) if self._words.japanese else before in self._words.numbered
         if len(numbers) > 2 or place or (house and falls):
             joint = self._words.chain
         else:
             joint = self._words.versus if int(numbers[0]) >= int(numbers[1]) else self._words.to
-        return joint.join(map(self._number, numbers))
+        return self._joined(joint, numbers)
 
     def _codes(self, draft: Draft) -> None:
         draft.replace(_CODES["ja" if self._words.japanese else "cmn"], self._code)
@@ -388,8 +374,9 @@ class Eastern:
 
     def _operation(self, match: re.Match[str]) -> str | None:
         sign = {"＝": "=", "＜": "<", "＞": ">"}.get(match["sign"], match["sign"])
-        letters = match.string[match.start() - 1].isascii() and match.string[match.start() - 1].isalpha()
-        return self._words.signs.get(f"{sign} of letters" if letters else sign, self._words.signs.get(sign))
+        before = _beside(match)[0]
+        of_letters = f"{sign} of letters" if before.isascii() and before.isalpha() else sign
+        return self._words.signs.get(of_letters, self._words.signs.get(sign))
 
     def _numbers(self, draft: Draft) -> None:
         if self._words.japanese:
@@ -406,11 +393,10 @@ class Eastern:
         draft.replace(ADDRESS, lambda match: spoken_address(match[0], self._words.signs, gap=""))
 
 
-def _signed(words: EasternWords, match: re.Match[str], said: str) -> str:
-    before = match.string[max(0, match.start() - 1) : match.start()]
-    if not match["minus"] or (before and before in "涨升增跌降"):
-        return said
-    return f"{words.plus if match['minus'] == '+' else words.minus}{said}"
+def _beside(match: re.Match[str]) -> tuple[str, str]:
+    """Characters before and after a match; a space at an end of the sentence."""
+    start, end = match.span()
+    return match.string[max(0, start - 1) : start] or " ", match.string[end : end + 1] or " "
 
 
 @lru_cache
