@@ -67,11 +67,6 @@ def number(written: str, british: bool) -> str:
     return minus + said
 
 
-def is_one(written: str) -> bool:
-    """True if the noun after the number is singular."""
-    return written.strip("-−") == "1"
-
-
 def fraction(above: int, below: int, british: bool) -> str:
     """Fraction in words: `one half`, `three quarters`, `five sixths`."""
     name = {2: "half", 4: "quarter"}.get(below) or ordinal(below, british)
@@ -104,11 +99,6 @@ def in_pairs(written: str, british: bool) -> str:
     if rest == 0:
         return f"{cardinal(hundreds, british)} hundred" if hundreds % 10 else cardinal(value, british)
     return f"{cardinal(hundreds, british)} {two_digits(rest, british)}"
-
-
-def ohs(written: str) -> str:
-    """Digits of a code in American style: `nine oh two one oh`."""
-    return digits(written).replace("zero", "oh")
 
 
 def decade(tens: int) -> str:

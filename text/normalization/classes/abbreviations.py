@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from text.locales.tables import word_list
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.5
@@ -15,11 +14,6 @@ ROMAN = frozenset("IVXLC")
 _VOWELS = frozenset("aeiouy")
 _JOINED = frozenset("._/\\-:@=('’")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Abbreviation:
-    said: str
 
 
 class Abbreviations:
@@ -63,7 +57,7 @@ class Abbreviations:
             or self._word(line, place, after + stop, stop)
         )
         if said:
-            yield Classed(place, end, Abbreviation(_like(token, said)), _COST)
+            yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
 
     def _phrase(self, line: Tokens, place: int) -> Classed | None:
         for parts, said, solid in self._phrases.get(line[place].fold, ()):
@@ -78,7 +72,7 @@ class Abbreviations:
             glued = not (line[end].gap or line[end + 1].gap) and line[end + 1].kind == "w"
             joined = glued and line[end].text in _JOINED
             if (line[end].gap or line[end].kind == "s") and not joined and not line.has(place - 1, "/"):
-                return Classed(place, end, Abbreviation(_like(line[place], said)), _COST - 0.1)
+                return Classed(place, end, InWords("Abbreviation", _like(line[place], said)), _COST - 0.1)
         return None
 
     def _is_name(self, line: Tokens, place: int) -> bool:
@@ -222,10 +216,10 @@ class Initialisms:
         if following.kind == "d" and not following.gap:
             parts.append(following.text)
         if (known := self._said.get("".join(parts).casefold())) is not None:
-            yield Classed(place, place + len(parts), Abbreviation(known[1]), _COST)
+            yield Classed(place, place + len(parts), InWords("Abbreviation", known[1]), _COST)
         elif token.fold in self._spelled and (token.text.islower() or token.text.istitle()) and len(parts) == 1:
             letters = token.fold.removesuffix("s") if token.fold[:-1] in self._spelled else token.fold
             if letters == token.fold and _VOWELS.isdisjoint(letters):
                 return  # engines spell it
             said = ".".join(letters.upper()) + ("'s" if letters != token.fold else "")
-            yield Classed(place, after, Abbreviation(said), _COST)
+            yield Classed(place, after, InWords("Abbreviation", said), _COST)

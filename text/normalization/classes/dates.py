@@ -15,7 +15,6 @@ from text.normalization.classes.fields import (
     MonthSpan,
     Weekday,
     full_year,
-    ordered_date,
     valid_date,
 )
 from text.normalization.classes.tokens import DASHES, Tokens
@@ -260,12 +259,12 @@ class Dates:
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".") or line.cued(place, cues)
             day_first, year = ahead or sign == ".", full_year(parts[2])
-            orders = (day_first, not day_first)
-            date = next(filter(None, (ordered_date(year, numbers[0], numbers[1], order) for order in orders)), None)
+            orders = (numbers[1::-1], numbers[:2]) if day_first else (numbers[:2], numbers[1::-1])
+            date = next(filter(None, (valid_date(year, *order) for order in orders)), None)
             if date and sure and not chained:
                 yield Classed(place, after, replace(date, day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
-            date = ordered_date(2000, numbers[0], numbers[1], ahead)
+            date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:

@@ -142,11 +142,6 @@ def valid_date(year: int, month: int, day: int) -> Date | None:
     return Date(year, month, day)
 
 
-def ordered_date(year: int, first: int, second: int, day_first: bool) -> Date | None:
-    """Date of two numbers in either order; None if the calendar has no such day."""
-    return valid_date(year, second, first) if day_first else valid_date(year, first, second)
-
-
 @dataclass(frozen=True, slots=True)
 class DateSpan:
     first: Date

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
@@ -16,19 +18,14 @@ _COST = 0.35
 class Amounts:
     """Parser for one language's tables (`currencies.toml`)."""
 
-    def __init__(self, table: Mapping[str, object]) -> None:
-        currencies: dict[str, object] = dict(table["currencies"])  # type: ignore[call-overload]
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        currencies = table["currencies"]
         self._codes = {name.casefold(): name for name in currencies if name.isalpha() and len(name) > 1}
         self._signs = frozenset(name for name in currencies if not name.isalpha())
-        self._countries = {name.casefold(): name for name in dict(table["dollars_of"])}  # type: ignore[call-overload]
-        magnitudes: dict[str, str] = dict(table["magnitudes"])  # type: ignore[call-overload]
-        self._magnitudes = {name.casefold(): full for name, full in magnitudes.items()}
-        self._full = frozenset(magnitudes.values())
-        cues: dict[str, str] = dict(table["cues"])  # type: ignore[call-overload]
-        self._singular, self._per = word_list(cues["singular"]), word_list(cues["per"])
-        self._rates = word_list(cues["rates"])
-        self._articles, self._no_noun = word_list(cues["articles"]), word_list(cues["no_noun"])
-        self._cents = {"c": "¢", "¢": "¢"}
+        self._countries = {name.casefold(): name for name in table["dollars_of"]}
+        self._magnitudes = {name.casefold(): full for name, full in table["magnitudes"].items()}
+        self._full = frozenset(table["magnitudes"].values())
+        self._cues = {name: word_list(listed) for name, listed in table["cues"].items()}
         starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
         self.parser = Parser(frozenset(starts), self.parse)
 
@@ -43,7 +40,7 @@ class Amounts:
         number, after = written_number(line, start)
         if number:
             yield from self._after(line, place, start, minus)
-            cent = "p" if british and line[after].fold == "p" else self._cents.get(line[after].fold, "")
+            cent = "p" if british and line[after].fold == "p" else "¢" * line.has(after, "c¢")
             small = len(number.partition(".")[0]) < 4 and len(number.partition(".")[2]) < 2 and number[0] != "."
             if cent and small and not line[after].gap and not minus and line[after].text != "C":
                 per, after = self._period(line, after + 1)
@@ -84,14 +81,10 @@ class Amounts:
         return (number, after) if number else ("", place)
 
     def _amount(self, line: Tokens, place: int, start: int, country: str, sign: str, minus: bool) -> Iterator[Classed]:
-        number, after = _written_amount(line, start)
-        if not number:
+        money, after = self._figures(line, start, minus)
+        if not money.first.number:
             return
-        first, after = self._magnitude(line, after)
-        last, end = self._last(line, after)
-        magnitude, after = self._magnitude(line, end) if last else (first, after)
-        first = first if last else ""
-        plus = line.has(after, "+", glued=True)
+        magnitude, plus = money.magnitude, line.has(after, "+", glued=True)
         after += plus
         singular, tail = False, ""
         if line.has(after, "-", glued=True) and line[after + 1].kind == "w" and not line[after + 1].gap:
@@ -106,36 +99,42 @@ class Amounts:
             after += 2
         per, after = self._period(line, after)
         singular = (
-            singular or line[after].fold.removesuffix("s") in self._singular or self._describes(line, place, after)
+            singular
+            or line[after].fold.removesuffix("s") in self._cues["singular"]
+            or self._describes(line, place, after)
         )
-        value, other = Written.of(number, minus), Written.of(last) if last else None
-        money = Money(sign, country, value, magnitude, other, first, per, plus, singular, tail)
+        money = replace(money, currency=sign, country=country, magnitude=magnitude, per=per)
+        money = replace(money, plus=plus, singular=singular, tail=tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
 
-    def _after(self, line: Tokens, place: int, start: int, minus: bool) -> Iterator[Classed]:
-        """Amount with its currency after it."""
+    def _figures(self, line: Tokens, start: int, minus: bool) -> tuple[Money, int]:
+        """Amount without its currency, and the place after it; without digits if there is none."""
         number, after = _written_amount(line, start)
         first, after = self._magnitude(line, after)
         last, end = self._last(line, after)
         magnitude, after = self._magnitude(line, end) if last else (first, after)
+        other, first = (Written.of(last), first) if last else (None, "")
+        return Money("", "", Written.of(number, minus), magnitude, other, first), after
+
+    def _after(self, line: Tokens, place: int, start: int, minus: bool) -> Iterator[Classed]:
+        """Amount with its currency after it."""
+        money, after = self._figures(line, start, minus)
         token = line[after]
-        code = self._codes.get(token.fold, "") if token.gap or magnitude or token.text.isupper() else ""
+        code = self._codes.get(token.fold, "") if token.gap or money.magnitude or token.text.isupper() else ""
         sign = token.text if token.text in self._signs and token.text else code
         if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
             return
         per, after = self._period(line, after + 1)
-        value, other = Written.of(number, minus), Written.of(last) if last else None
-        money = Money(sign, "", value, magnitude, other, first if last else "", per)
-        yield Classed(place, after, money, _COST)
+        yield Classed(place, after, replace(money, currency=sign, per=per), _COST)
 
     def _period(self, line: Tokens, place: int) -> tuple[str, int]:
         per = line[place + 1]
-        if line[place].text in self._rates and line.ends(place + 1):
+        if line[place].text in self._cues["rates"] and line.ends(place + 1):
             return line[place].text, place + 1
         if not line.has(place, "/", glued=True) or per.gap or per.kind != "w":
             return "", place
         end = place + 2
-        if per.fold in self._per:
+        if per.fold in self._cues["per"]:
             following = line[end + 1]
             stop = line.has(end, ".", glued=True) and (following.text[:1].islower() or following.kind == "s")
             return per.fold, end + stop
@@ -145,10 +144,10 @@ class Amounts:
     def _describes(self, line: Tokens, place: int, after: int) -> bool:
         """True if the amount stands between an article and a noun: a $1.9T plan, the $20 ticket."""
         noun = line[after]
-        if not noun.gap or noun.kind != "w" or noun.fold in self._no_noun or not line[place].gap:
+        if not noun.gap or noun.kind != "w" or noun.fold in self._cues["no_noun"] or not line[place].gap:
             return False
         possessive = line[place - 1].fold == "s" and line[place - 2].text in ("'", "’")
-        return possessive or line[place - 1].kind == "d" or line[place - 1].fold in self._articles
+        return possessive or line[place - 1].kind == "d" or line[place - 1].fold in self._cues["articles"]
 
 
 def _written_amount(line: Tokens, place: int) -> tuple[str, int]:

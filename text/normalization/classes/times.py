@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from text.locales.tables import word_list
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
 from text.normalization.classes.tokens import DASHES, Tokens
@@ -187,8 +186,8 @@ def _fraction(line: Tokens, place: int) -> tuple[str, int]:
 class Ratios:
     """Parser of two numbers with a colon between them."""
 
-    def __init__(self, calendar: Mapping[str, object]) -> None:
-        self._cues = word_list(dict(calendar["cues"])["ratio"])  # type: ignore[call-overload]
+    def __init__(self, cues: frozenset[str]) -> None:
+        self._cues = cues
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first, last = line.number(place, 0, 9999, 4), line.number(place + 2, 0, 9999, 4)

@@ -8,7 +8,6 @@ from itertools import repeat
 
 from text.locales.english import day_name, month_name
 from text.locales.tables import table
-from text.normalization.classes.abbreviations import Abbreviation
 from text.normalization.classes.addresses import Address, State
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.fields import (
@@ -50,7 +49,7 @@ _HUNDREDS = re.compile(r"[1-9][1-9]00")
 def said(fields: object, british: bool) -> str:
     """Words for a candidate's fields."""
     match fields:
-        case InWords() | Abbreviation():
+        case InWords():
             return fields.said
         case Address():
             street = (ordinal(int(name), british) if name.isdecimal() else name for name in fields.names)
@@ -152,7 +151,9 @@ def said(fields: object, british: bool) -> str:
             )
             return " ".join(filter(None, span))
         case Version():
-            return _version(fields, british)
+            stage = number(str(int(fields.stage_number)), british) if fields.stage_number else ""
+            version = (fields.name, " point ".join(number(part, british) for part in fields.parts), fields.stage, stage)
+            return " ".join(filter(None, version)) + " plus" * fields.plus
         case Number():
             if fields.one_by_one:
                 return fields.before + digits(fields.number)
@@ -185,18 +186,6 @@ def _fraction(fraction: Fraction, british: bool) -> str:
         return f"{'half' if words == 'one half' else words} {one}"
     article = "an" if one[0] in "aeiou" or one == "hour" else "a"
     return f"half {article} {one}" if words == "one half" else f"{words} of {article} {one}"
-
-
-def _version(version: Version, british: bool) -> str:
-    words = " point ".join(
-        digits(part) if len(part) > 1 and part[0] == "0" else cardinal(int(part), british) for part in version.parts
-    )
-    words = f"{version.name} {words}".lstrip()
-    if version.stage:
-        words += f" {version.stage}"
-    if version.stage_number:
-        words += f" {cardinal(int(version.stage_number), british)}"
-    return words + " plus" * version.plus
 
 
 def _one_by_one(written: str, ohs: bool) -> str:
