@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 RULES = {
-    "markdown": "Leave out Markdown's and HTML's markup, and say a link's text instead of its address.",
+    "markdown": "Leave out Markdown's and HTML's markup, and say a link's text instead of its address: **bold**.",
     "code_blocks": "Mention long code blocks instead of reading them (needs markdown).",
-    "layout": "Leave out subtitle times, page numbers, footnote signs, BBCode, wiki marks; join hyphenated lines.",
+    "layout": "Leave out subtitle times, page numbers, BBCode, wiki marks, notes; join hyphenated lines: so.[12] Then.",
     "tex": "Say TeX between dollar signs and functions in formulas: $x^2$, f(x) = 2x.",
     "music": "Say notes, keys and chords: F#, Bb minor, C#m7.",
-    "emoji": "Leave out emoji and emoticons.",
-    "web_addresses": "Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones.",
-    "code": "Say options of commands, names with underscores, calls and short JSON.",
+    "emoji": "Leave out emoji and emoticons: 😀.",
+    "web_addresses": "Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones: me@example.com.",
+    "code": "Say options of commands, names with underscores, calls and short JSON: run ls -la.",
     "references": "Say references: Fig. 3a, § 5, Roe v. Wade, John 3:16, Room 204.",
     "addresses": "Say postal addresses: 221B Baker St., N. Main, Austin, TX.",
-    "codes": "Say ZIP codes, ISBN, PINs and order numbers digit by digit.",
-    "phones": "Say telephone, card and similar numbers digit by digit.",
+    "codes": "Say ZIP codes, ISBN, PINs and order numbers digit by digit: ZIP 90210.",
+    "phones": "Say telephone, card and similar numbers digit by digit: call 555-0199.",
     "chemistry": "Say chemical formulas letter by letter: H2O, Ca²⁺.",
     "dates": "Say dates: 2026-11-21, 11/21/2026, 21 Nov.",
     "durations": "Say durations: 3h 20m, it lasted 1:23:45.",
     "times": "Say times of day: 10:30pm, 14:05.",
-    "years": "Say years and decades as such where the context shows that they are.",
+    "years": "Say years and decades as such where the context shows that they are: the 1990s.",
     "versions": "Say versions and section numbers: v1.2.3, Python 3.11.",
     "money": "Say amounts of money: $1,250.75, £3m.",
     "units": "Say measures: 5 km, 20°C, 60 mph, 5'11\".",
@@ -35,8 +35,9 @@ RULES = {
     "roman_numerals": "Say Roman numerals after names and headings: Henry VIII, Chapter IV.",
     "abbreviations": "Say abbreviations in full: Dr., St., e.g., No. 5.",
 }
-"""What each rule does. A rule is its row here, its function, and its row in the list of each language that has it
-(`text.normalization.english.english`); text of a rule that is off is passed to the engine as written.
+"""What each rule does, and after a colon an example, which its test reads. A rule is its row here, its function, and
+its row in the list of each language that has it (`text.normalization.english.english`); text of a rule that is off is
+passed to the engine as written.
 """
 
 
