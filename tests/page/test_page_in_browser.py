@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
+from frontend.audio.formats import FORMATS
 from tests.page.visit import LONG, SHORT, SHORTER, VERY_LONG, Visit, needs_chromium
 from tests.system.server import Server
 
@@ -87,23 +88,12 @@ def test_errors_are_told_in_words(visit: Visit) -> None:
     assert [body["speed"] for body in visit.bodies()] == [9, 4], "asked for once, at the speed that was chosen"
 
 
-HEADS = {
-    "mp3": rb"\xff[\xf2\xf3\xfa\xfb]|ID3",
-    "opus": rb"OggS",
-    "aac": rb"\xff[\xf0\xf1\xf8\xf9]",
-    "flac": rb"fLaC",
-    "wav": rb"RIFF....WAVE",
-    "caf": rb"caff",
-    "pcm": rb"",
-}
-
-
 def test_downloads_are_files_of_their_format(visit: Visit, espeak: Server) -> None:
     page = visit.page
     page.get_by_label("Text", exact=True).fill(SHORT)
     options = page.get_by_label("Download as").locator("option")
-    assert options.evaluate_all("all => all.map((one) => one.value)") == list(HEADS)
-    for name, head in HEADS.items():
+    assert options.evaluate_all("all => all.map((one) => one.value)") == list(FORMATS)
+    for name in FORMATS:
         page.get_by_role("button", name="Settings").click()
         page.get_by_label("Download as").select_option(name)
         page.keyboard.press("Escape")
@@ -111,9 +101,9 @@ def test_downloads_are_files_of_their_format(visit: Visit, espeak: Server) -> No
             page.get_by_role("button", name="Download").click()
         assert downloading.value.suggested_filename == f"speech.{name}"
         data = downloading.value.path().read_bytes()
-        assert re.match(head, data, re.DOTALL)
-        # Bytes may differ: an Ogg stream has a random serial number.
-        assert len(data) == len(espeak.hear(input=SHORT, voice="af_heart", response_format=name, stream=False))
+        heard = espeak.hear(input=SHORT, voice="af_heart", response_format=name, stream=False)
+        # Others may differ: an Ogg stream has a random serial number.
+        assert (data[:4], len(data)) == (heard[:4], len(heard))
         visit.says("Downloaded:")
 
 
