@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,11 +15,10 @@ from text.espeak.espeak_g2p import by_rule, spelled
 from text.g2p import G2P, MixedG2P
 from text.given import Given
 from text.lexicon import Entry, Lexicon, LexiconFile
-from text.markup.marked import Bookmark, Marked, SentenceEnd
+from text.markup.marked import Bookmark, Marked, PerformedText, SentenceEnd
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
 from text.passages import ReadPassage, read_passages
-from text.sentences.sentences import ends_sentence
 from text.settings import PRONOUNCING, Pronouncing, TextSettings
 from text.units.pacing import Reading, SourcedWords, paced
 from text.units.prosody import Pauses
@@ -317,33 +316,6 @@ def configured_pipeline(
         text.g2p,
         text.emphasis,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PerformedText:
-    """A stretch of text and its performer."""
-
-    marked: Marked
-    performer: Performer
-    then: Continuation
-    """The boundary to the next stretch."""
-
-
-def performed_parts(marked: Marked, performer: Performer, pause: float = 0.0) -> list[PerformedText]:
-    """The parts of a text, of which `performer` speaks those that name no other voice.
-
-    A part that ends within a sentence ("she said," before a quotation) ends like a clause, the text itself always like
-    a sentence.
-
-    Args:
-        pause: seconds of silence after the text; 0: as long as after any sentence.
-    """
-    found = [
-        PerformedText(part, each or performer, Continuation(Cut.SENTENCE if ends_sentence(part.text) else Cut.CLAUSE))
-        for each, part in marked.parts()
-    ]
-    found[-1] = replace(found[-1], then=Continuation(Cut.SENTENCE, pause or None))
-    return found
 
 
 def _performed_by(performer: Performer, sentence: Sentence) -> Sentence:

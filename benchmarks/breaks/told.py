@@ -283,8 +283,8 @@ BREAKS = (
     Mutation(
         "reading-apart-from-planning",
         "frontend/planning/reader.py",
-        "plan(clock.timed(sentences), profile",
-        "plan(sentences, profile",
+        "clock.timed(self._whole(request, engine, notation))",
+        "self._whole(request, engine, notation)",
         ("tests/frontend/planning/test_growing_plans.py",),
     ),
     Mutation(

@@ -39,7 +39,7 @@ from text.pipeline import TextPipeline
 from text.sentences.sentences import lines_of_sentences
 from text.settings import Pronouncing
 from text.units.segmentation import pronounceable
-from text.words.performer import Cast
+from text.words.performer import Cast, Performer
 from text.words.punctuation import is_unpronounceable, speakable
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, PhonemeSource, Word
@@ -153,8 +153,8 @@ def _phonemized(
         words: list[Word] = []
         pipeline = request.app[PHONEMIZER].pipeline.saying(entries_of_key(request))
         pipeline = pipeline.by(fields.g2p) if fields.g2p else pipeline
-        for performer, part in marked.parts():
-            words += pipeline.words(part, performer.language if performer else language, notation)
+        for part in marked.performed(Performer((), language)):
+            words += pipeline.words(part.marked, part.performer.language, notation)
     spoken = [(word, _known(word, notation)) for word in words]
     phonemes = " ".join(script for _, script in spoken if script)
     silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]

@@ -14,12 +14,12 @@ from frontend.planning.profile import CostProfile
 from frontend.planning.sentences import WrittenText
 from shm.engine_info import EngineInfo
 from text.apart import apart
-from text.markup.marked import Marked, Pause
+from text.markup.marked import Marked, Pause, PerformedText
 from text.markup.meanings import MAX_PAUSE_SECONDS, MarkupError
 from text.markup.parse import parse_markup
-from text.pipeline import PerformedText, TextPipeline, performed_parts
+from text.pipeline import TextPipeline
 from text.units.segmentation import phoneme_sentences
-from text.words.performer import Cast, DialogueTurn, Performer
+from text.words.performer import Cast, DialogueTurn
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 
 
@@ -70,15 +70,21 @@ class Reader:
         self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile, clock: _Clock
     ) -> Iterator[Segment | TextMark]:
         notation = Notation.of(engine)
-        if request.growing is not None:
+        planned: Iterator[Segment | TextMark]
+        if request.growing is None:
+            sentences = clock.timed(self._whole(request, engine, notation))
+            planned = plan(sentences, profile, request.speed, notation, self._limits)
+        else:
             source = WrittenText(
                 request.growing,
                 lambda part: clock.timed(self._part(request, engine, part)),
                 lambda words: self._pipeline.settled(words, request.language),
             )
-            growing = plan_growing(source, profile, request.speed, notation, self._limits)
-            yield from recut(growing, [cut.units for cut in request.progress.cuts])
-            return
+            planned = plan_growing(source, profile, request.speed, notation, self._limits)
+        yield from recut(planned, [cut.units for cut in request.progress.cuts])
+
+    def _whole(self, request: SpeechRequest, engine: EngineInfo, notation: Notation) -> Iterator[Sentence]:
+        """The sentences of a text that is all there."""
         sentences: Iterator[Sentence]
         if request.scored:
             sentences = iter(request.scored)
@@ -87,12 +93,7 @@ class Reader:
         else:
             turns = request.turns or (DialogueTurn(request.text, request.performer),)
             sentences = self._sentences(request, turns, engine)
-        if request.sentences:
-            sentences = numbered_sentences(sentences, request.from_sentence)
-        yield from recut(
-            plan(clock.timed(sentences), profile, request.speed, notation, self._limits),
-            [cut.units for cut in request.progress.cuts],
-        )
+        return numbered_sentences(sentences, request.from_sentence) if request.sentences else sentences
 
     def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
         turn = DialogueTurn(part.text, request.performer)
@@ -115,12 +116,13 @@ class Reader:
         pauses = 0.0
         for place, turn in enumerate(turns):
             try:
-                marked = self._marked(request, turn.text, turn.performer, engine)
+                marked = self._marked(request, turn, engine)
             except MarkupError as error:
                 if not request.turns:
                     raise
                 raise error.within(f"turns[{place}].text") from error
-            parts += performed_parts(replace(marked, text=marked.text + end), turn.performer, turn.pause)
+            marked = replace(marked, text=marked.text + end)
+            parts += marked.performed(turn.performer, turn.pause)
             pauses += sum(each.seconds for each in marked.annotations if isinstance(each, Pause))
         if request.turns and pauses > (limit := MAX_PAUSE_SECONDS):
             message = f"`turns`: the pauses in the texts last {pauses:g} seconds together; {limit:g} are allowed."
@@ -129,11 +131,11 @@ class Reader:
         pipeline = pipeline.emphasising(request.emphasis)
         return pipeline.performed(parts, request.performer, Notation.of(engine), request.speed, then)
 
-    def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
+    def _marked(self, request: SpeechRequest, turn: DialogueTurn, engine: EngineInfo) -> Marked:
         cast = Cast(engine.voices, dict(request.aliases), request.language if request.one_language else None)
-        notation = Notation.of(engine)
-        marked = apart.result(text, parse_markup, request.markup, text, performer.language, notation, cast)
-        return marked.ended_after(self._delimiters if request.delimiters is None else request.delimiters)
+        delimiters = self._delimiters if request.delimiters is None else request.delimiters
+        text, language, notation = turn.text, turn.performer.language, Notation.of(engine)
+        return apart.result(text, parse_markup, request.markup, text, language, notation, cast, delimiters)
 
 
 class _Clock:

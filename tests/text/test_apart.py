@@ -263,7 +263,7 @@ STEPS: list[tuple[object, str, str]] = [
     (EspeakG2P, "words", "es"),
     (EspeakG2P, "_give", "es"),
     (pacing, "paced_units", "en-us"),
-    (pacing, "with_pause", "en-us"),
+    (pacing, "_with_pause", "en-us"),
     (pacing, "with_inner_pauses", "en-us"),
 ]
 

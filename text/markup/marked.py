@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
 from shm.inflection import Inflection
 from text.markup.delimiters import ends_of_marks
+from text.sentences.sentences import ends_sentence
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
+from text.words.segment import Continuation, Cut
 
 
 class MarkupKind(StrEnum):
@@ -114,16 +115,28 @@ class Marked:
         ends = [SegmentEnd(end) for end in ends_of_marks(delimiters, self.text)]
         return replace(self, annotations=(*self.annotations, *ends)) if ends else self
 
-    def parts(self) -> Iterator[tuple[Performer | None, Marked]]:
-        """The parts that one performer each speaks, in order; a part ends with the white space before the next one."""
+    def performed(self, performer: Performer, pause: float = 0.0) -> list[PerformedText]:
+        """The parts that one performer each speaks, in order: `performer` those that name no voice.
+
+        A part ends with the white space before the next one. One that ends within a sentence ("she said," before a
+        quotation) ends like a clause, the text itself always like a sentence.
+
+        Args:
+            pause: seconds of silence after the text; 0: as long as after any sentence.
+        """
+        whole = Continuation(Cut.SENTENCE, pause or None)
         entrances = [each for each in self.annotations if isinstance(each, Entrance)]
         if not entrances:
-            yield None, self
-            return
+            return [PerformedText(self, performer, whole)]
         if entrances[0].at > 0:
             entrances = [Entrance(0, None), *entrances]
+        found = []
         for entrance, following in pairwise([*entrances, Entrance(len(self.text), None)]):
-            yield entrance.performer, self._cut(entrance.at, following.at)
+            part = self._cut(entrance.at, following.at)
+            then = Continuation(Cut.SENTENCE if ends_sentence(part.text) else Cut.CLAUSE)
+            found.append(PerformedText(part, entrance.performer or performer, then))
+        found[-1] = replace(found[-1], then=whole)
+        return found
 
     def _cut(self, start: int, end: int) -> Marked:
         found: list[Annotation] = []
@@ -137,3 +150,13 @@ class Marked:
                     # A pronunciation doesn't cross a border; neither does what a builder was given in two stretches.
                     found.append(replace(each, start=each.start - start, end=min(each.end, end) - start))
         return Marked(self.text[start:end], tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class PerformedText:
+    """A stretch of text and its performer."""
+
+    marked: Marked
+    performer: Performer
+    then: Continuation
+    """The boundary to the next stretch."""

@@ -182,26 +182,23 @@ class _TagReader:
 
 
 _NOBODY = Cast()
+_PARSERS = {MarkupKind.BASIC: parse_basic, MarkupKind.TAGS: parse_tags, MarkupKind.SSML: parse_ssml}
 
 
-def parse_markup(kind: MarkupKind, text: str, language: str, notation: Notation, cast: Cast = _NOBODY) -> Marked:
+def parse_markup(
+    kind: MarkupKind, text: str, language: str, notation: Notation, cast: Cast = _NOBODY, delimiters: str = ""
+) -> Marked:
     """Text of a request with its markup's annotations. Takes linear time; run it in a thread.
 
     Args:
         language: a language code, as `text.words.language.language_of` returns it.
         notation: the input that the request's engine accepts.
         cast: the voices that the markup may name.
+        delimiters: the user's own cut marks (`text.markup.delimiters`), after which segments end.
 
     Raises:
         MarkupError: 400; the markup can't be read, names an unknown voice, or exceeds a limit.
     """
-    if kind is MarkupKind.NONE:
-        return Marked.plain(text)
-    meanings = Meanings(cast, language, notation)
-    match kind:
-        case MarkupKind.BASIC:
-            return parse_basic(text, meanings)
-        case MarkupKind.TAGS:
-            return parse_tags(text, meanings)
-        case MarkupKind.SSML:
-            return parse_ssml(text, meanings)
+    parse = _PARSERS.get(kind)
+    marked = parse(text, Meanings(cast, language, notation)) if parse else Marked.plain(text)
+    return marked.ended_after(delimiters)

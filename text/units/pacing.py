@@ -14,7 +14,7 @@ from text.errors import Mishaps
 from text.lexicon import Lexicon
 from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, SegmentEnd
 from text.units.expression import ReadSentence, expressed
-from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
+from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses
 from text.units.segmentation import pronounceable, units_of
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit, Word
 
@@ -167,7 +167,7 @@ def _each_paced(
             partial(units_of, sourced.words, reading.notation, dropped, written=sourced.written, end=sourced.end),
         )
         found = reading.mishaps.first_of(ways, sourced.origins[0][0])
-        yield found if sourced.pause is None else with_pause(found, sourced.pause, 1.0)
+        yield found if sourced.pause is None else _with_pause(found, sourced.pause, 1.0)
 
 
 def _laid_out(
@@ -182,7 +182,14 @@ def _laid_out(
     sourced = replace(sourced, words=words)
     found = paced_units(sourced, pacing, reading.notation, dropped, language=reading.language)
     found = with_inner_pauses(found, pauses, reading.speed)
-    return found if sourced.last else with_pause(found, pauses.after(place, sourced.end), reading.speed)
+    return found if sourced.last else _with_pause(found, pauses.after(place, sourced.end), reading.speed)
+
+
+def _with_pause(sentence: Sentence, pause: float | None, speed: float) -> Sentence:
+    """The sentence with a pause after it, unless markup sets one there already."""
+    if pause is None or not sentence or sentence[-1].pause is not None:
+        return sentence
+    return (*sentence[:-1], replace(sentence[-1], pause=pause / speed))
 
 
 def paced_units(

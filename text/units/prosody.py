@@ -179,10 +179,3 @@ def with_inner_pauses(sentence: Sentence, pauses: Pauses, speed: float) -> Sente
         if pause and unit.pause is None:
             units[place] = replace(unit, pause=pause / speed)
     return tuple(units)
-
-
-def with_pause(sentence: Sentence, pause: float | None, speed: float) -> Sentence:
-    """The sentence with a pause after it, unless markup sets one there already."""
-    if pause is None or not sentence or sentence[-1].pause is not None:
-        return sentence
-    return (*sentence[:-1], replace(sentence[-1], pause=pause / speed))

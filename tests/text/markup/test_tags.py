@@ -20,7 +20,7 @@ from text.markup.delimiters import LONGEST_MARK, MOST_CHARACTERS, MOST_SIGNS, en
 from text.markup.marked import Bookmark, Marked, MarkupKind, Pause, Pronunciation
 from text.markup.meanings import MarkupError
 from text.markup.parse import parse_markup
-from text.pipeline import TextPipeline, performed_parts
+from text.pipeline import TextPipeline
 from text.words.performer import Performer
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, Segment
@@ -284,7 +284,7 @@ def test_marks_of_several_voices_stay_with_their_words() -> None:
     text = "One two. *** Three."
     parts = Marked(text, tuple(Bookmark(text.index(word), word) for word in ("One", "two", "***", "Three")))
     spans = [(0, 9), (9, 13), (13, 19)]
-    cast = [performed_parts(parts._cut(*span), Performer((), "en-us"))[0] for span in spans]
+    cast = [parts._cut(*span).performed(Performer((), "en-us"))[0] for span in spans]
     sentences = TextPipeline(LetterG2P()).performed(cast, Performer((), "en-us"), KOKORO, 1.0)
     words = [word for sentence in sentences for unit in sentence for word in unit.words]
     assert [(word.written, word.bookmarks) for word in words] == [
