@@ -50,8 +50,8 @@ BREAKS = (
     Mutation(
         "silent-makes-room",
         "frontend/serving/connections.py",
-        "            longest = next(\n",
-        "            longest = None and next(\n",
+        "longest = next(filter(",
+        "longest = None and next(filter(",
         ("tests/frontend/http/test_connections.py", "-k", "crowd"),
     ),
     Mutation(

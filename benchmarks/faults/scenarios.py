@@ -49,7 +49,6 @@ from text.lexicon import LexiconFile, keep
 
 BOOK = b"# One\n\nA first chapter, of two sentences. It is short.\n\n# Two\n\nAnd a second one.\n"
 
-
 START_LIMIT = 100.0
 """Seconds in which a server must speak, or say why it doesn't."""
 

@@ -237,19 +237,11 @@ def chunks(piece: Pcm, chunk_ms: int, sample_rate: int) -> Iterator[Pcm]:
     return (piece[start : start + length] for start in range(0, len(piece), length))
 
 
-def int16_bytes(pcm: Pcm) -> bytes:
-    """The samples as signed 16-bit little-endian integers."""
-    return pcm.astype("<i2", copy=False).tobytes()
-
-
-def network_bytes(pcm: Pcm) -> bytes:
-    """The samples as signed 16-bit big-endian integers."""
-    return pcm.astype(">i2").tobytes()
-
-
-def float_bytes(pcm: Pcm) -> bytes:
-    """The samples as little-endian 32-bit floats from -1 to 1."""
-    return (pcm * np.float32(1 / 32_768)).astype("<f4").tobytes()
+_BYTES: dict[str, Callable[[Pcm], bytes]] = {
+    "int16": lambda pcm: pcm.astype("<i2", copy=False).tobytes(),
+    "int16be": lambda pcm: pcm.astype(">i2").tobytes(),
+    "float32": lambda pcm: (pcm * np.float32(1 / 32_768)).astype("<f4").tobytes(),  # from -1 to 1
+}
 
 
 class PcmEncoder:
@@ -257,9 +249,9 @@ class PcmEncoder:
 
     seam: Seam = (0, 0)
 
-    def __init__(self, sample_rate: int, encode: Callable[[Pcm], bytes] = int16_bytes) -> None:
+    def __init__(self, sample_rate: int, samples: str) -> None:
         self._sample_rate = sample_rate
-        self._encode = encode
+        self._encode = _BYTES[samples]
         self._samples = 0
 
     @property
@@ -313,7 +305,7 @@ class WavEncoder(PcmEncoder):
     """A WAV: given out as it grows, without its length, or `whole` by `finish`, with its length."""
 
     def __init__(self, sample_rate: int, *, whole: bool, floats: bool = False) -> None:
-        super().__init__(sample_rate, float_bytes if floats else int16_bytes)
+        super().__init__(sample_rate, "float32" if floats else "int16")
         self._floats = floats
         self._clip = io.BytesIO() if whole else None
         self._header = b"" if whole else header(sample_rate, floats=floats)
@@ -382,9 +374,6 @@ class ResamplingEncoder:
         self._inner.close()
 
 
-_SAMPLES = {"int16": int16_bytes, "int16be": network_bytes, "float32": float_bytes}
-
-
 def make_encoder(
     output: OutputFormat, engine_rate: int = SAMPLE_RATE, *, whole: bool, number: int = 0, seam: Seam = (0, 0)
 ) -> Encoder:
@@ -406,5 +395,5 @@ def make_encoder(
     elif output.format.samples in ("wav", "wav32"):
         made = WavEncoder(rate, whole=whole, floats=output.format.samples == "wav32")
     else:
-        made = PcmEncoder(rate, _SAMPLES[output.format.samples])
+        made = PcmEncoder(rate, output.format.samples)
     return made if rate == engine_rate else ResamplingEncoder(made, engine_rate, rate)

@@ -135,23 +135,17 @@ class Connection(asyncio.Protocol):
             self.record.close()
         self.writable.set()
         self._register.lost(self)
-        if self._given_back:
-            self._protocol.connection_lost(exc)
-            return
-        if self._transport is not None and (client := self._transport.get_extra_info("socket")):
-            end(client)
-        self._register.closed(self.number)
+        if not self._given_back:
+            if self._transport is not None and (client := self._transport.get_extra_info("socket")):
+                end(client)
+            self._register.closed(self.number)
         self._protocol.connection_lost(exc)
 
     # -- called around the handlers of its requests
 
     def began(self, request: web.Request | None = None, *, repeatable: bool = False) -> None:
-        """Note that a request's head is whole and its handler begins.
-
-        Args:
-            request: it, if the client speaks HTTP.
-            repeatable: it may be handled again after this front was killed.
-        """
+        """Note that a request's head is whole and its handler begins; `repeatable`: it may be handled again after this
+        front was killed. `request` is None unless the client speaks HTTP."""
         self._body = request.content if request is not None else None
         if self.record:
             self.record.began(request_id.current.get(), repeatable=repeatable)
@@ -264,7 +258,6 @@ class Connections:
         """Called with the number of each connection that has ended."""
         self._unheard: dict[Connection, None] = {}
         """Connections of which no byte has been read; the oldest first."""
-
         self.by_tls: TlsClients | None = None
         """The addresses of clients that come by TLS; None if none does."""
 
@@ -284,12 +277,7 @@ class Connections:
     def admit(
         self, make_protocol: Callable[[], asyncio.Protocol] | None = None, record: Record | None = None
     ) -> Connection | None:
-        """A newcomer's protocol; None if the newcomer must be closed at once.
-
-        Args:
-            make_protocol: the protocol behind the connection, if the newcomer doesn't speak HTTP.
-            record: the connection's; None: its answers can't be continued.
-        """
+        """A newcomer's protocol, with `make_protocol`'s behind it unless it speaks HTTP; None: close it at once."""
         surplus = len(self._open) >= self.limit and not self.make_room()
         if surplus and len(self._open) >= self.limit + SURPLUS:
             self._metrics.connection_closed("refused")
@@ -308,9 +296,8 @@ class Connections:
         """
         longest, since = next(iter(self._waiting.items()), (None, 0.0))
         if longest is None or self._loop.time() - since < SETTLED:
-            longest = next(
-                (each for each in tuple(islice(self._unheard, _LOOKED_AT)) if self._says_nothing(each)), None
-            )
+            unheard = tuple(islice(self._unheard, _LOOKED_AT))
+            longest = next(filter(self._says_nothing, unheard), None)
         if longest is None:
             return False
         self._metrics.connection_closed("room")
@@ -375,8 +362,7 @@ def connection_of(request: web.Request) -> Connection | None:
 
 def record_of(request: web.Request) -> Record | None:
     """The record of the request's connection; None: its answer can't be continued."""
-    connection = connection_of(request)
-    return connection.record if connection is not None else None
+    return connection.record if (connection := connection_of(request)) else None
 
 
 class ClientLeft(asyncio.CancelledError):

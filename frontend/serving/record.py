@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic_ns
 from typing import Any
@@ -372,44 +372,14 @@ class Recorded(asyncio.Transport):
     def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
         self._record.write(b"".join(list_of_data))
 
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return self._inner.get_extra_info(name, default)
 
-    def is_closing(self) -> bool:
-        return self._inner.is_closing()
+def _passed_on(name: str) -> Callable[..., Any]:
+    return lambda recorded, *arguments, **named: getattr(recorded._inner, name)(*arguments, **named)
 
-    def close(self) -> None:
-        self._inner.close()
 
-    def abort(self) -> None:
-        self._inner.abort()
-
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        self._inner.set_protocol(protocol)
-
-    def get_protocol(self) -> asyncio.BaseProtocol:
-        return self._inner.get_protocol()
-
-    def is_reading(self) -> bool:
-        return self._inner.is_reading()
-
-    def pause_reading(self) -> None:
-        self._inner.pause_reading()
-
-    def resume_reading(self) -> None:
-        self._inner.resume_reading()
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self._inner.set_write_buffer_limits(high, low)
-
-    def get_write_buffer_size(self) -> int:
-        return self._inner.get_write_buffer_size()
-
-    def get_write_buffer_limits(self) -> tuple[int, int]:
-        return self._inner.get_write_buffer_limits()
-
-    def can_write_eof(self) -> bool:
-        return self._inner.can_write_eof()
-
-    def write_eof(self) -> None:
-        self._inner.write_eof()
+for _name in (
+    *("get_extra_info", "get_protocol", "set_protocol", "is_closing", "close", "abort", "can_write_eof", "write_eof"),
+    *("is_reading", "pause_reading", "resume_reading"),
+    *("set_write_buffer_limits", "get_write_buffer_limits", "get_write_buffer_size"),
+):
+    setattr(Recorded, _name, _passed_on(_name))

@@ -61,7 +61,6 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 log = logging.getLogger(__name__)
 
-
 SUCCEEDED = 86_400.0
 """Seconds that the answers of a server have whose place another version has taken: nothing waits for their end, and
 clients that read nothing are cut by `--write-timeout`."""
@@ -148,8 +147,7 @@ class Lifecycle:
         self._code: ExitCode | None = None
         """The status with which the server ends; None until it is to stop."""
         self.exit_code: ExitCode | None = None
-        self._reloading = False
-        self._served = False
+        self._reloading = self._served = False
         self._standing = Standing(Phase.STARTING, "")
         self._situation: Situation | None = None
         self._announced: Incarnation | None = None
@@ -236,7 +234,7 @@ class Lifecycle:
         if number == signal.SIGUSR2 or (number == signal.SIGHUP and self._outside.is_outdated()):
             if self._code is None:
                 self._outside.update()
-        elif number == signal.SIGHUP:
+        elif number == signal.SIGHUP and self._code is None:
             self._reload()
         elif self._code is not None and number == signal.SIGINT:
             log.warning("interrupted again: ending at once")
@@ -281,8 +279,6 @@ class Lifecycle:
             self._nursery.reap(child)
 
     def _reload(self) -> None:
-        if self._code is not None:
-            return
         changes = self._outside.reload()
         for role in (*self._workers.roles, self._books.role, self._tls):
             role.retry()
@@ -327,7 +323,11 @@ class Lifecycle:
         self._players.reconcile()
         self._books.reconcile()
         self._tls.start_if_due()
-        self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
+        # After the joining: a front gets the new worker before it releases the old one.
+        self._fronts.end_predecessors()
+        for worker in [each for role in self._workers.roles for each in role.draining]:
+            if self._fronts.release(worker):
+                self._nursery.end(worker)
         self._announce()
         self._tell()
         front = self._fronts.role
@@ -337,13 +337,6 @@ class Lifecycle:
                 role.stop(KILL_GRACE)
         if not self._nursery.children:
             self.exit_code = self._code
-
-    def _end_predecessors(self) -> None:
-        self._fronts.end_predecessors()
-        for role in self._workers.roles:
-            for worker in role.draining:
-                if self._fronts.release(worker):
-                    self._nursery.end(worker)
 
     def _announce(self) -> None:
         """Announce the engine that speaks, and ask for errands, once for each worker that has started to speak."""
@@ -395,10 +388,10 @@ class Lifecycle:
         if standby := self._workers.standby:
             state = "loaded" if standby.ready else "imported" if standby.attentive else RoleState.STARTING
             yield standby, "standby", state
-        if front := self._fronts.standby.process:
-            yield front, "standby-front", "ready" if front.able else RoleState.STARTING
-        if template := self._fronts.standby.template:
-            yield template, "front-template", "ready" if template.able else RoleState.STARTING
+        fronts = self._fronts.standby
+        for name, spare in (("standby-front", fronts.process), ("front-template", fronts.template)):
+            if spare:
+                yield spare, name, "ready" if spare.able else RoleState.STARTING
         if errand := self._errands.running:
             yield errand[1], errand[0].role, RoleState.RUNNING
         for name, role in self._clients.items():

@@ -48,10 +48,22 @@ class ContextDesk(Desk):
         if settings:
             self.scheduler._shared.settings = settings
         self.services = Services(self.scheduler, settings or FrontSettings(), self.metrics)
+        self._speaking: list[asyncio.Task[None]] = []
 
     def worker(self, generation: int, **options: object) -> ScriptedWorker:
         """A worker whose rings hold any test's segment."""
         return super().worker(generation, **({"ring": 400_000} | options))
+
+    def speaker(self, generation: int = 1, **options: object) -> ScriptedWorker:
+        """A worker that speaks whatever it is told to, until `hush`."""
+        worker = self.worker(generation, **options)
+        self._speaking.append(asyncio.create_task(speak_all(worker)))
+        return worker
+
+    def hush(self) -> None:
+        """Have all workers speak no more."""
+        while self._speaking:
+            self._speaking.pop().cancel()
 
     def context(self, output: OutputFormat | None = None, patience: float | None = None) -> Context:
         return Context(self.services, ASKED, output or OutputFormat(), patience=patience)
@@ -68,6 +80,7 @@ class ContextDesk(Desk):
         return bool(shared.streams or opened.contexts or any(opened.sockets.values()) or leased)
 
     def close(self) -> None:
+        self.hush()
         super().close()
         self.services.encoders.close()
 

@@ -7,7 +7,7 @@ import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from frontend.serving.record import DEATHS, Record
 from frontend.settings.front import FrontSettings
 from shm.records import SLOT_BYTES, ConnectionEntry, Slot
 from tests import platforms
-from tests.frontend.contexts_desk import ContextDesk, speak_all
+from tests.frontend.contexts_desk import ContextDesk
 from tests.frontend.conversations import CONVERSATIONS, TEXTS, Conversation
 from tests.frontend.killable_fronts import Answer
 from tests.frontend.scripted_worker import DEADLINE
@@ -133,8 +133,7 @@ def no_pings(monkeypatch: pytest.MonkeyPatch) -> None:
 async def fronts(chunk_ms: int = 3000, cache_bytes: int = 0) -> AsyncIterator[Fronts]:
     settings = FrontSettings(max_streams=24, chunk_ms=chunk_ms, adapt_plans=False, cache_bytes=cache_bytes)
     desk = ContextDesk(settings, cache_bytes)
-    worker = desk.worker(1, rings=24)
-    speaking = asyncio.create_task(speak_all(worker))
+    desk.speaker(rings=24)
     runner = web.AppRunner(make_app(desk.services), handler_cancellation=True, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     assert runner.server is not None
@@ -148,9 +147,6 @@ async def fronts(chunk_ms: int = 3000, cache_bytes: int = 0) -> AsyncIterator[Fr
     finally:
         listener.close()
         await runner.cleanup()
-        speaking.cancel()
-        with suppress(asyncio.CancelledError):
-            await speaking
         desk.close()
 
 

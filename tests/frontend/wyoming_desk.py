@@ -17,7 +17,7 @@ from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from shm.handover import Port
 from shm.listeners import Listeners
-from tests.frontend.contexts_desk import ContextDesk, speak_all
+from tests.frontend.contexts_desk import ContextDesk
 from tests.frontend.handing_over import handed_over
 from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
@@ -94,8 +94,8 @@ async def house(
         limit: connections that the front has room for.
     """
     desk = House(settings or FrontSettings(max_streams=8))
-    worker = desk.worker(1, rings=rings, engine=engine) if connected else None
-    speaking = asyncio.create_task(speak_all(worker)) if worker and speaks else None
+    if connected:
+        (desk.speaker if speaks else desk.worker)(1, rings=rings, engine=engine)
     listener = socket.create_server(("127.0.0.1", 0))
     desk.port = listener.getsockname()[1]
     connections = Connections(_no_http, desk.services.settings, limit, desk.metrics)
@@ -110,8 +110,6 @@ async def house(
             await desk.stop()
             await given.nothing_kept()
     listener.close()
-    if speaking:
-        speaking.cancel()
     desk.close()
 
 

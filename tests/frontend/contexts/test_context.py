@@ -18,7 +18,7 @@ from frontend.contract.errors import ApiError, Overloaded
 from frontend.settings.front import FrontSettings
 from shm.in_flight import BOARD_BYTES, Board
 from shm.memory import reserve
-from tests.frontend.contexts_desk import ANSWER, ASKED, PARTS, ContextDesk, Heard, said, scripts, speak_all
+from tests.frontend.contexts_desk import ANSWER, ASKED, PARTS, ContextDesk, Heard, said, scripts
 from tests.frontend.scripted_worker import samples_of
 
 TEXT = (
@@ -43,10 +43,9 @@ def tokens(text: str) -> list[str]:
 
 
 async def test_a_sentence_is_spoken_once_the_next_one_begins_and_the_last_one_at_the_end(desk: ContextDesk) -> None:
-    worker = desk.worker(1)
+    worker = desk.speaker()
     heard = Heard(desk.context())
     context = heard.context
-    speaking = asyncio.create_task(speak_all(worker))
     for token in tokens(SENTENCES[0]):
         context.write(token)
     assert not context._pending.growing.first, "more words may follow"
@@ -63,13 +62,11 @@ async def test_a_sentence_is_spoken_once_the_next_one_begins_and_the_last_one_at
     other.context.write(TEXT)
     other.context.finish()
     assert np.array_equal(await other.whole(), whole)
-    speaking.cancel()
 
 
 async def test_a_flush_has_everything_spoken_and_is_reported_after_its_audio(desk: ContextDesk) -> None:
-    worker = desk.worker(1)
+    worker = desk.speaker()
     heard = Heard(desk.context())
-    speaking = asyncio.create_task(speak_all(worker))
     heard.context.flush()
     await heard.flushed(1)
     assert heard.events == [Flushed(1)], "a flush without text is answered at once"
@@ -85,12 +82,10 @@ async def test_a_flush_has_everything_spoken_and_is_reported_after_its_audio(des
     heard.context.finish()
     whole = await heard.whole()
     assert len(whole) > spoken_before
-    speaking.cancel()
 
 
 async def test_a_flush_between_sentences_moves_no_sample(desk: ContextDesk) -> None:
-    worker = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(worker))
+    desk.speaker()
     texts = []
     for flushes in (False, True):
         heard = Heard(desk.context())
@@ -103,7 +98,6 @@ async def test_a_flush_between_sentences_moves_no_sample(desk: ContextDesk) -> N
         texts.append(await heard.whole())
     assert len(texts[0]) == len(texts[1])
     assert np.mean(texts[0] != texts[1]) < 0.01, "only the fade before a pause ends elsewhere"
-    speaking.cancel()
 
 
 async def test_a_text_that_ends_like_a_sentence_is_spoken_after_a_pause_of_the_writer(
@@ -177,8 +171,7 @@ async def test_an_idle_context_gives_its_ring_back_and_speaks_on_later(
     desk: ContextDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(context_module, "IDLE_AFTER", 0.02)
-    worker = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(worker))
+    worker = desk.speaker()
     heard = Heard(desk.context())
     assert not desk.scheduler._shared.streams, "a context without text is no stream"
     heard.context.write("Yes.")
@@ -193,7 +186,6 @@ async def test_an_idle_context_gives_its_ring_back_and_speaks_on_later(
     await heard.whole()
     seconds = [event.seconds for event in heard.events if isinstance(event, Spoken)]
     assert seconds == sorted(seconds) and seconds[-1] * 24_000 == len(heard.samples)
-    speaking.cancel()
 
 
 @pytest.mark.parametrize(("before", "counted"), [("Yes.", 2), ("🙂", 1)], ids=["a text", "a text without sound"])
@@ -204,8 +196,7 @@ async def test_each_text_s_first_audio_is_timed_from_that_text(
     monkeypatch.setattr(context_module, "IDLE_AFTER", 0.02)
     asked, waits = 0.0, []
     monkeypatch.setattr(desk.metrics, "speech_began", lambda took: waits.append((took, time.monotonic() - asked)))
-    worker = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(worker))
+    desk.speaker()
     heard = Heard(desk.context())
     for number, text in enumerate((before, "And later more of it."), 1):
         asked = time.monotonic()
@@ -219,27 +210,24 @@ async def test_each_text_s_first_audio_is_timed_from_that_text(
     await heard.whole()
     assert len(waits) == counted
     assert all(took <= since_its_text for took, since_its_text in waits)
-    speaking.cancel()
 
 
 async def test_a_dead_workers_rest_is_made_by_the_next_one_without_a_changed_sample(desk: ContextDesk) -> None:
     undisturbed = Heard(desk.context())
-    first = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(first))
+    first = desk.speaker()
     undisturbed.context.write(TEXT)
     undisturbed.context.finish()
     expected = await undisturbed.whole()
-    speaking.cancel()
+    desk.hush()
     heard = Heard(desk.context())
     heard.context.write(TEXT[:100])
     order = await first.has(len(SENTENCES) + 1)
     first.seal(order, 0, 7000)
     desk.kill(first)
-    speaking = asyncio.create_task(speak_all(desk.worker(2)))
+    desk.speaker(2)
     heard.context.write(TEXT[100:])
     heard.context.finish()
     assert np.array_equal(await heard.whole(), expected)
-    speaking.cancel()
 
 
 async def test_a_refusal_comes_before_any_audio(desk: ContextDesk) -> None:
@@ -255,15 +243,13 @@ async def test_a_refusal_comes_before_any_audio(desk: ContextDesk) -> None:
 
 
 async def test_a_text_in_one_piece_is_left_to_the_reader(desk: ContextDesk) -> None:
-    worker = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(worker))
+    worker = desk.speaker()
     heard = Heard(Context(desk.services, ASKED, OutputFormat(), whole=True))
     heard.context.write(TEXT)
     assert heard.context._pending.growing.first is None, "its sentences aren't looked for on the event loop"
     heard.context.finish()
     await heard.whole()
     assert [order.script for order in worker.orders] == SPOKEN
-    speaking.cancel()
 
 
 async def test_a_death_of_the_front_cuts_a_context_from_its_first_audio_to_its_end(desk: ContextDesk) -> None:
@@ -304,8 +290,7 @@ async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:
 @pytest.mark.parametrize("form", ["mp3", "pcm"])
 async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: ContextDesk, form: str) -> None:
     """A closed codec must not be touched again: FFmpeg's crash the process."""
-    worker = desk.worker(1)
-    speaking = asyncio.create_task(speak_all(worker))
+    desk.speaker()
     context = desk.context(OutputFormat(FORMATS[form]))
     context.write(TEXT)
     context.finish()
@@ -315,21 +300,19 @@ async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: Conte
             events.append(event)
             context.close()
     assert len(events) == 1
-    speaking.cancel()
 
 
 async def test_a_text_that_stops_in_a_sentence_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context_module, "IDLE_AFTER", 0.01)
     desk = ContextDesk(FrontSettings(growing_text="now"))
-    worker = desk.worker(1, engine=PARTS)
-    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    worker = desk.speaker(engine=PARTS)
+    heard = Heard(desk.context())
     heard.context.write("I can help you with ")
     await worker.hears_of_forgotten(1)  # its listener has heard all of it
     heard.context.write("that.")
     heard.context.finish()
     await heard.whole()
     assert said(worker) == ["I can help", "you with that."]
-    speaking.cancel()
     desk.close()
 
 
@@ -357,26 +340,24 @@ async def test_an_engine_without_speed_to_spare_is_given_whole_sentences(
 ) -> None:
     monkeypatch.setattr(pending, "SPARE", spare)
     desk = ContextDesk(FrontSettings())
-    worker = desk.worker(1, engine=PARTS)
-    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    worker = desk.speaker(engine=PARTS)
+    heard = Heard(desk.context())
     for word in ANSWER.split():
         heard.context.write(f"{word} ")
     heard.context.finish()
     await heard.whole()
     assert said(worker)[0] == first
-    speaking.cancel()
     desk.close()
 
 
 async def test_a_whole_sentence_that_comes_at_once_is_one_segment() -> None:
     desk = ContextDesk(FrontSettings(growing_text="now"))
-    worker = desk.worker(1, engine=PARTS)
-    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    worker = desk.speaker(engine=PARTS)
+    heard = Heard(desk.context())
     heard.context.write(ANSWER)
     heard.context.finish()
     await heard.whole()
     assert said(worker) == SENTENCE_ENDS.split(ANSWER)
-    speaking.cancel()
     desk.close()
 
 
@@ -392,13 +373,12 @@ async def test_a_word_that_its_sentence_decides_is_spoken_once(
     words = ["I", "can", "help", "you", "with", "that", "if"]
     text = " ".join([*words[:place], "read", *words[place:], "you wait. Then we begin."])
     desk = ContextDesk(FrontSettings(growing_text="now"))
-    worker = desk.worker(1, engine=PARTS)
-    heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(worker))
+    worker = desk.speaker(engine=PARTS)
+    heard = Heard(desk.context())
     for word in text.split(" "):
         heard.context.write(f"{word} ")
         await asyncio.sleep(0.02 if pauses else 0)
     heard.context.finish()
     await heard.whole()
     assert " ".join(said(worker)) == text
-    speaking.cancel()
     desk.close()

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
@@ -27,11 +26,11 @@ from frontend.settings.front import Begins, FrontSettings
 from shm.audio import SAMPLE_RATE
 from shm.records import SLOT_BYTES, Slot
 from shm.timing import WordTiming
-from tests.frontend.contexts_desk import ANSWER, ASKED, PARTS, ContextDesk, Heard, said, speak_all
+from tests.frontend.contexts_desk import ANSWER, ASKED, PARTS, ContextDesk, Heard, said
 from tests.frontend.http.dialects_desk import office
 from tests.frontend.http.dialects_messages import CARTESIA, DEEPGRAM, ELEVENLABS, VOICE, speak
 from tests.frontend.http_fakes import FakeSpeaker, speech
-from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
+from tests.frontend.scripted_worker import ScriptedWorker
 from tests.frontend.wyoming_desk import house
 
 CHUNK = 240
@@ -114,7 +113,8 @@ _ENDS: dict[str, Any] = {
 async def writing(way: str, settings: FrontSettings) -> AsyncIterator[Writing]:
     if way == "context":
         desk = ContextDesk(settings)
-        heard, speaking = Heard(desk.context()), asyncio.create_task(speak_all(desk.worker(1, engine=PARTS)))
+        desk.speaker(engine=PARTS)
+        heard = Heard(desk.context())
 
         async def write(text: str) -> None:
             heard.context.write(text)
@@ -124,7 +124,6 @@ async def writing(way: str, settings: FrontSettings) -> AsyncIterator[Writing]:
             await heard.whole()
 
         yield desk, write, end
-        speaking.cancel()
         desk.close()
     elif way == "wyoming":
         async with house(settings, engine=PARTS) as desk, desk.client() as client:
@@ -198,10 +197,8 @@ async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[QuickDesk]:
     monkeypatch.setattr(context_module, "IDLE_AFTER", 0.01)
     monkeypatch.setattr(journal_module, "_SPARE", 64)
     made = QuickDesk(FrontSettings(growing_text="now"))
-    made.quick = made.worker(1, engine=msgspec.structs.replace(ENGINE, parts=True))
-    speaking = asyncio.create_task(speak_all(made.quick))
+    made.quick = made.speaker(engine=PARTS)
     yield made
-    speaking.cancel()
     made.close()
 
 

@@ -1,9 +1,8 @@
 """The dialects on a real server, over a scheduler whose worker speaks every order."""
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -14,7 +13,7 @@ from frontend.http.app import make_app
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
-from tests.frontend.contexts_desk import ContextDesk, speak_all
+from tests.frontend.contexts_desk import ContextDesk
 from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 Message = dict[str, Any]
@@ -44,8 +43,7 @@ async def office(
     """`speaks`: the worker speaks each order as it comes; else the test has it do so."""
     chosen = settings or FrontSettings(max_streams=8)
     desk = Office(chosen)
-    worker = desk.worker(1, rings=rings, engine=engine)
-    speaking = asyncio.create_task(speak_all(worker)) if speaks else None
+    (desk.speaker if speaks else desk.worker)(1, rings=rings, engine=engine)
     app = make_app(desk.services)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
@@ -56,10 +54,6 @@ async def office(
     finally:
         await desk.session.close()
         await runner.cleanup()
-        if speaking:
-            speaking.cancel()
-            with suppress(asyncio.CancelledError):
-                await speaking
         desk.close()
 
 
