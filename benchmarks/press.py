@@ -1,6 +1,6 @@
 """From the key to the sound: a selection through the player, until the sound card plays it.
 
-    python -m benchmarks.press [--presses 10] [--pause 0] [--engine espeak] [--keys]
+    python -m benchmarks.press [--presses 10] [--pause 0] [--engine espeak] [--keys] [--written 62]
 
 Three ways take turns, one press each, with texts that were never spoken before: `POST /v1/play` (Raycast's command, the
 page), `kokoro-live play TEXT` (a desktop's shortcut, which starts a process), and the same text over HTTP, without a
@@ -15,6 +15,9 @@ by the samples of the same text over HTTP; and from `POST /v1/play/stop` until t
 `--keys` measures a screen reader's instead: from the command to Debian's Speech Dispatcher, whose module we are, until
 the first audible sample of a letter, of two words and of a phrase of five to seven, none of which was spoken before but
 the letters (the module has them made while nothing is spoken).
+
+`--written` measures the commands that speak what a language model writes at so many tokens a second on their standard
+input: from the first token until the first audible sample, for answers whose first sentence ends at the time told.
 
 Needs PulseAudio (apt-get install pulseaudio pulseaudio-utils), and for the keys speech-dispatcher.
 """
@@ -34,9 +37,13 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
+from typing import IO
 
 import numpy as np
 
+from benchmarks.growing_text import tokens
+from benchmarks.measuring.evaluation.sentences import answers
 from benchmarks.measuring.figures import median, percentile
 from benchmarks.measuring.listening import listen
 from benchmarks.measuring.machine import machine
@@ -52,6 +59,11 @@ JSON = "application/json"
 
 KEPT_AFTER = 40.0
 """Seconds after a letter in which the module has the others made."""
+
+STARTS = 2.0
+"""Seconds in which a command starts."""
+
+SECOND = " Anything else? That is all there is to it."
 
 OPENINGS = ("The kettle", "My neighbour", "A lantern", "This old clock", "The ferry", "Our gardener", "One of them")
 ENDINGS = ("has been on the stove since a quarter past four.", "was there before the rain began, and left after it.")
@@ -139,11 +151,41 @@ def by_screen_reader(card: SoundCard, recording: Recording, url: str, presses: i
     return Table("From a screen reader's key", ("what", "times", "median, ms", "p95, ms"), rows)
 
 
+def write(into: IO[bytes], text: str, rate: float) -> None:
+    for token in tokens(text):
+        into.write(token.encode())
+        time.sleep(1 / rate)
+    into.close()
+
+
+def by_writer(recording: Recording, port: int, presses: int, rate: float) -> Table:
+    """Milliseconds from the first token to the first audible sample, and to the last token of the first sentence."""
+    taken: dict[str, list[float]] = {"say -": [], "play -": []}
+    ends: list[float] = []
+    for text in answers()[: 1 + presses]:
+        for name, all_ in taken.items():
+            command = [*own_command(name.split()[0], "--url", f"http://127.0.0.1:{port}"), "-"]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0) as process:
+                time.sleep(STARTS)
+                writer = Thread(target=write, args=(process.stdin, text + SECOND, rate))
+                all_.append(1e3 * heard(recording, writer.start))
+                writer.join()
+                posted(port, "/v1/play/stop")
+        ends.append(1e3 * (len(tokens(text)) - 1) / rate)
+        print(f"{len(ends)}: {', '.join(f'{name} {all_[-1]:.0f} ms' for name, all_ in taken.items())}", file=sys.stderr)
+    columns = ("way", "answers", "median, ms", "p95, ms", "first sentence written, ms")
+    rows = [
+        (name, presses, median(all_[1:]), percentile(all_[1:], 95), median(ends[1:])) for name, all_ in taken.items()
+    ]  # the first opens the player
+    return Table(f"From the first token, {rate:g} a second", columns, rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presses", type=int, default=10, help="of each way")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds of silence before each press")
     parser.add_argument("--keys", action="store_true", help="a screen reader's, by Speech Dispatcher")
+    parser.add_argument("--written", type=float, help="tokens a second of a text on standard input")
     parser.add_argument("--engine", choices=("kokoro", "espeak"), default="kokoro")
     parser.add_argument("--model", type=Path, help="default: the one in the installed packages")
     parser.add_argument("--voices", type=Path, help="default: the embedded ones")
@@ -155,6 +197,9 @@ def main() -> int:
         with kokoro_live(settings, "--cache-bytes", "0") as server:
             recording = card.record()
             url = f"http://127.0.0.1:{server.port}"
+            if options.written:
+                print(by_writer(recording, server.port, options.presses, options.written).as_markdown())
+                return 0
             if options.keys:
                 print(by_screen_reader(card, recording, url, options.presses).as_markdown())
                 return 0

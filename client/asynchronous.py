@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping
 from typing import Any
 
 import aiohttp
@@ -51,6 +51,9 @@ class AsyncClient:
     async def events(self, path: str, body: Any) -> AsyncGenerator[dict[str, Any], None]:
         """Server-sent events of the answer to a POST, as they come, until it ends.
 
+        Args:
+            body: JSON, or an asynchronous iterable of bytes, which are sent while the answer comes.
+
         Raises:
             NoAnswer: the server can't be reached, or is lost.
             RequestRefused: it answers with an error.
@@ -89,7 +92,8 @@ class AsyncClient:
 
     def _request(self, method: str, path: str, body: Any, timeout: aiohttp.ClientTimeout) -> Any:
         shown = authorization(self._key)
-        return self._opened().request(method, self.url + path, json=body, headers=shown, timeout=timeout)
+        sent = {"data" if isinstance(body, AsyncIterable) else "json": body}
+        return self._opened().request(method, self.url + path, headers=shown, timeout=timeout, **sent)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -10,11 +10,11 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from client.answers import (
     LONGEST_EVENT,
@@ -44,6 +44,41 @@ ACTION_SECONDS = 40.0
 """Seconds to wait for the player's answer, which may have to start a process and open a device first."""
 
 _KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+
+
+class GrowingInput:
+    """A text that is still being written. Each iteration gives all of it in bytes, as it comes."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self.failure: CannotSpeak | None = None
+        """The reason for which no more of it can be read."""
+        self._written: list[bytes] = []
+        self._ended = False
+        self._news = threading.Condition()
+        threading.Thread(target=self._read, args=(pieces,), daemon=True).start()
+
+    def _read(self, pieces: Iterable[str]) -> None:
+        try:
+            for piece in pieces:
+                with self._news:
+                    self._written += [piece.encode()] if piece else []
+                    self._news.notify_all()
+        except CannotSpeak as error:
+            self.failure = error
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def __iter__(self) -> Iterator[bytes]:
+        at = 0
+        while True:
+            with self._news:
+                while at == len(self._written) and not self._ended:
+                    self._news.wait()
+                if at == len(self._written):
+                    return
+            yield self._written[at]
+            at += 1
 
 
 class BlockingClient:
@@ -140,15 +175,18 @@ class BlockingClient:
                 connected.shutdown(socket.SHUT_RDWR)
 
     def speak(self, body: dict[str, Any]) -> Generator[SpokenPiece, None, None]:
-        """POST a speech request and yield its audio as it arrives.
+        """POST a speech request and yield its audio as it arrives. Its `input` may be a `GrowingInput`.
 
         Raises:
             CannotSpeak: nobody answers, the server refuses, or the stream is cut before its end.
         """
-        received = 0
-        for pcm in self._speech(body | {"response_format": "pcm"}, "audio/", "that is no speech server's address"):
-            received += len(pcm)
-            yield SpokenPiece(pcm)
+        received, text = 0, body["input"]
+        try:
+            for pcm in self._speech(body | {"response_format": "pcm"}, "audio/", "that is no speech server's address"):
+                received += len(pcm)
+                yield SpokenPiece(pcm)
+        except CannotSpeak as error:
+            raise (isinstance(text, GrowingInput) and text.failure) or error from error
         if received % SAMPLE_BYTES:
             raise CannotSpeak(f"the server's stream ends within a sample after {_seconds(received)}")
 
@@ -189,7 +227,10 @@ class BlockingClient:
         received = 0
         amount: Callable[[int], str] = _seconds if kind == "audio/" else "{} bytes".format
         try:
-            asked = partial(self._answered, "POST", "/v1/audio/speech", body, CONNECT_SECONDS, None)
+            path, sent = "/v1/audio/speech", body["input"]
+            if isinstance(sent, GrowingInput):
+                path += "/text?" + urlencode({k: v for k, v in body.items() if k != "input" and v is not None})
+            asked = partial(self._answered, "POST", path, sent if "?" in path else body, CONNECT_SECONDS, None)
             with self._spoken(asked) as answer:
                 if answer.headers.get("X-Speakable") == "none":
                     raise CannotSpeak("There is nothing in the text that can be spoken.")
@@ -262,14 +303,30 @@ class BlockingClient:
             connected.settimeout(silent)
             if is_ended():
                 raise ConnectionError("interrupted")
-            sent = body if body is None or isinstance(body, bytes) else json.dumps(body)
             headers = {"Content-Type": "application/json"} | self._headers | authorization(user_key())
-            connection.request(method, where.path + path, sent, headers)
+            if isinstance(body, GrowingInput):
+                headers |= {"Content-Type": "text/plain; charset=utf-8", "Transfer-Encoding": "chunked"}
+                connection.request(method, where.path + path, headers=headers)
+                threading.Thread(target=_write, args=(connected, body), daemon=True).start()
+            else:
+                sent = body if body is None or isinstance(body, bytes) else json.dumps(body)
+                connection.request(method, where.path + path, sent, headers)
             with connection.getresponse() as answer:
                 yield answer
         finally:
             self._streams.discard(connected)
             connection.close()
+
+
+def _write(connected: socket.socket, text: GrowingInput) -> None:
+    """Send a text as it comes; one that can't be read to its end ends the connection."""
+    with suppress(OSError):  # which the answer's reader meets too
+        for piece in text:
+            connected.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
+        if text.failure:
+            connected.shutdown(socket.SHUT_RDWR)
+        else:
+            connected.sendall(b"0\r\n\r\n")
 
 
 def _whole(answer: http.client.HTTPResponse) -> Reply:

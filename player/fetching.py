@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -28,6 +29,39 @@ class CannotFetch(Exception):
     """The front refuses the text, or its audio doesn't come. The message is for people."""
 
 
+class WrittenPart:
+    """The part of a text that is still being written, as a request's body: each iteration gives all of it, from its
+    beginning to its end, as it comes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The part so far."""
+        self.ended = False
+        self._news = asyncio.Event()
+
+    def write(self, whole: str, rest: str | None) -> bool:
+        """Take the part as it is now: whole sentences, and what follows them; None: nothing will.
+
+        It ends with whole sentences, unless the next one has begun to be spoken. Returns False if the part begins
+        otherwise than before, because what came last has changed the characters before it.
+        """
+        self.ended = rest is None or bool(whole.strip() and len(whole) >= len(self.text))
+        text = whole if self.ended else whole + (rest or "")
+        said, self.text = self.text, text
+        self._news.set()
+        return text.startswith(said)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        at = 0
+        while at < len(self.text) or not self.ended:
+            self._news.clear()
+            if more := self.text[at:].encode():
+                at = len(self.text)
+                yield more
+            else:
+                await self._news.wait()
+
+
 class Fetcher:
     """Asks the front that the last `Welcome` names."""
 
@@ -37,7 +71,14 @@ class Fetcher:
         self._client = AsyncClient()
 
     async def fetch(
-        self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, tell: Callable[[str], None]
+        self,
+        item: Item,
+        sentence: int,
+        speed: float,
+        voice: str,
+        into: Assembly,
+        tell: Callable[[str], None],
+        written: WrittenPart | None = None,
     ) -> None:
         """Fetch the audio of the item's text into the assembly, from that sentence on until it ends, or until no more
         is wanted.
@@ -46,13 +87,13 @@ class Fetcher:
 
         Args:
             tell: called with the reason while the server has to be waited for (`Waiting`).
+            written: the text, if it is still being written.
 
         Raises:
             CannotFetch: the front refuses the text, or its audio doesn't come.
             ConnectionError: the answer ended early; the caller asks again for what is missing.
         """
-        body = {
-            "input": item.input,
+        fields = {
             "voice": voice,
             "speed": speed,
             "lang": item.lang,
@@ -64,10 +105,13 @@ class Fetcher:
             "user": f"player/{item.id}",
             "on_busy": "interrupt",
         }
+        path, body = "/v1/audio/speech", written or fields | {"input": item.input}
+        if written:
+            path += "/text?" + urlencode({name: value for name, value in fields.items() if value is not None})
         delay, waited, waiting = FIRST_RETRY, 0.0, Waiting(tell)
         while True:
             try:
-                await self._request(body, into, waiting)
+                await self._request(path, body, into, waiting)
                 return
             except (NoAnswer, RequestRefused) as error:
                 if isinstance(error, RequestRefused) and not error.passes:
@@ -87,10 +131,10 @@ class Fetcher:
                     waited, delay = waited + pause, min(2 * delay, LAST_RETRY)
                 await asyncio.sleep(pause)
 
-    async def _request(self, body: dict[str, Any], into: Assembly, waiting: Waiting) -> None:
+    async def _request(self, path: str, body: Any, into: Assembly, waiting: Waiting) -> None:
         front = await self._front()
         self._client.use(front.url, front.key)
-        async with aclosing(self._client.events("/v1/audio/speech", body)) as events:
+        async with aclosing(self._client.events(path, body)) as events:
             async for event in events:
                 waiting.over()
                 if not await _take(event, into):

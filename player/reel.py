@@ -227,6 +227,12 @@ class Assembly:
         return self._announced[-1][1] + 1 if self._announced else None
 
     def sentence(self, number: int, text: str, sample: int) -> None:
+        """A sentence begins at that sample; or one that began before it was whole goes on, with more of its text."""
+        if self._announced and self._announced[-1][1] == self.before + number:
+            self._announced[-1] = (self._announced[-1][0], self.before + number, text)
+            if held := self._reel.get(self.before + number):
+                held.text = text
+            return
         self._announced.append((sample, self.before + number, text))
         self.sentences += 1
 

@@ -10,7 +10,7 @@ from threading import RLock
 
 import msgspec
 
-from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher
+from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher, WrittenPart
 from player.reel import Assembly, Reel, ReelPlace
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item
@@ -148,7 +148,10 @@ class Track:
         self._tries = 0
         """Requests in a row that ended early without completing a sentence."""
         self._parts = [(0, 0)]
-        """First sentence and first character of each part of the text: what had come when it was asked for."""
+        """First sentence and first character of each part of the text: what had come when it was asked for, or was
+        written while it was spoken."""
+        self._written: WrittenPart | None = None
+        """The part that is asked for, while it is being written."""
 
     # -- supply
 
@@ -166,11 +169,21 @@ class Track:
         elif self.item.rest is None:
             self.reel.last = missing - 1
             self._changed()
+        elif self._may_be_begun(missing):
+            self._fetch(missing, WrittenPart(self._part_of(missing) + self.item.rest))
+
+    def _may_be_begun(self, number: int) -> bool:
+        """True if that sentence, which isn't whole, may be asked for while it is being written."""
+        begins_part = number == self._parts[-1][0] and not self.reel.holds(number)
+        return begins_part and self.item.markup == "none" and bool((self.item.rest or "").strip())
 
     def extend(self, item: Item) -> None:
         """Take the item with more of its text, or its end."""
         self.item = item
         self.timeline.characters = len(item.input)
+        written, whole = self._written, item.input[self._parts[-1][1] :]
+        if written and not written.ended and not written.write(whole, item.rest):
+            self.close()  # and ask again for what it is now
 
     @property
     def awaits_text(self) -> bool:
@@ -188,27 +201,28 @@ class Track:
         end = self._parts[at + 1][1] if at + 1 < len(self._parts) else None
         return self.item.input[self._parts[at][1] : end]
 
-    def _fetch(self, number: int) -> Assembly:
+    def _fetch(self, number: int, written: WrittenPart | None = None) -> Assembly:
         note, at = partial(self._note, self.speed), self._part_at(number)
         part = msgspec.structs.replace(self.item, input=self._part_of(number))
         is_last = self.item.rest is None and at + 1 == len(self._parts)
         before = self._parts[at][0]
         assembly = Assembly(self.reel, self._lock, note, self._arrived, self._room.wait, before, is_last)
-        self._fetching = asyncio.create_task(self._run(part, number, assembly))
+        self._written = written
+        self._fetching = asyncio.create_task(self._run(part, number, assembly, written))
         self._fetching.add_done_callback(lambda _: self._moved.set())  # a cancelled one moves nothing else
         return assembly
 
-    async def _run(self, part: Item, number: int, assembly: Assembly) -> None:
+    async def _run(self, part: Item, number: int, assembly: Assembly, written: WrittenPart | None) -> None:
         before = assembly.before
         try:
-            await self._fetcher.fetch(part, number - before, self.speed, self.voice, assembly, self._wait)
+            await self._fetcher.fetch(part, number - before, self.speed, self.voice, assembly, self._wait, written)
             with self._lock:
                 following = number if assembly.following is None else assembly.following
                 if assembly.is_last:
                     if not assembly.sentences and self.reel.last is None:
                         self.reel.last = number - 1
                 elif assembly.ended and before == self._parts[-1][0] and following == self.reel.missing:
-                    self._parts.append((following, self._parts[-1][1] + len(part.input)))
+                    self._parts.append((following, self._parts[-1][1] + len((written and written.text) or part.input)))
             self._tries = 0
         except CannotFetch as error:
             self.failure = str(error)
@@ -219,7 +233,7 @@ class Track:
             await asyncio.sleep(min(FIRST_RETRY * 2**self._tries, LAST_RETRY))
         finally:
             if self._fetching is asyncio.current_task():
-                self._fetching = None
+                self._fetching = self._written = None
         self._moved.set()
         self._changed()
 
@@ -243,7 +257,7 @@ class Track:
     def close(self) -> None:
         if self._fetching:
             self._fetching.cancel()
-            self._fetching = None
+            self._fetching = self._written = None
             self.waiting = ""
 
     # -- playing

@@ -64,7 +64,7 @@ class PlayBody(PlayedText, frozen=True, kw_only=True):
     more: Annotated[bool | None, Meta(description=_MORE)] = None
 
 
-_MORE = "True if more of the text follows, by `POST /v1/play/{id}`. Sentences sound once they are whole."
+_MORE = "True if more of the text follows, by `POST /v1/play/{id}`. It sounds while it is being written."
 
 
 class PlayMoreBody(msgspec.Struct):

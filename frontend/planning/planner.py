@@ -240,8 +240,9 @@ class _Planner:
     def _joining(self, units: list[Unit]) -> Sentence | None:
         """The next sentence if it may be in one segment with the units, else an empty one; None if it isn't written
         yet."""
-        if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:
-            return ()  # decided without pronouncing the next sentence
+        numbered = units[0].sentence is not None
+        if numbered or units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:
+            return ()  # decided without pronouncing the next sentence, or waiting for it
         following = self._source.peek()
         return () if following and parts(units[-1], following[0]) else following
 

@@ -75,9 +75,10 @@ class Reader:
             sentences = clock.timed(self._whole(request, engine, notation))
             planned = plan(sentences, profile, request.speed, notation, self._limits)
         else:
+            numbers: list[int] = []
             source = WrittenText(
                 request.growing,
-                lambda part: clock.timed(self._part(request, engine, part)),
+                lambda part: clock.timed(self._part(request, engine, part, numbers)),
                 lambda words: self._pipeline.settled(words, request.language),
             )
             planned = plan_growing(source, profile, request.speed, notation, self._limits)
@@ -95,9 +96,16 @@ class Reader:
             sentences = self._sentences(request, turns, engine)
         return numbered_sentences(sentences, request.from_sentence) if request.sentences else sentences
 
-    def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
+    def _part(
+        self, request: SpeechRequest, engine: EngineInfo, part: TextPart, numbers: list[int]
+    ) -> Iterator[Sentence]:
+        """`numbers`: those of the whole sentences so far."""
         turn = DialogueTurn(part.text, request.performer)
-        return self._sentences(request, (turn,), engine, "\n\n" if part.paragraph else "", Continuation())
+        end = "\n\n" if part.paragraph else ""
+        sentences = self._sentences(request, (turn,), engine, end, Continuation())
+        if not request.sentences:
+            return sentences
+        return numbered_sentences(sentences, request.from_sentence, [*numbers] if part.opening else numbers)
 
     def _sentences(
         self,
@@ -154,9 +162,18 @@ class _Clock:
             yield sentence
 
 
-def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:
-    """The sentences from number `first` on, each marked in its first unit."""
-    for number, sentence in enumerate(sentences):
+def numbered_sentences(
+    sentences: Iterator[Sentence], first: int = 0, before: list[int] | None = None
+) -> Iterator[Sentence]:
+    """The sentences from number `first` on, each marked in its first unit.
+
+    Args:
+        before: numbers of the sentences before them, to which theirs are added.
+    """
+    numbers = [] if before is None else before
+    for sentence in sentences:
+        number = len(numbers)
+        numbers.append(number)
         if number >= first:
             text = " ".join(word.written for unit in sentence for word in unit.words if word.written)
             start = SentenceStart(number, text or " ".join(unit.text for unit in sentence))

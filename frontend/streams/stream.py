@@ -21,7 +21,7 @@ from shm.engine_info import EngineInfo
 from shm.score import Score, unpack
 from shm.timing import SentenceTiming, WordTiming
 from text.errors import TextError
-from text.words.segment import Cut, Segment
+from text.words.segment import Cut, Segment, SentenceStart
 
 
 class Playback(Joiner):
@@ -206,7 +206,7 @@ class Stream:
         """Index of the last segment whose words were told."""
         self._sentences: list[SentenceTiming] = []
         """Sentences whose audio has begun; a segment holds at most one sentence's beginning."""
-        self._told_sentence = -1
+        self._told_sentence = SentenceStart(-1, "")
         self._took, self._gap, self._closed, self._predict = took, gap, closed, real_time_factor
         self._failure: SpeechError | TextError | None = None
         self._changed = asyncio.Event()
@@ -335,8 +335,8 @@ class Stream:
             return
         own, start = self.playback.placed or (0, self.playback.position)
         begun = head.segment.units[0].sentence if self.request.sentences and head.segment.units else None
-        if begun and begun.number > self._told_sentence:
-            self._told_sentence = begun.number
+        if begun and begun.number >= self._told_sentence.number and begun != self._told_sentence:
+            self._told_sentence = begun
             self._sentences.append(SentenceTiming(begun.number, begun.text, start))
         if self.request.timestamps and head.index != self._worded:
             self._worded = head.index

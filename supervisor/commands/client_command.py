@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from client.answers import CannotSpeak, RequestRefused
+from client.play import NOTHING
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
 from supervisor.settings.options import SettingsCommand, settings_of, settings_options
 from text.settings import TextSettings
@@ -145,6 +146,7 @@ def _on_command_line(context: click.Context, name: str) -> bool:
 
 
 _SAID = {
+    "The body is blank: give something to speak.": NOTHING,
     "GET /v1/audio/voices lists them": "`kokoro-live voices` lists them",
     "`input`": "The text",
     "`voice`": "--voice",

@@ -77,7 +77,7 @@ def say(
     are mono, signed 16-bit little-endian, 24 kHz.
     """
     from supervisor.speaking.sinks import sink_for
-    from supervisor.speaking.texts import is_input, text_of
+    from supervisor.speaking.texts import is_input, pieces_of_input, text_of
 
     voice, lang, speed = values["voice"], values["lang"], values["speed"]
     try:
@@ -88,18 +88,20 @@ def say(
                 return
             sink = sink_for(output)
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
-            text, _ = given or text_of(words)
+            grows = url is not None and given is None and output in (None, "-") and subtitles is None
+            text, _ = ("", "") if grows else given or text_of(words)
             if url is None:
                 speech = local_speech(context)
                 pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
                 _deliver(pieces, sink, text, write_subtitles, measured=True)
                 _tell_unspoken(speech.unspoken)
             else:
-                from client.blocking import BlockingClient
+                from client.blocking import BlockingClient, GrowingInput
                 from supervisor.speaking.progress_bars import tell_wait
 
                 server = BlockingClient(url, tell_wait)
-                asked = {"model": "kokoro", "input": text, "voice": voice, "lang": lang, "speed": speed}
+                asked: dict[str, Any] = {"model": "kokoro", "voice": voice, "lang": lang, "speed": speed}
+                asked["input"] = GrowingInput(pieces_of_input()) if grows else text
                 if output is not None:
                     asked["priority"] = "file"
                 pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)

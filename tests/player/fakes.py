@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
-from player.fetching import Fetcher
+from player.fetching import Fetcher, WrittenPart
 from player.output.output import Fill, NoOutput
 from player.playback import ItemPlayback
 from player.reel import Assembly
@@ -17,6 +18,9 @@ TEXT = "one two three four"
 
 SENTENCE = 24_000
 """Samples of a fake sentence."""
+
+LONG = 4
+"""Characters of a sentence that is begun before it is known to be whole."""
 
 
 def voice_of(text: str, number: int, speed: float = 1.0) -> Pcm:
@@ -107,13 +111,30 @@ class FakeFetcher(Fetcher):
         self.on_sentence: Callable[[int], None] = lambda number: None
 
     async def fetch(
-        self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, tell: Callable[[str], None] = print
+        self,
+        item: Item,
+        sentence: int,
+        speed: float,
+        voice: str,
+        into: Assembly,
+        tell: Callable[[str], None] = print,
+        written: WrittenPart | None = None,
     ) -> None:
+        """Of a text that is still being written, the first half of the first sentence comes before its text's end."""
         request = Request(item, sentence, speed, voice)
         self.requests.append(request)
         try:
+            begun = 0
+            if written:
+                async for _ in written:
+                    if not begun and len(first := written.text.split()[0]) == LONG:
+                        begun = SENTENCE // 2
+                        into.sentence(0, first[0], 0)
+                        into.audio(voice_of(first, 0, speed)[:begun])
+                        into.arrived(self.factor)
+                request.item = msgspec.structs.replace(item, input=written.text)
             at = 0
-            for number, text in enumerate(item.input.split()):
+            for number, text in enumerate(request.item.input.split()):
                 if number < sentence:
                     continue
                 await self.gate.wait()
@@ -121,9 +142,9 @@ class FakeFetcher(Fetcher):
                 audio = voice_of(text, number, speed)
                 into.sentence(number, text, at)
                 into.word(text, at / 24_000)
-                if not into.audio(audio):
+                if not into.audio(audio[begun:]):
                     return
-                at += len(audio)
+                at, begun = at + len(audio), 0
                 into.arrived(self.factor)
                 await into.room()
             into.end()

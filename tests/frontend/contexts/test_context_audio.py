@@ -13,6 +13,7 @@ from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
 
 import frontend.contexts.context as context_module
 import frontend.contexts.journal as journal_module
+from client.asynchronous import AsyncClient
 from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import SILENCE_SECONDS, Context, ContextAudio, Flushes
 from frontend.contexts.events import Flushed, Spoken
@@ -158,6 +159,26 @@ async def test_a_sentence_is_begun_as_early_as_the_setting_says(
             await write(token)
         await end()
         await worker.news(lambda: " ".join(said(worker)) == ANSWER)
+
+
+async def test_a_body_tells_of_a_sentence_when_it_is_begun_and_when_it_is_whole() -> None:
+    first, then = ANSWER[: ANSWER.index("Then") - 1], ANSWER[ANSWER.index("Then") :]
+    path = "/v1/audio/speech/text?timestamps=sentence&stream_format=sse&response_format=pcm"
+    async with office(FrontSettings(growing_text="now", max_streams=8), engine=PARTS) as desk:
+        [worker] = desk.workers
+
+        async def body() -> AsyncIterator[bytes]:
+            for number, token in enumerate(["Yes. ", *re.findall(r"\w+\W*", ANSWER)]):
+                yield token.encode()
+                if number in (1, 6):
+                    await worker.has(1 + (number == 6))
+
+        client = AsyncClient(desk.url)
+        told = [event async for event in client.events(path, body()) if event["type"] == "speech.audio.sentence"]
+        await client.close()
+    begun = (1, "I can help you with that,")
+    assert [(event["number"], event["text"]) for event in told] == [(0, "Yes."), begun, (1, first), (2, then)]
+    assert said(worker)[:2] == ["Yes.", "I can help you"], "a numbered sentence waits for no other"
 
 
 class QuickDesk(ContextDesk):

@@ -75,6 +75,23 @@ def test_a_short_sentence_joins_the_next_one(plan: Plan) -> None:
     assert plan.given() == [f"{SHORT} {LONG}", WAITING]
 
 
+def test_a_numbered_sentence_waits_for_no_other(plan: Plan) -> None:
+    reader = Reader(PIPELINE, Limits())
+    asked = SpeechRequest(
+        "r", "", (("af_heart", 1.0),), "en-us", 1.0, growing=plan.text, sentences=True, from_sentence=1
+    )
+    plan.items = reader.segments(asked, ENGINE, GUESS)
+    plan.write("Yes. No, never.")
+    assert plan.given() == ["No, never.", WAITING]
+    plan.text.add(TextPart("It may well be that", opening=3))
+    with plan.text.working():
+        begun = next(plan.items)
+        plan.text.add(TextPart("It may well be that it is."))
+        whole = next(plan.items)
+    starts = [each.units[0].sentence for each in (begun, whole) if isinstance(each, Segment)]
+    assert starts == [SentenceStart(2, "It may well be that"), SentenceStart(2, "It may well be that it is.")]
+
+
 @pytest.mark.parametrize("how", ["hurry", "flush", "end"])
 def test_the_wait_for_the_next_one_can_be_ended(plan: Plan, how: str) -> None:
     plan.write(LONG, SHORT)

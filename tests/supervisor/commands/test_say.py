@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 
+from client.play import NOTHING
 from frontend.contract.errors import Broken, Unspeakable
 from frontend.contract.request import Urgency
 from frontend.settings.front import FrontSettings
@@ -240,6 +241,28 @@ def test_a_server_is_given_what_was_asked(tmp_path):
     assert [name for name, _ in asked.voice] == ["af_bella", "af_heart"]
     assert {asked.urgency, plain.urgency} == {Urgency.WHOLE}, "nobody hears a file while it is made"
     assert (plain.voice, plain.language, plain.speed) == ((("af_heart", 1.0),), "en-us", 1.0)
+
+
+@pytest.mark.parametrize(("rest", "code"), [(b"ond.", 0), (b"\xff.", 1)])
+async def test_a_text_from_standard_input_is_spoken_while_it_is_written(rest, code):
+    speaker = FakeSpeaker(speech(100), sounds := asyncio.Event())
+    async with serving(speaker) as server:
+        process = await started("-", "-o", "-", "--url", server.url)
+        process.stdin.write(b"The first sentence is whole. The sec")
+        assert await process.stdout.readexactly(200) == speech(100).tobytes()
+        assert [asked.text for asked in speaker.opened] == ["The first sentence is whole."]
+        process.stdin.write(rest)
+        process.stdin.close()
+        if code:
+            assert b"Error: The text isn't UTF-8" in (await process.communicate())[1]
+        sounds.set()
+        assert await process.wait() == code
+
+
+@pytest.mark.parametrize("output", [("-o", "-"), ()])
+def test_nothing_on_standard_input_is_nothing_to_speak(output):
+    with served(serving(FakeSpeaker())) as server:
+        assert outcome("-", *output, "--url", server.url, text=" \n") == (1, b"", f"Error: {NOTHING}\n")
 
 
 async def test_samples_are_passed_on_as_they_come():
