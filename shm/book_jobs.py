@@ -138,6 +138,8 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
     result: str = ""
     """Name of the finished file in the job's folder."""
     result_bytes: int | None = None
+    cover: str = ""
+    """Name of the book's cover in the job's folder: `cover.jpeg` or `cover.png`; empty without one."""
     attempts: int = 0
     """Processes that began or continued the job and have made no passage of it."""
 

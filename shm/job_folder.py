@@ -6,6 +6,7 @@ jobs/job-0123456789abcdef/source         the uploaded file; locked while it is b
                           journal.json   JobJournal, written by the maker of books only
                           work/          spoken passages and finished chapters
                           text.json      JobText, the finished book's text in time, written before the journal's end
+                          cover.jpeg     the book's cover, or cover.png, if it has one
                           RESULT         the finished book, named by the journal
 ```
 

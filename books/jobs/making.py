@@ -167,12 +167,17 @@ class JobMaking:
         make = Order(book, chapters, settings, output, work)
         finished = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
         await asyncio.to_thread(lambda: write_whole(home / TEXT, text_in_time(finished)))
+        cover = ""
+        if book.cover:
+            cover = f"cover.{book.cover.media_type.partition('/')[2]}"
+            await asyncio.to_thread(write_whole, home / cover, book.cover.data)
         result = home / result_name(order.options)
         if output.folder:
             await asyncio.to_thread(pack, output, result)
         size = result.stat().st_size
         seconds = sum(chapter.seconds for chapter in finished)
-        self._end(JobState.DONE, audio_seconds=seconds, result=result.name, result_bytes=size, progress=1.0)
+        made = {"result": result.name, "result_bytes": size, "cover": cover}
+        self._end(JobState.DONE, audio_seconds=seconds, progress=1.0, **made)
         await asyncio.to_thread(self.folder.clear, order.id)
 
     async def _await_engine(self) -> None:

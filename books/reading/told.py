@@ -6,6 +6,7 @@ else's.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import resource
@@ -38,7 +39,9 @@ def told(book: Book) -> dict[str, Any]:
             paragraphs.append({"kind": "chapter", "text": title})
             blocks = blocks[begun:]
         paragraphs += [{"kind": _KINDS.get(block.kind, "p"), "text": block.text} for block in blocks]
-    return {"title": book.title, "author": book.author, "language": book.language, "paragraphs": paragraphs}
+    cover = book.cover and f"data:{book.cover.media_type};base64,{base64.b64encode(book.cover.data).decode()}"
+    facts = {"title": book.title, "author": book.author, "language": book.language, "cover": cover or ""}
+    return {**facts, "paragraphs": paragraphs}
 
 
 def main() -> None:

@@ -132,6 +132,7 @@ class DocumentText(msgspec.Struct):
     title: str
     author: str
     language: Annotated[str, Meta(description="A BCP 47 tag, or empty.")]
+    cover: Annotated[str, Meta(description="A data URL of the book's JPEG or PNG, or empty.")]
     paragraphs: list[Paragraph]
 
 

@@ -37,8 +37,8 @@ _TYPES = {
 _HEADERS = {
     # The page loads nothing from elsewhere and nothing inline, and no site can frame it. Downloads are links to blobs,
     # which this doesn't stop.
-    "Content-Security-Policy": "default-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'self'; media-src 'self' blob:; img-src 'self' blob: data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     # A browser asks every time and is answered with 304, so that a page never mixes two versions of the server.

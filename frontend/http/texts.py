@@ -39,6 +39,7 @@ from text.pipeline import TextPipeline
 from text.sentences.sentences import lines_of_sentences
 from text.settings import Pronouncing
 from text.units.segmentation import pronounceable
+from text.words.language import language_of_most
 from text.words.performer import Cast, Performer
 from text.words.punctuation import is_unpronounceable, speakable
 from text.words.sanitize import sanitize
@@ -199,7 +200,10 @@ class Divided(msgspec.Struct):
         list[list[list[str]]],
         Meta(description="Paragraphs of lines of sentences; a line's sentences, joined, are the line."),
     ]
-    language: str
+    language: Annotated[str, Meta(description="The one by whose rules it is divided.")]
+    evident_language: Annotated[
+        str, Meta(description="The one that most of the text is obviously written in; `language` where none is.")
+    ]
 
 
 @ROUTES.add(
@@ -223,16 +227,18 @@ async def divide(request: web.Request) -> web.Response:
     language = language_of_text(fields.lang, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering("\n\n".join(fields.paragraphs)):
         found = await asyncio.to_thread(_divided, fields.paragraphs, language)
-    return json_response(Divided(found, language))
+    return json_response(found)
 
 
-def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:
+def _divided(paragraphs: list[str], language: str) -> Divided:
     with current.get().working():
         return apart.result("\n\n".join(paragraphs), _lines, paragraphs, language)
 
 
-def _lines(paragraphs: list[str], language: str) -> list[list[list[str]]]:
-    return [list(lines_of_sentences(sanitize(paragraph), language)) for paragraph in paragraphs]
+def _lines(paragraphs: list[str], language: str) -> Divided:
+    clean = [sanitize(paragraph) for paragraph in paragraphs]
+    lines = [list(lines_of_sentences(paragraph, language)) for paragraph in clean]
+    return Divided(lines, language, language_of_most(clean, language))
 
 
 _OF_SENDING = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
@@ -106,6 +107,10 @@ _LEAST_HITS = 2
 _LEAST_SHARE = 0.25
 """Smallest share of words that are another language's function words."""
 
+_LEAST_SHARE_OF_TEXT = 0.15
+_TIMES_OWN = 1.5
+"""The same for a whole text; and how many times as many as of the expected language, whose words other ones share."""
+
 _PAIRS = {"“": "”", "«": "»", "„": "“”", "‘": "’", "(": ")", "「": "」", '"': '"'}
 _AROUND = "\"'“”‘’«»„()[]{}*_¿¡.,;:!?…—-"
 _APOSTROPHES = str.maketrans("’ʼ", "''")
@@ -124,6 +129,7 @@ _SPELLED_ENGLISH = {
 }
 """Letters that the language's own words don't have, in words that are then taken for English."""
 
+_LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _ASCII_WORD = re.compile(r"[A-Za-z]{3,}(?:['’]s)?")
 _LATIN_LANGUAGES = frozenset(_SPELLED_LANGUAGES) | {"en-gb"}
 
@@ -166,6 +172,34 @@ def languages(texts: Sequence[str], language: str) -> list[str]:
     return found
 
 
+def language_of_most(paragraphs: Sequence[str], language: str) -> str:
+    """Language in which over half of a text is obviously written; `language` where none is.
+
+    Args:
+        paragraphs: of the text, or of its beginning.
+        language: as of `languages`. Beside one that isn't written in Latin letters, what is counts as English, unless
+            it is obviously in another language.
+    """
+    characters: Counter[str] = Counter()
+    latin: list[str] = []
+    home = language if language in _LATIN_LANGUAGES else DEFAULT
+    for paragraph in paragraphs:
+        kana = any("\u3040" <= character <= "\u30ff" for character in paragraph)
+        for text in paragraph.split():
+            if script := _foreign_script(text, DEFAULT):
+                found = _of_script(script, kana)
+                characters[language if found == DEFAULT else found] += len(text)
+            elif _LATIN.search(text):
+                latin.append(text)
+    bare, known = _bare(latin), _function_words()
+    hits = {name: sum(word in known[name] for word in bare) for name in known}
+    best = max(hits, key=lambda name: hits[name])
+    least = max(_LEAST_HITS, _LEAST_SHARE_OF_TEXT * len(bare), _TIMES_OWN * hits[_spelled(home)])
+    characters[best if hits[best] >= least else home] += sum(map(len, latin))
+    most = max(characters, key=lambda name: characters[name])
+    return most if 2 * characters[most] > characters.total() else language
+
+
 def _quotations(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Spans of words between two quotation marks or parentheses."""
     start, closers = -1, ""
@@ -184,12 +218,7 @@ def _function_words() -> dict[str, frozenset[str]]:
 
 def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
     """Other language that most of these words' function words belong to, at least so many; "" if there is none."""
-    own_name = "en-us" if language == "en-gb" else language
-    stripped = [text.strip(_AROUND) for text in texts]
-    bare = [
-        text if text == "I" else text.lower().translate(_APOSTROPHES) if place == 0 or text[:1].islower() else ""
-        for place, text in enumerate(stripped)
-    ]
+    own_name, bare = _spelled(language), _bare(texts)
     own = _function_words()[own_name]
     ours = sum(word in own for word in bare)
     if len(bare) <= 3 * ours:
@@ -202,6 +231,19 @@ def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
     best = max(counts, key=lambda name: counts[name])
     enough = counts[best] >= least and counts[best] >= _LEAST_SHARE * len(bare)
     return best if enough and counts[best] > 2 * ours else ""
+
+
+def _spelled(language: str) -> str:
+    return DEFAULT if language == "en-gb" else language
+
+
+def _bare(texts: Sequence[str]) -> list[str]:
+    """The words without the signs around them, as function words are listed; "" for names."""
+    stripped = [text.strip(_AROUND) for text in texts]
+    return [
+        text if text == "I" else text.lower().translate(_APOSTROPHES) if place == 0 or text[:1].islower() else ""
+        for place, text in enumerate(stripped)
+    ]
 
 
 def _foreign_script(text: str, language: str) -> str:

@@ -81,6 +81,7 @@ class JobReport(msgspec.Struct, kw_only=True):
     seconds_left: Annotated[float | None, Meta(description="Seconds of work that are left, at the speed of this run.")]
     speed: Annotated[float | None, Meta(description="Seconds of audio made in a second of work.")]
     error: JobError | None
+    cover: Annotated[str | None, Meta(description="Where the finished book's cover is fetched, if it has one.")]
     result: JobResult | None
 
 
@@ -140,6 +141,7 @@ def shown(job: Job, jobs: Sequence[Job], between: str) -> JobReport:
         seconds_left=_rounded(journal.seconds_left),
         speed=_rounded(journal.speed),
         error=JobError(journal.error_code, journal.error) if journal.error else None,
+        cover=f"/v1/jobs/{order.id}/cover" if result and journal.cover else None,
         result=result,
     )
 
@@ -252,6 +254,20 @@ async def text(request: web.Request) -> web.StreamResponse:
     """A finished book's text in time."""
     _, path = await _finished(request, lambda _: TEXT)
     return _FileFromThreads(path, _CHUNK, headers={hdrs.CONTENT_TYPE: JSON})
+
+
+@ROUTES.add(
+    "get",
+    "/v1/jobs/{id}/cover",
+    Access.HERE,
+    "Books",
+    answers={200: Answer("The whole picture.", {"image/jpeg": None, "image/png": None})},
+    errors=(403, 404, 409, 503),
+)
+async def cover(request: web.Request) -> web.StreamResponse:
+    """A finished book's cover."""
+    job, path = await _finished(request, lambda job: job.journal.cover)
+    return _FileFromThreads(path, _CHUNK, headers={hdrs.CONTENT_TYPE: f"image/{job.journal.cover.partition('.')[2]}"})
 
 
 async def _finished(request: web.Request, name_of: Callable[[Job], str]) -> tuple[Job, Path]:

@@ -18,6 +18,7 @@ from books.making.server import ServerSpeaker
 from frontend.settings.front import JobSettings
 from shm.book_jobs import Hours, Job, JobJournal, JobOptions, JobOrder, JobState, JobText
 from shm.job_folder import JobFolder
+from tests.books.made_markup import MadeEpub, nav
 from tests.books.making.made_speaker import made_speech
 
 TEXT = b"# One\n\nA first chapter.\n\n# Two\n\nAnd a second one.\n"
@@ -71,10 +72,16 @@ class Shelf:
 
 
 def test_a_job_is_made(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
+    picture = b"\x89PNG a cover"
+    manifest = '<item id="c" href="c.png" media-type="image/png" properties="cover-image"/>'
+    texts = {f"{name}.xhtml": f"<body><h1>{name}</h1><p>Chapter {name}.</p></body>" for name in ("One", "Two")}
+    toc = "".join(f'<li><a href="{name}">{name[:3]}</a></li>' for name in texts)
+    shelf = Shelf(tmp_path, MadeEpub(texts, {"OEBPS/c.png": picture}, manifest=manifest, toc=nav(toc)).bytes())
     shelf.run()
+    assert (shelf.folder.of(shelf.id) / shelf.journal.cover).read_bytes() == picture
     assert (shelf.journal.state, shelf.journal.chapters, shelf.journal.progress) == (JobState.DONE, 2, 1.0)
     assert sorted(each.name for each in shelf.folder.of(shelf.id).iterdir()) == [
+        "cover.png",
         "journal.json",
         "order.json",
         "result.flac",

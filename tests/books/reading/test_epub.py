@@ -4,6 +4,7 @@ import pytest
 
 from books.book import Book, BookError, Matter
 from books.reading.open import read_book
+from books.reading.told import told
 from tests.books.made_markup import MadeEpub, nav, ncx, page
 
 LONG = "<p>" + "word " * 200 + "</p>"
@@ -108,6 +109,8 @@ def test_the_cover_is_found_in_both_ways() -> None:
     for made in (MadeEpub(TWO, cover, manifest=new), MadeEpub(TWO, cover, manifest=old, metadata=metadata)):
         found = read(made).cover
         assert found and (found.data, found.media_type) == (b"\xff\xd8\xff", "image/jpeg")
+        assert told(read(made))["cover"] == "data:image/jpeg;base64,/9j/"
+    assert told(read(MadeEpub(TWO)))["cover"] == ""
 
 
 BOMB = '<!DOCTYPE p [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><package>&b;</package>'

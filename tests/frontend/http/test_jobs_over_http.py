@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import IO
 
 import pytest
+from msgspec import structs
 
 from frontend.settings.front import FrontSettings
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState
@@ -241,6 +242,21 @@ async def test_a_result_is_read_in_threads_and_in_ranges(tmp_path: Path, monkeyp
         ):
             async with at.session.get(path, headers={"Range": asked} if asked else {}) as response:
                 assert (response.status, await response.read()) == (status, wanted), asked
+
+
+async def test_a_finished_book_has_its_cover_if_there_is_one(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        _, job = await at.upload()
+        done = JobJournal(state=JobState.DONE, result="result.m4b", result_bytes=1, cover="cover.png")
+        at.desk.folder.note(job["id"], done)
+        (at.desk.folder.of(job["id"]) / "cover.png").write_bytes(b"a picture")
+        async with at.session.get(f"/v1/jobs/{job['id']}") as response:
+            path = (await response.json())["cover"]
+        async with at.session.get(path) as response:
+            assert (response.content_type, await response.read()) == ("image/png", b"a picture")
+        at.desk.folder.note(job["id"], structs.replace(done, cover=""))
+        async with at.session.get(f"/v1/jobs/{job['id']}") as shown, at.session.get(path) as response:
+            assert ((await shown.json())["cover"], response.status) == (None, 404)
 
 
 @pytest.mark.parametrize("damage", ["order", "bytes", "another", "journal"])

@@ -294,6 +294,31 @@ async def test_wrapped_lines_are_one_and_lines_of_a_list_are_not() -> None:
     assert blank == []
 
 
+TOLD = {
+    "es": "Los precios de la energía han bajado en los últimos meses, aunque todavía quedan problemas en el sector.",
+    "fr-fr": "Selon le ministre, les prix ont baissé ces derniers mois, mais des problèmes subsistent dans le secteur.",
+    "it": "Scaldate l'olio in una padella e friggete le patate per venti minuti. Aggiungete il sale e le uova.",
+    "pt-br": "O governo anunciou ontem medidas econômicas. Os preços da energia caíram, embora não sejam os do gás.",
+    "hi": "यह एक परीक्षण है। मुझे हिन्दी पसंद है।",
+    "ja": "日本語のAPIを使います。Pythonが好きです。",
+    "cmn": "这是一个测试。我喜欢中文和Python。",
+    "en-us": "Prices fell, the minister said, but there are still problems with it. He added “je ne sais pas”.",
+}
+
+
+@pytest.mark.parametrize("language", TOLD)
+@pytest.mark.parametrize("voice", ["en-us", "es", "fr-fr", "hi", "ja"])
+async def test_a_texts_evident_language_is_told_whatever_the_voices(language: str, voice: str) -> None:
+    _, found = await asked({"paragraphs": ["7. 12", TOLD[language]], "lang": voice})
+    assert (found["language"], found["evident_language"]) == (voice, language)
+
+
+@pytest.mark.parametrize("text", ["Bonjour", "12.50", "Öl in einer Pfanne erhitzen, Kartoffeln waschen.", "Это тест."])
+@pytest.mark.parametrize("voice", ["en-gb", "fr-fr"])
+async def test_a_text_without_evidence_is_taken_for_the_voices_language(text: str, voice: str) -> None:
+    assert (await asked({"paragraphs": [text], "lang": voice}))[1]["evident_language"] == voice
+
+
 async def test_the_sentences_are_those_of_speech() -> None:
     text = "1.) The first 2.) The second\n«Bien !» dit-il. これは文です。次の文です。 Is it?! Yes… no."
     _, found = await asked({"paragraphs": [text]})
