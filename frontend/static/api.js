@@ -100,7 +100,7 @@ async function refusal(response) {
     error = JSON.parse(text).error;
   } catch {
     // A proxy in between answers in a form of its own.
-    error = { message: `The answer was ${response.status} ${response.statusText}.` };
+    error = { message: t("The answer was {status}.", { status: `${response.status} ${response.statusText}`.trim() }) };
   }
   const wait = response.headers.get("Retry-After");
   const message = wait ? `${error.message} ${t("(Try again in {wait} s.)", { wait })}` : error.message;

@@ -1,8 +1,8 @@
 // The form of a new book: the file, dropped or chosen, and how it is made.
 
+import { Cast } from "./cast.js";
 import { made } from "./made.js";
 import { duration } from "./transport.js";
-import { titleOf } from "./voices.js";
 import { t } from "./words.js";
 
 const KINDS = ".epub,.html,.htm,.xhtml,.md,.markdown,.txt,.pdf,.docx,.odt,.srt,.vtt";
@@ -30,13 +30,14 @@ const PACE = 14.5; // characters that a voice says in a second
 
 export class BookForm {
   #api;
+  #cast;
   #chapters = made("input", { id: "book-chapters", name: "chapters", autocomplete: "off" });
   #list = made("ul", { className: "books-chapters", ariaLabel: t("Chapters") });
 
-  /** `upload` gets the FormData of each book that is to be made. */
-  constructor(api, upload) {
+  /** `upload` gets the FormData of each book that is to be made; `failed` an error. */
+  constructor(api, upload, failed) {
+    this.#cast = new Cast(failed);
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
-    this.voice = made("select", { id: "book-voice", name: "voice" }, ...options({ "": t("The server's own") }));
     const format = made("select", { id: "book-format", name: "format" }, ...options(FORMATS));
     const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 4, step: 0.05, value: 1 });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
@@ -46,7 +47,7 @@ export class BookForm {
       "form",
       { className: "books-form", noValidate: true },
       drop,
-      made("div", { className: "pair" }, field(t("Voice"), this.voice), field(t("Format"), format)),
+      made("div", { className: "pair" }, this.#cast.narrator, field(t("Format"), format)),
       made(
         "div",
         { className: "pair" },
@@ -55,6 +56,7 @@ export class BookForm {
         field(t("Hours"), between, t("Any, or such as 01:00-07:00.")),
       ),
       this.#list,
+      this.#cast.element,
       made("p", { className: "actions" }, made("button", { type: "submit", className: "primary", textContent: t("Make the book") })),
     );
     this.element.addEventListener("submit", (event) => {
@@ -77,6 +79,7 @@ export class BookForm {
 
   #fields() {
     const fields = new FormData(this.element);
+    fields.set("cast", this.#cast.toml);
     if (!this.file.files.length) fields.delete("file"); // the server says what is missing
     return fields;
   }
@@ -134,8 +137,7 @@ export class BookForm {
 
   async #listVoices(api) {
     try {
-      const { voices } = await (await api("v1/audio/voices")).json();
-      this.voice.append(...options(Object.fromEntries(voices.map(({ id }) => [id, titleOf(id)]))));
+      this.#cast.list(await (await api("v1/audio/voices")).json());
     } catch {
       // The server's own voice is left to choose; the list of jobs says what is wrong.
     }

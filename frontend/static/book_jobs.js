@@ -1,8 +1,9 @@
 // The list of jobs: one card for each book, kept while it changes, so that the focus stays where it is.
 
 import { key } from "./api.js";
+import { coverAt, coverOf } from "./cover.js";
 import { keepAsFile, made } from "./made.js";
-import { t } from "./words.js";
+import { decimal, t } from "./words.js";
 
 function time(seconds) {
   const minutes = Math.max(1, Math.round(seconds / 60));
@@ -17,16 +18,19 @@ function told(job) {
   if (job.state === "queued") parts.push(job.position_in_queue ? t("{number} before it", { number: job.position_in_queue }) : t("Next"));
   if (job.chapter) parts.push(t("Chapter {number} of {of}: {title}", { number: job.chapter.number, of: job.chapters, title: job.chapter.title }));
   if (job.seconds_left !== null) parts.push(t("{time} left", { time: time(job.seconds_left) }));
-  if (job.speed !== null) parts.push(t("{speed} × real time", { speed: job.speed.toFixed(1) }));
+  if (job.speed !== null) parts.push(t("{speed} × real time", { speed: decimal(job.speed, 1) }));
   if (job.waiting) parts.push(t("waiting: {why}", { why: job.waiting }));
   return `${parts.join(", ") || t("Being read")}.`;
 }
 
 class Card {
   #sure = false;
+  entry = null; // {id, title, author, cover}, as the library keeps it
+  whole = null; // ends when the book's own cover is there
 
   constructor(id, remove, fetched, heard) {
     this.id = id;
+    this.cover = Object.assign(new Image(), { className: "cover", alt: "" });
     this.title = made("h3", {});
     this.bar = made("progress", { max: 1 });
     this.words = made("p", { className: "hint" });
@@ -37,12 +41,15 @@ class Card {
     this.hear = made("button", { type: "button", textContent: t("Listen"), hidden: true });
     this.hear.addEventListener("click", () => heard(this));
     const actions = made("p", { className: "actions" }, this.hear, this.link, this.remove);
-    this.element = made("li", {}, this.title, this.bar, this.words, actions);
+    this.element = made("li", {}, this.cover, this.title, this.bar, this.words, actions);
   }
 
   show(job) {
     this.job = job;
     const name = job.title || job.file_name;
+    this.entry = { id: job.id, title: name, author: job.author ?? "", cover: this.entry?.cover };
+    this.cover.src = coverOf(this.entry);
+    if (job.cover) this.whole ??= coverAt(job.cover.slice(1)).then((cover) => this.#take(cover), () => {});
     this.title.textContent = job.author ? `${name}, ${job.author}` : name;
     this.bar.value = job.progress;
     this.bar.hidden = job.position_in_queue === null;
@@ -54,6 +61,11 @@ class Card {
     this.hear.ariaLabel = t("Listen to {name}", { name });
     this.link.ariaLabel = t("Download {name}", { name });
     this.#label();
+  }
+
+  #take(cover) {
+    this.entry.cover = cover;
+    this.cover.src = coverOf(this.entry);
   }
 
   #label() {

@@ -4,6 +4,7 @@ import { key } from "./api.js";
 import { find, keep } from "./library.js";
 import { made } from "./made.js";
 import { Marks, selectedIn } from "./marks.js";
+import { showSystem } from "./media.js";
 import { settings } from "./settings.js";
 import { t } from "./words.js";
 
@@ -15,6 +16,7 @@ const AGAIN = 5; // seconds between two notes of the place
 export class BookPlayer {
   #api;
   #job;
+  #card;
   #sound = made("audio", { controls: true, preload: "metadata" });
   #chapters = made("ol", {});
   #text = made("p", { className: "book-text", tabIndex: 0, role: "region", ariaLabel: t("The text as it is read") });
@@ -29,10 +31,12 @@ export class BookPlayer {
     time: ({ place }) => clock(place.seconds),
   });
 
-  /** @param api as `ask` @param {object} job one that is done */
-  constructor(api, job) {
+  /** @param api as `ask` @param card of a job that is done */
+  constructor(api, card) {
+    const { job } = card;
     this.#api = api;
     this.#job = job;
+    this.#card = card;
     this.#sound.ariaLabel = job.title || job.file_name;
     const speed = made("select", { ariaLabel: t("Speed") }, ...SPEEDS.map((each) => new Option(`${each}×`, each)));
     speed.value = 1;
@@ -41,6 +45,7 @@ export class BookPlayer {
     const mark = made("button", { type: "button", textContent: t("Bookmark") });
     mark.addEventListener("click", () => this.#marks.set());
     this.element = made("div", { className: "book-player" }, this.#sound, speed, mark, list, this.#marks.element, this.#text);
+    this.#sound.addEventListener("play", () => this.#entry && showSystem(this.#entry, this.#actions));
     for (const event of ["timeupdate", "seeked"]) this.#sound.addEventListener(event, () => this.#look());
     this.#chapters.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
     this.#text.addEventListener("click", ({ target }) => target.dataset.start && this.#go(Number(target.dataset.start)));
@@ -54,15 +59,19 @@ export class BookPlayer {
     this.#sound.src = file;
     const spoken = await this.#api(`${path}/text`).then((answer) => answer.json(), () => ({ chapters: [] })); // made before texts were kept
     this.#all = spoken.chapters;
-    this.#chapters.replaceChildren(...this.#all.map(({ title, start }, number) => made("li", {}, button(title || String(number + 1), start))));
+    const ends = [...this.#all.slice(1).map(({ start }) => start), this.#job.result.audio_seconds];
+    this.#chapters.replaceChildren(...this.#all.map(({ title, start }, number) => {
+      const go = at(start, "button", { type: "button", textContent: title || String(number + 1) });
+      return made("li", {}, go, made("small", { className: "hint", textContent: clock(ends[number] - start) }));
+    }));
     this.#chapters.parentElement.hidden = this.#all.length < 2;
-    const { id, title, author, file_name: name } = this.#job;
     const paragraphs = this.#all.flatMap(({ title: heading, sentences }) => [
       { kind: "chapter", text: heading },
       { kind: "p", text: sentences.map(({ text }) => text).join(" ") },
     ]);
-    const { place, marks = [] } = (await find(id).catch(() => null)) ?? {}; // a private window keeps nothing
-    this.#entry = { id, title: title || name, author, paragraphs, marks };
+    const { place, marks = [] } = (await find(this.#job.id).catch(() => null)) ?? {}; // a private window keeps nothing
+    await this.#card.whole;
+    this.#entry = { ...this.#card.entry, paragraphs, marks };
     this.#marks.show(marks);
     this.#sound.currentTime = place?.seconds ?? 0;
     this.#look();
@@ -74,6 +83,14 @@ export class BookPlayer {
     this.#note();
     this.#sound.pause();
     if (this.#sound.src.startsWith("blob:")) URL.revokeObjectURL(this.#sound.src);
+  }
+
+  get #actions() {
+    const by = (seconds) => () => (this.#sound.currentTime += seconds);
+    const chapter = (step) => () => this.#go(this.#all[Math.max(0, this.#shown + step)]?.start ?? this.#sound.currentTime);
+    const pause = () => this.#sound.pause();
+    const steps = { previoustrack: chapter(-1), nexttrack: chapter(1), seekbackward: by(-15), seekforward: by(15) };
+    return { play: () => this.#sound.play(), pause, stop: pause, ...steps };
   }
 
   #go(seconds) {
@@ -101,7 +118,7 @@ export class BookPlayer {
     const number = this.#all.findLastIndex(({ start }) => start <= now);
     if (number !== this.#shown && number >= 0) {
       this.#shown = number;
-      this.#text.replaceChildren(...this.#all[number].sentences.map(({ text, start }) => sentence(text, start)));
+      this.#text.replaceChildren(...this.#all[number].sentences.map(({ text, start }) => at(start, "span", { className: "sentence", textContent: `${text} ` })));
       [...this.#chapters.children].forEach((row, each) => (row.firstChild.ariaCurrent = each === number ? "true" : null));
     }
     const sounds = [...this.#text.children].findLast((each) => Number(each.dataset.start) <= now);
@@ -121,14 +138,9 @@ function clock(seconds) {
   return [...parts, String(rest).padStart(2, "0")].join(":");
 }
 
-function sentence(text, start) {
-  const element = made("span", { className: "sentence", textContent: `${text} ` });
-  element.dataset.start = start;
-  return element;
-}
-
-function button(text, start) {
-  const element = made("button", { type: "button", textContent: text });
+/** An element that is heard from so many seconds on. */
+function at(start, tag, properties) {
+  const element = made(tag, properties);
   element.dataset.start = start;
   return element;
 }

@@ -22,7 +22,7 @@ class Books {
   constructor(section, api) {
     this.section = section;
     this.api = api;
-    this.form = new BookForm(api, (fields) => this.#upload(fields));
+    this.form = new BookForm(api, (fields) => this.#upload(fields), (error) => this.#fail(error));
     this.cards = new JobCards(api, (work) => this.#tried(work), (card) => this.#hear(card));
     this.said = made("p", { role: "status", className: "books-said" });
     this.wrong = made("p", { role: "alert", className: "books-wrong" });
@@ -79,7 +79,7 @@ class Books {
 
   async #play(card) {
     const { BookPlayer } = await import("./book_player.js");
-    const player = new BookPlayer(this.api, card.job);
+    const player = new BookPlayer(this.api, card);
     this.#playing = { card, player };
     card.element.append(player.element);
     player.element.scrollIntoView({ block: "nearest" });

@@ -1,21 +1,29 @@
 // The figures of `/status` and `/metrics` in words. What isn't there is left out.
 
+import { decimal, language, t } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
-const WIDE = new Set(["Cache", "Engine", "Given up", "Restarts"]);
+const WIDE = new Set([t("Cache"), t("Engine"), t("Given up"), t("Restarts")]);
+
+/* One or several of what is counted. */
+const COUNTED = {
+  segment: [t("1 segment"), t("{count} segments")],
+  request: [t("1 request"), t("{count} requests")],
+};
 
 /** Fill a `dl`. Text that stays the same isn't touched, so that nothing is read out twice. */
 export function figures(list, status, samples, { firstAudio, realTime }) {
   const rows = [
-    ["Time to first audio, last 5 minutes", firstAudio.count && `${inMs(firstAudio.mean)}, ${mean(firstAudio, "request")}`, firstAudio],
-    ["Real-time factor, last 5 minutes", realTime.count && `${Number(realTime.mean.toPrecision(2))}, ${mean(realTime, "segment")}`, realTime],
-    ["Streams", status.active_streams],
-    ["Queue", counted(status.queue_depth, "segment")],
-    ["Gaps heard", samples.get("kokoro_live_stream_underruns_total")],
-    ["Front up for", status.front_uptime_seconds === undefined ? undefined : duration(status.front_uptime_seconds)],
-    ["Restarts", status.restarts && pairs(status.restarts)],
-    ["Cache", status.cache && cache(status.cache)],
-    ["Engine", status.engine && `${status.engine.name}, ${status.engine.model}, ${status.engine.provider}`],
-    ["Given up", status.provider_failures && pairs(status.provider_failures)],
+    [t("Time to first audio, last 5 minutes"), firstAudio.count && `${inMs(firstAudio.mean)}, ${mean(firstAudio, "request")}`, firstAudio],
+    [t("Real-time factor, last 5 minutes"), realTime.count && `${Number(realTime.mean.toPrecision(2)).toLocaleString(language)}, ${mean(realTime, "segment")}`, realTime],
+    [t("Streams"), status.active_streams],
+    [t("Queue"), counted(status.queue_depth, "segment")],
+    [t("Gaps heard"), samples.get("kokoro_live_stream_underruns_total")],
+    [t("Front up for"), status.front_uptime_seconds === undefined ? undefined : duration(status.front_uptime_seconds)],
+    [t("Restarts"), status.restarts && pairs(status.restarts)],
+    [t("Cache"), status.cache && cache(status.cache)],
+    [t("Engine"), status.engine && `${status.engine.name}, ${status.engine.model}, ${status.engine.provider}`],
+    [t("Given up"), status.provider_failures && pairs(status.provider_failures)],
   ];
   // A count of 0 is a figure; a window in which nothing was measured has none.
   const shown = rows.filter(([, value, window]) => value !== undefined && value !== "" && !(window && !window.count));
@@ -29,8 +37,8 @@ export function streams(list, spoken = []) {
   items(
     list,
     spoken.map(({ request_id: id, seconds_sent: sent, seconds_ahead: ahead }) => {
-      const far = ahead === undefined ? "" : `, ${ahead.toFixed(1)} s ahead`;
-      return `${id.slice(0, 8)}: ${sent.toFixed(1)} s sent${far}`;
+      const far = ahead === undefined ? [] : [t("{seconds} s ahead", { seconds: decimal(ahead, 1) })];
+      return `${id.slice(0, 8)}: ${[t("{seconds} s sent", { seconds: decimal(sent, 1) }), ...far].join(", ")}`;
     }),
   );
 }
@@ -81,21 +89,21 @@ function sparkline(points) {
   return chart;
 }
 
-const inMs = (seconds) => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(2)} s`);
-const counted = (count, noun) => (count === undefined ? undefined : `${count} ${noun}${count === 1 ? "" : "s"}`);
-const mean = ({ count }, noun) => (count === 1 ? `one ${noun}` : `mean of ${counted(count, noun)}`);
+const inMs = (seconds) => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : t("{seconds} s", { seconds: decimal(seconds, 2) }));
+const counted = (count, noun) => (count === undefined ? undefined : COUNTED[noun][Number(count !== 1)].replace("{count}", count));
+const mean = ({ count }, noun) => (count === 1 ? counted(1, noun) : t("mean of {counted}", { counted: counted(count, noun) }));
 const pairs = (found) => Object.entries(found).map(([name, value]) => `${name} ${value}`).join(", ");
 
 function cache({ segments, bytes, hits, misses }) {
   const parts = [counted(segments, "segment")];
-  if (bytes !== undefined) parts.push(`${(bytes / 1e6).toFixed(1)} MB`);
-  if (hits + misses) parts.push(`${hits} of ${hits + misses} found`);
+  if (bytes !== undefined) parts.push(`${decimal(bytes / 1e6, 1)} MB`);
+  if (hits + misses) parts.push(t("{hits} of {of} found", { hits, of: hits + misses }));
   return parts.filter(Boolean).join(", ");
 }
 
 function duration(seconds) {
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 1) return `${Math.floor(seconds)} s`;
-  if (minutes < 120) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 1) return t("{seconds} s", { seconds: Math.floor(seconds) });
+  if (minutes < 120) return t("{minutes} min", { minutes });
+  return t("{hours} h", { hours: Math.floor(minutes / 60) });
 }

@@ -6,7 +6,7 @@ import { settings } from "./settings.js";
 
 const MOST = 40; // texts
 
-/** @typedef {{id: string, title: string, author?: string, paragraphs: {kind: string, text: string}[], place: {line: number,
+/** @typedef {{id: string, title: string, author?: string, cover?: string, paragraphs: {kind: string, text: string}[], place: {line: number,
  *   offset: number} | {seconds: number}, part: number, at: number, marks?: import("./marks.js").Mark[]}} Entry `id`: `idOf` its
  *   paragraphs, or a finished book's job, whose place is in seconds; `part`: how much was read, 0 to 1; `at`: when, in ms since 1970;
  *   `gone`: it was deleted, which the server and other devices must hear of */
@@ -56,8 +56,8 @@ export async function imported(file) {
   const { kokoro_live_library: version, texts } = JSON.parse(await file.text());
   const areStrings = (...all) => all.every((each) => typeof each === "string");
   const isMark = ({ place, words, note, at }) => areStrings(words, note) && typeof at === "number" && typeof place === "object" && place;
-  const isText = ({ id, title, paragraphs, at, marks = [] }) =>
-    areStrings(id, title, ...paragraphs.map(({ text }) => text)) && typeof at === "number" && marks.every(isMark);
+  const isText = ({ id, title, cover = "", paragraphs, at, marks = [] }) =>
+    areStrings(id, title, cover, ...paragraphs.map(({ text }) => text)) && typeof at === "number" && marks.every(isMark);
   if (version !== 1 || !texts.every(isText)) throw new Error();
   const known = new Map((await all()).map((entry) => [entry.id, entry]));
   for (const entry of texts) {

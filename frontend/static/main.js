@@ -14,13 +14,14 @@ import { Panels } from "./panels.js";
 import { takePastes } from "./paste.js";
 import { bind, bindDialogs, listFormats } from "./preferences.js";
 import { Reader } from "./reader.js";
-import { goOn } from "./reconnect.js";
+import { giveWay, goOn } from "./reconnect.js";
 import { Ready } from "./ready.js";
 import { Session } from "./session.js";
 import { choose, settings, usual } from "./settings.js";
 import { Shelf } from "./shelf.js";
 import { sleepTimer } from "./sleep.js";
 import { paragraph, skip } from "./steps.js";
+import { Suited } from "./suited.js";
 import { Tabs } from "./tabs.js";
 import { tellReading } from "./telling.js";
 import { Transport } from "./transport.js";
@@ -34,15 +35,17 @@ const pane = new Pane($("pane"), (place) => reader.play(place));
 const chapters = new Chapters($("chapters"), reader);
 const session = new Session(some("compose", "reading", "text", "title"), reader, pane, new Follow($("follow")), {
   voice: () => voices.spec,
+  found: (language) => suited.found(language),
   begun(opened) {
     clear();
     chapters.show(opened);
     marks.show(opened.marks);
   },
-  closed: () => (say(""), shelf.show()),
+  closed: () => (suited.found(""), say(""), shelf.show()),
   failed,
 });
 const shelf = new Shelf({ ...some("shelf", "export", "import", "imported"), list: $("kept"), clear: $("forget-all"), find: $("find-text") }, resume);
+const suited = new Suited($("suited"), voices);
 const marks = marksOf(reader, pane, session);
 $("chapters").after(marks.element);
 const transport = new Transport(some("play", "back", "forward", "earlier", "later", "progress", "left", "slower", "faster", "speed"), reader, {
@@ -57,12 +60,7 @@ let saving = null;
 const openPicker = async () => (await (picking ??= makePicker())).open();
 const cancel = async () => (await saving)?.cancel();
 const openMelody = async () => (await import("./melody.js")).shape($("melody-dialog"), reader);
-const makePicker = async () => new (await import("./picker.js")).Picker($("voice-dialog"), voices, async (said) => {
-  const aloud = reader.state === "playing" || reader.state === "waiting";
-  reader.pause();
-  await said.catch(() => {}); // the picker tells of it
-  if (aloud && reader.state === "paused") reader.toggle();
-});
+const makePicker = async () => new (await import("./picker.js")).Picker($("voice-dialog"), voices);
 
 /* Go on with a text that was kept; a book, whose place is in seconds, has a player of its own. */
 async function resume(entry) {
@@ -72,12 +70,7 @@ async function resume(entry) {
 }
 
 async function askMenus() {
-  try {
-    await Promise.all([listFormats(), voices.load()]);
-    transport.show();
-  } catch (error) {
-    failed(error);
-  }
+  await Promise.all([listFormats(), voices.load()]).then(() => transport.show(), failed);
 }
 
 voices.addEventListener("change", () => {
@@ -96,6 +89,7 @@ const keepAsFile = async () => {
 };
 showElsewhere(reader, () => session.shown, () => transport.toggle());
 const giveUp = goOn(reader);
+giveWay(reader);
 sleepTimer($("sleep"), reader, chapters, say);
 
 $("form").addEventListener("submit", (event) => {

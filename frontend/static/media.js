@@ -1,13 +1,32 @@
 // The system's own keys and lock screen, and the tab's title, know what is read.
 
+import { coverOf } from "./cover.js";
 import { skip } from "./steps.js";
 import { t } from "./words.js";
 
 const NAME = "kokoro-live";
 
+let last = null; // what the system shows
+
+/** Show the system what sounds, and have its keys do these actions. @param {{title: string, author?: string, cover?: string}} entry */
+export function showSystem(entry, actions) {
+  const session = navigator.mediaSession;
+  if (!session || entry === last) return;
+  last = entry;
+  for (const name of ["play", "pause", "stop", "previoustrack", "nexttrack", "seekbackward", "seekforward"]) {
+    try {
+      session.setActionHandler(name, actions[name] ?? null);
+    } catch {
+      // A browser that has no such key.
+    }
+  }
+  const artwork = [{ src: coverOf(entry), sizes: "320x480", type: "image/jpeg" }];
+  session.metadata = new MediaMetadata({ title: entry.title, artist: entry.author || t("Read aloud"), album: NAME, artwork });
+}
+
 /**
  * @param {Reader} reader
- * @param {() => {title: string, author?: string} | null} shown what is open
+ * @param {() => {title: string, author?: string, cover?: string} | null} shown what is open
  * @param {() => void} play plays or pauses
  */
 export function showElsewhere(reader, shown, play) {
@@ -23,13 +42,6 @@ export function showElsewhere(reader, shown, play) {
   const session = navigator.mediaSession;
   // A browser shows what plays for elements only, and samples on the audio clock are none.
   const beside = Object.assign(new Audio(), { loop: true, preload: "none", src: "static/silence.flac" });
-  for (const [name, action] of Object.entries(actions)) {
-    try {
-      session?.setActionHandler(name, action);
-    } catch {
-      // A browser that has no such key.
-    }
-  }
   reader.addEventListener("state", ({ detail: state }) => {
     const open = shown();
     const runs = state === "playing" || state === "waiting";
@@ -38,8 +50,6 @@ export function showElsewhere(reader, shown, play) {
     session.playbackState = runs ? "playing" : state === "paused" ? "paused" : "none";
     if (runs) beside.play().catch(() => {});
     else beside.pause();
-    if (!open || !runs) return;
-    const artwork = [{ src: new URL("static/icon-512.png", document.baseURI).href, sizes: "512x512", type: "image/png" }];
-    session.metadata = new MediaMetadata({ title: open.title, artist: open.author || t("Read aloud"), album: NAME, artwork });
+    if (open && runs) showSystem(open, actions);
   });
 }

@@ -1,6 +1,7 @@
 // A file that was chosen or dropped, as paragraphs: text, Markdown and HTML are read here, other kinds by the server.
 
 import { ApiError, ask } from "./api.js";
+import { small } from "./cover.js";
 import { html } from "./html.js";
 import { markdown } from "./markdown.js";
 import { paragraphsOf } from "./text.js";
@@ -12,7 +13,7 @@ const OTHERS = /\.(epub|pdf|docx|odt|srt|vtt)$/i;
 
 /**
  * @param {File} file
- * @returns {Promise<{title: string, paragraphs: {kind: string, text: string}[]}>}
+ * @returns {Promise<{title: string, author?: string, cover?: string, paragraphs: {kind: string, text: string}[]}>}
  * @throws {ApiError} it can't be read, or has no text
  */
 export async function openFile(file) {
@@ -37,8 +38,8 @@ const readThere = (file) => asked({ name: file.name }, { body: file });
 
 async function asked(query, options) {
   const found = await ask(`v1/documents?${new URLSearchParams(query)}`, { ...options, patient: true });
-  const { title, author, paragraphs } = await found.json();
-  return { title, author, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
+  const { title, author, cover, paragraphs } = await found.json();
+  return { title, author, cover: cover && (await small(cover)), paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
 }
 
 function read(name, source) {

@@ -1,6 +1,6 @@
 // The dialog in which a voice is chosen: each can be heard, and blended with others.
 
-import { sample } from "./sample.js";
+import { hear, hush } from "./sample.js";
 import { made } from "./made.js";
 import { card, weight } from "./voice_cards.js";
 import { MOST, titleOf } from "./voices.js";
@@ -13,24 +13,20 @@ export class Picker {
   #blend;
   #error;
   #search;
-  #onSample;
   #listed = null; // the voices that are shown
-  #hearing = null; // the AbortController of the sample that is heard
 
   /**
    * @param {HTMLDialogElement} dialog with `.voices`, `.blend` and `.error` in it
    * @param {Voices} voices
-   * @param onSample called with a promise of the end of each sample that is heard
    */
-  constructor(dialog, voices, onSample) {
+  constructor(dialog, voices) {
     this.#dialog = dialog;
     this.#voices = voices;
     this.#list = dialog.querySelector(".voices");
     this.#blend = dialog.querySelector(".blend");
     this.#error = dialog.querySelector(".error");
-    this.#onSample = onSample;
     voices.addEventListener("change", () => this.#show());
-    dialog.addEventListener("close", () => this.#hearing?.abort());
+    dialog.addEventListener("close", hush);
     this.#list.addEventListener("click", ({ target }) => this.#act(target.closest("button")));
     this.#search = dialog.querySelector("[type=search]");
     this.#search.addEventListener("input", () => this.#filter());
@@ -84,21 +80,9 @@ export class Picker {
   }
 
   async #hear(id, button) {
-    const again = button.classList.contains("heard");
-    this.#hearing?.abort();
-    if (again) return;
-    const { signal } = (this.#hearing = new AbortController());
     this.#error.textContent = "";
-    button.classList.add("heard");
-    const said = sample(this.#voices.all.find((voice) => voice.id === id), signal);
-    this.#onSample(said);
-    try {
-      await said;
-    } catch (error) {
-      if (!signal.aborted) this.#error.textContent = error.message;
-    } finally {
-      this.#list.querySelector(`.hear[data-id="${CSS.escape(id)}"]`)?.classList.remove("heard");
-    }
+    const voice = this.#voices.all.find((each) => each.id === id);
+    await hear(voice, button).catch((error) => (this.#error.textContent = error.message));
   }
 
   #show() {

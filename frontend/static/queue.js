@@ -1,9 +1,12 @@
 // The queue: who waits and why, what is planned when, the last hour's first sounds, errors by cause.
 
 import { Look } from "./look.js";
+import { decimal, t } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MINUTES = 60;
+
+const WAITS = { listener: t("a listener"), whole: t("someone, for all of it"), nobody: t("nobody") };
 
 /** Show the queue in its panel; gives what looks again. */
 export function mountQueue(panel) {
@@ -33,33 +36,38 @@ function card({ request_id: id }) {
 
 function filled(card, stream) {
   const [title, why, facts, planned] = card.children;
-  write(title, `${stream.voice}, ${stream.language}: ${stream.state}`);
-  write(why, stream.why);
+  const first = stream.first_sound_seconds;
+  write(title, `${stream.voice}, ${stream.language}: ${t(stream.state)}`);
+  write(why, t(stream.why));
   rows(facts, [
-    ["First sound", stream.first_sound_seconds === undefined ? ahead(stream.first_sound_in_seconds, "expected in") : `after ${seconds(stream.first_sound_seconds)}`],
-    ["Ahead of its listener", seconds(stream.seconds_ahead)],
-    ["Next segment due", ahead(stream.due_in_seconds, "in")],
-    ["Real-time factor", stream.real_time_factor],
-    ["Sent", seconds(stream.seconds_sent)],
-    ["Waits for it", { listener: "a listener", whole: "someone, for all of it", nobody: "nobody" }[stream.waits]],
-    ["Since", seconds(stream.age_seconds)],
-    ["Request", stream.request_id.slice(0, 8)],
+    [t("First sound"), first === undefined ? ahead(stream.first_sound_in_seconds, t("expected in {time}")) : t("after {time}", { time: seconds(first) })],
+    [t("Ahead of its listener"), seconds(stream.seconds_ahead)],
+    [t("Next segment due"), ahead(stream.due_in_seconds, t("in {time}"))],
+    [t("Real-time factor"), stream.real_time_factor],
+    [t("Sent"), seconds(stream.seconds_sent)],
+    [t("Waits for it"), WAITS[stream.waits]],
+    [t("Since"), seconds(stream.age_seconds)],
+    [t("Request"), stream.request_id.slice(0, 8)],
   ]);
   list(planned, stream.planned.map(plannedLine));
   return card;
 }
 
 function plannedLine({ segment, tokens, seconds: length, made, stage, deadline_in_seconds: due, worker }) {
-  const by = worker === undefined ? "" : ` by worker[${worker}]`;
-  const part = made ? `, ${Math.round(made * 100)} % made` : "";
-  return `${segment}: ${tokens} tokens, ${seconds(length)} of sound, ${stage}${by}${part}${due === undefined ? "" : `, ${ahead(due, "due in")}`}`;
+  return [
+    t("{segment}: {tokens} tokens", { segment, tokens }),
+    t("{time} of sound", { time: seconds(length) }),
+    worker === undefined ? t(stage) : t("{stage} by {worker}", { stage: t(stage), worker: `worker[${worker}]` }),
+    made && t("{percent} % made", { percent: Math.round(made * 100) }),
+    ahead(due, t("due in {time}")),
+  ].filter(Boolean).join(", ");
 }
 
 const workerLine = (engine) => ({ state, generation, provider, resident_memory_bytes: bytes }) =>
   [
-    `worker${generation === undefined ? "" : `[${generation}]`} ${state}`,
+    `worker${generation === undefined ? "" : `[${generation}]`} ${t(state)}`,
     provider,
-    engine?.stages?.map(({ name, provider: at }) => `${name} on ${at.replace("ExecutionProvider", "")}`).join(", "),
+    engine?.stages?.map(({ name, provider: at }) => t("{stage} on {provider}", { stage: name, provider: at.replace("ExecutionProvider", "") })).join(", "),
     bytes && `${Math.round(bytes / 1e6)} MB`,
   ].filter(Boolean).join("; ");
 
@@ -68,7 +76,7 @@ function firstSounds(chart, said, minutes) {
   const heard = minutes.reduce((sum, { heard }) => sum + heard, 0);
   const top = Math.max(...minutes.map(({ worst_seconds: worst }) => worst), 0.001);
   const slowest = minutes.reduce((slow, { worst_seconds: worst }) => Math.max(slow, worst), 0);
-  write(said, heard ? `${heard} heard, the slowest after ${seconds(slowest)}.` : "No first sound in the last hour.");
+  write(said, heard ? t("{count} heard, the slowest after {time}.", { count: heard, time: seconds(slowest) }) : t("No first sound in the last hour."));
   chart.setAttribute("viewBox", `0 0 ${MINUTES} 20`);
   chart.replaceChildren(
     ...minutes.flatMap(({ minutes_ago: ago, median_seconds: median, worst_seconds: worst }) => {
@@ -116,5 +124,10 @@ function shape(name, attributes) {
   return made;
 }
 
-const seconds = (value) => (value === undefined ? undefined : `${value.toFixed(2)} s`);
-const ahead = (value, word) => (value === undefined ? undefined : value < 0 ? `${(-value).toFixed(2)} s late` : `${word} ${seconds(value)}`);
+const seconds = (value) => (value === undefined ? undefined : t("{seconds} s", { seconds: decimal(value, 2) }));
+
+/** A time to come, put into words, or one that has passed. */
+function ahead(value, words) {
+  if (value === undefined) return undefined;
+  return value < 0 ? t("{time} late", { time: seconds(-value) }) : words.replace("{time}", seconds(value));
+}

@@ -31,3 +31,20 @@ export function goOn(reader) {
   });
   return () => (waits = false);
 }
+
+/** Have reading pause while other sounds are heard, of which `kokoro-live:sample` tells, and go on after the last. */
+export function giveWay(reader) {
+  let [others, waits] = [0, false];
+  document.addEventListener("kokoro-live:sample", async ({ detail: ended }) => {
+    others += 1;
+    if (reader.state === "playing" || reader.state === "waiting") {
+      waits = true;
+      reader.pause();
+    }
+    await ended.catch(() => {}); // whoever let it be heard tells of it
+    others -= 1;
+    if (others || !waits) return;
+    waits = false;
+    if (reader.state === "paused") reader.toggle();
+  });
+}

@@ -23,10 +23,37 @@ const SAID = {
  * @param {AbortSignal} signal ends it
  * @throws {ApiError} or DOMException "AbortError"
  */
-export function sample({ id, language }, signal) {
+function sample({ id, language }, signal) {
   const said = SAID[language.split("-")[0]] ?? SAID.en;
   return sound({ input: said(titleOf(id)), voice: id }, signal, "sample");
 }
+
+let hearing = null; // the AbortController of the voice that is heard
+
+/**
+ * Let a voice be heard by a button, which shows it; a second press ends it, and so does another voice. The document gets
+ * an event `kokoro-live:sample`, whose detail is a promise of the end.
+ * @throws {ApiError}
+ */
+export async function hear(voice, button) {
+  const again = button.classList.contains("heard");
+  hush();
+  if (again) return;
+  const { signal } = (hearing = new AbortController());
+  button.classList.add("heard");
+  const detail = sample(voice, signal);
+  document.dispatchEvent(new CustomEvent("kokoro-live:sample", { detail }));
+  try {
+    await detail;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    button.classList.remove("heard");
+  }
+}
+
+/** Hear no voice any more. */
+export const hush = () => hearing?.abort();
 
 /**
  * Let a request's speech be heard, to its end.

@@ -21,7 +21,7 @@ export class Session {
    * @param {Reader} reader
    * @param {Pane} pane
    * @param {Follow} follow
-   * @param on {voice: returns the voice for a request, begun: called with {title, author, paragraphs, marks, text} when a text is open, closed: when none is any more, failed: called
+   * @param on {voice, found: as of `divide`, found also with "" while no language is known; begun: called with {title, author, paragraphs, marks, text} when a text is open, closed: when none is any more, failed: called
    *   with an error}
    */
   constructor(elements, reader, pane, follow, on) {
@@ -45,7 +45,7 @@ export class Session {
     return this.#entry ? this.#entry.paragraphs.map(({ text }) => text).join("\n\n") : this.#elements.text.value;
   }
 
-  /** {title, author} of the text that is open, or null. */
+  /** {title, author, cover} of the text that is open, or null. */
   get shown() {
     return this.#entry;
   }
@@ -68,8 +68,8 @@ export class Session {
   async #take(read, aloud) {
     if (aloud) this.#reader.pump.resume(); // in the click
     try {
-      const { title, author, paragraphs } = await read(await import("./open.js"));
-      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }), author }, aloud);
+      const { title, author, cover, paragraphs } = await read(await import("./open.js"));
+      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }), author, cover }, aloud);
     } catch (error) {
       this.#on.failed(error);
     }
@@ -117,8 +117,9 @@ export class Session {
     const id = entry.id ?? idOf(entry.paragraphs);
     entry = { ...entry, id, marks: entry.marks ?? (await find(id).catch(() => null))?.marks ?? [] };
     if (signal.aborted) return;
+    this.#on.found("");
     try {
-      for await (const _ of divide(entry.paragraphs, text, this.#on.voice(), signal)) {
+      for await (const _ of divide(entry.paragraphs, text, this.#on, signal)) {
         if (signal.aborted) return;
         this.#pane.show(text);
         // The place that was left may be in a part of a long text that is yet to come.
@@ -131,9 +132,9 @@ export class Session {
     }
   }
 
-  #begin({ id, title, author, paragraphs, place, marks }, text, aloud) {
+  #begin({ id, title, author, cover, paragraphs, place, marks }, text, aloud) {
     this.#on.begun({ title, author, paragraphs, marks, text });
-    this.#entry = { id, title, author, paragraphs, marks };
+    this.#entry = { id, title, author, cover, paragraphs, marks };
     this.#pane.show(text);
     this.#elements.title.textContent = title;
     // A text that begins with its title has no other.

@@ -1,5 +1,6 @@
 // The list of what was read before: a click goes on where it was left.
 
+import { coverOf } from "./cover.js";
 import { language, t } from "./words.js";
 import { exported, find, forget, forgetAll, imported, kept } from "./library.js";
 import { keepAsFile } from "./made.js";
@@ -72,7 +73,8 @@ export class Shelf {
     const facts = Object.assign(document.createElement("span"), { className: "kept-facts", textContent: `${read}, ${day(at)}` });
     const bar = document.createElement("progress");
     Object.assign(bar, { max: 1, value: part, ariaHidden: "true" });
-    open.append(name, facts, bar);
+    const cover = Object.assign(new Image(), { src: coverOf(entry), className: "cover", alt: "" });
+    open.append(cover, name, facts, bar);
     // Another device's place may have come since the row was drawn.
     open.addEventListener("click", async () => this.#onOpen((await find(id)) ?? entry));
     const remove = Object.assign(document.createElement("button"), { type: "button", className: "icon", textContent: "×" });

@@ -4,7 +4,7 @@
 // the Int16Array (24 kHz mono): for whoever wants to look at what is played.
 
 import { failed, say, startOver } from "./notices.js";
-import { t } from "./words.js";
+import { decimal, t } from "./words.js";
 
 const SILENT = t("The speech comes, but the browser plays nothing: is there a sound device?");
 const PATIENCE = 3000;
@@ -23,7 +23,7 @@ export function tellReading(reader) {
     patience = setTimeout(() => reader.pump.silent && say(SILENT), PATIENCE);
   });
   reader.pump.addEventListener("begun", ({ detail: seconds }) => {
-    say(t("First sound after {seconds} s", { seconds: seconds.toFixed(2) }));
+    say(t("First sound after {seconds} s", { seconds: decimal(seconds, 2) }));
   });
   reader.pump.addEventListener("samples", ({ detail }) => {
     document.dispatchEvent(new CustomEvent("kokoro-live:samples", { detail }));

@@ -93,10 +93,11 @@ export class Text {
  *
  * @param {{kind: string, text: string}[]} paragraphs
  * @param {Text} text is added to
+ * @param on {voice: gives the voice for a request; found: is told the text's language, and returns whether that changes the voice}
  * @yields after each addition
  * @throws {ApiError} or DOMException "AbortError"
  */
-export async function* divide(paragraphs, text, voice, signal) {
+export async function* divide(paragraphs, text, on, signal) {
   let limit = FIRST;
   try {
     for (let place = 0; place < paragraphs.length; limit = MOST) {
@@ -106,8 +107,10 @@ export async function* divide(paragraphs, text, voice, signal) {
         if (batch.length && size > limit) break;
         batch.push(paragraphs[place]);
       }
-      const body = { paragraphs: batch.map((each) => each.text), voice };
-      const divided = await (await ask("v1/text/sentences", { body, signal })).json();
+      const lines = batch.map((each) => each.text);
+      const answer = async () => (await ask("v1/text/sentences", { body: { paragraphs: lines, voice: on.voice() }, signal })).json();
+      let divided = await answer();
+      if (limit === FIRST && on.found(divided.evident_language)) divided = await answer();
       divided.paragraphs.forEach((lines, number) => text.add(batch[number].kind, lines));
       yield;
       text.grew();

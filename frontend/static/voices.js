@@ -12,6 +12,8 @@ const LANGUAGES = new Intl.DisplayNames([language], { type: "language" });
 export class Voices extends EventTarget {
   /** As GET /v1/audio/voices lists them. */
   all = [];
+  /** The id of the voice that reads the text at hand in place of the choice, or "". */
+  suited = "";
   #chosen = []; // {id, weight}
   #default = "";
 
@@ -28,24 +30,36 @@ export class Voices extends EventTarget {
     this.#default = defaults.default_voice;
     usual.speed = defaults.default_speed;
     const known = new Set(voices.map(({ id }) => id));
-    this.#set(this.#chosen.filter(({ id }) => known.has(id)));
+    const { suited } = this;
+    this.#set(this.#chosen.filter(({ id }) => known.has(id)), known.has(suited) ? suited : "");
   }
 
-  /** {id, weight} of each chosen voice. */
+  /** {id, weight} of each voice that speaks. */
   get chosen() {
+    return this.suited ? [{ id: this.suited, weight: 1 }] : this.own;
+  }
+
+  /** The same, whatever suits the text at hand. */
+  get own() {
     return this.#chosen.length ? this.#chosen : [{ id: this.#default, weight: 1 }];
+  }
+
+  /** The best voice of a language, if there is one and the choice speaks another. */
+  bestFor(language) {
+    const of = (code = "") => code.split("-")[0];
+    const heaviest = this.own.reduce((most, each) => (each.weight > most.weight ? each : most));
+    const own = this.all.find(({ id }) => id === heaviest.id)?.language;
+    return of(own) === of(language) ? undefined : this.#sorted.find((voice) => of(voice.language) === of(language));
   }
 
   /** The voice for a request; undefined, which is the server's default, while none is known. */
   get spec() {
-    const chosen = this.chosen;
-    const terms = chosen.map(({ id, weight }) => (chosen.length === 1 || weight === 1 ? id : `${id}(${weight})`));
-    return terms.join("+") || undefined;
+    return written(this.chosen) || undefined;
   }
 
   /** The choice as it is to be remembered: empty while it is the server's default. */
   get kept() {
-    return this.#chosen.length ? this.spec : "";
+    return written(this.#chosen);
   }
 
   /** The choice for people. */
@@ -55,10 +69,14 @@ export class Voices extends EventTarget {
 
   /** The voices in groups: [heading, voices]; favourites, then languages, the best voices of each first. */
   get groups() {
-    const sorted = this.all.toSorted((one, other) => (one.grade ?? "Z").localeCompare(other.grade ?? "Z"));
+    const sorted = this.#sorted;
     const liked = sorted.filter(({ id }) => settings.favourites.includes(id));
     const others = Map.groupBy(sorted.filter((voice) => !liked.includes(voice)), languageOf);
     return [...(liked.length ? [[t("Favourites"), liked]] : []), ...others];
+  }
+
+  get #sorted() {
+    return this.all.toSorted((one, other) => (one.grade ?? "Z").localeCompare(other.grade ?? "Z"));
   }
 
   /** Make a voice a favourite, or no longer one. */
@@ -67,6 +85,11 @@ export class Voices extends EventTarget {
     choose({ favourites: others.length < settings.favourites.length ? others : [...others, id] });
     this.all = [...this.all];
     this.dispatchEvent(new Event("change"));
+  }
+
+  /** Have a voice read the text at hand; "": those that were chosen. */
+  suit(id) {
+    this.#set(this.#chosen, id);
   }
 
   choose(id) {
@@ -85,8 +108,8 @@ export class Voices extends EventTarget {
     this.#set(this.chosen.map((each) => (each.id === id ? { id, weight } : each)));
   }
 
-  #set(chosen) {
-    this.#chosen = chosen;
+  #set(chosen, suited = "") {
+    [this.#chosen, this.suited] = [chosen, suited];
     this.dispatchEvent(new Event("change"));
   }
 }
@@ -98,6 +121,10 @@ export const languageOf = ({ language: code }) => LANGUAGES.of(code);
 export function titleOf(id) {
   const name = id.replace(/^[a-z]{2}_/, "");
   return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function written(chosen) {
+  return chosen.map(({ id, weight }) => (chosen.length === 1 || weight === 1 ? id : `${id}(${weight})`)).join("+");
 }
 
 function parse(spec) {

@@ -40,6 +40,11 @@ export function t(english, values = {}) {
   return found.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/** A figure as the language in use writes it, with so many digits after the point. */
+export function decimal(value, digits) {
+  return value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
+}
+
 /** Translate the texts and attributes of an element and of all in it. */
 export function translate(root) {
   for (const element of [root, ...root.querySelectorAll("*")]) {

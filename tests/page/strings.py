@@ -1,10 +1,16 @@
 """The English texts of the page, as its HTML and its modules have them."""
 
+import ast
+import inspect
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import get_args, get_type_hints
 
 from frontend.http.server import STATIC
+from frontend.monitoring import status_handler
+from frontend.monitoring.report import PlannedSegment
+from supervisor.processes.role import RoleState
 
 ATTRIBUTES = {"aria-label", "placeholder", "title", "alt"}
 SAME_EVERYWHERE = {"kokoro-live", "API"}
@@ -39,9 +45,42 @@ def _of_module(source: str) -> Iterator[str]:
                 yield token[1]
 
 
+_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`', re.DOTALL)
+_WORDS = re.compile("^[A-Z][a-z]|[a-z]{2} [a-z]{2}")
+_NAMES = re.compile(
+    r"(Arrow|Shift\+)\w*|Escape|Enter|AbortError|Files|Firefox/|Bearer|Content-Type|Retry-After|ExecutionProvider|"
+    r"Kokoro|kokoro-live \w+|(hear|like|add) icon|<emphasis.*"
+)
+"""Literals that look like words: of the browser, of headers, of products, of classes of elements."""
+
+
+def untranslated() -> list[tuple[str, str]]:
+    """Literals of modules that look like words for people and that no translator sees."""
+    found = []
+    for path in STATIC.glob("*.js"):
+        source = path.read_text()
+        seen = {*_of_module(source)}
+        for literal in _LITERAL.finditer(source):
+            text = re.sub(r"\$\{[^}]*\}", "", literal[1] or literal[2] or "").strip()
+            if _WORDS.search(text) and (literal[1] or literal[2]) not in seen and not _NAMES.fullmatch(text):
+                found.append((path.name, text))
+    return [(name, text) for name, text in found if name not in ("words.js", "sample.js")]
+
+
+def _of_server() -> Iterator[str]:
+    """Words of `/status` that the page shows: of streams, why they wait, of segments, of processes."""
+    for node in ast.walk(ast.parse(inspect.getsource(status_handler._standing))):
+        if isinstance(node, ast.Return):
+            yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    yield status_handler._held_back("")
+    yield from get_args(get_type_hints(PlannedSegment)["stage"])
+    yield from RoleState
+
+
 def texts() -> list[str]:
-    """All of them, each once, in the order of the page and its modules."""
+    """All of them, each once, in the order of the page, its modules and the server."""
     page = _Texts()
     page.feed((STATIC / "index.html").read_text())
     modules = [text for path in sorted(STATIC.glob("*.js")) for text in _of_module(path.read_text())]
-    return [text for text in dict.fromkeys(page.found + modules) if text not in SAME_EVERYWHERE]
+    found = dict.fromkeys([*page.found, *modules, *map(str, _of_server())])
+    return [text for text in found if text not in SAME_EVERYWHERE]

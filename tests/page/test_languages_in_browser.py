@@ -9,11 +9,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
 from frontend.http.server import STATIC
-from tests.page.strings import texts
+from tests.page.strings import texts, untranslated
 from tests.page.visit import Visit, needs_chromium
 from tests.system.server import Server
 
 LANGUAGES = {path.stem.removeprefix("words-"): path for path in STATIC.glob("words-*.json")}
+FRENCH = "Il ne faut pas oublier que la vie est courte et qu'elle est belle."
 _FILLED = re.compile(r"\{\w+\}")
 
 
@@ -24,6 +25,10 @@ def test_every_text_of_the_page_is_in_every_file(language: str) -> None:
     assert [english for english, text in found.items() if not text.strip()] == []
     wrong = {text for english, text in found.items() if {*_FILLED.findall(english)} != {*_FILLED.findall(text)}}
     assert not wrong
+
+
+def test_modules_say_nothing_that_no_translator_sees() -> None:
+    assert untranslated() == []
 
 
 def test_the_scan_sees_texts_in_all_their_places() -> None:
@@ -41,7 +46,7 @@ def test_the_browser_and_the_setting_choose_the_language(chromium: Browser, espe
         page.get_by_label(words["Text"], exact=True).fill("Hello there. It is a test.")
         page.get_by_role("button", name=words["Listen"]).click()
         visit.says(words["Read to the end"])
-        for each in ("Connect", "Books"):
+        for each in ("Connect", "Queue", "Figures", "Books"):
             page.get_by_role("tab", name=words[each]).click()
             expect(page.get_by_role("tabpanel", name=words[each]).get_by_role("heading").first).to_be_visible()
             found = Axe().run(page)
@@ -52,6 +57,36 @@ def test_the_browser_and_the_setting_choose_the_language(chromium: Browser, espe
             page.get_by_label(words["Language of this page"]).select_option(label="日本語")
         expect(page.get_by_role("tab").first).to_have_text(json.loads(LANGUAGES["ja"].read_text())["Read"])
         assert not [request.url for request in visit.asked if "words-" in request.url and "-de" not in request.url][1:]
+
+
+@needs_chromium
+def test_a_text_in_another_language_is_read_by_its_best_voice_unless_one_was_chosen(
+    chromium: Browser, espeak: Server
+) -> None:
+    with Visit(chromium, espeak) as visit:
+        page, voice = visit.page, visit.page.locator("#voice-name")
+        own = voice.inner_text()
+        visit.speak(FRENCH)
+        visit.ends()
+        said = page.locator("#suited [role=status]")
+        expect(said).to_have_text("French: Siwis reads this text.")
+        expect(voice).to_have_text("Siwis")
+        assert {body["voice"] for body in visit.bodies()} == {"ff_siwis"}
+        visit.speak("It is only an English text.")
+        visit.ends()
+        expect(page.locator("#suited")).to_be_hidden()
+        expect(voice).to_have_text(own)
+        visit.speak(FRENCH)
+        page.get_by_role("button", name=f"Back to {own}").click()  # a choice from now on
+        visit.speak(FRENCH)
+        expect(said).to_have_text("This text is in French.")
+        expect(voice).to_have_text(own)
+        page.get_by_role("button", name="Have Siwis read it").click()
+        expect(voice).to_have_text("Siwis")
+        found = Axe().run(page)
+        assert not found.violations_count, found.generate_report()
+        page.reload()
+        expect(voice).to_have_text(own)
 
 
 @needs_chromium

@@ -92,6 +92,8 @@ def test_the_tab_and_the_systems_keys_know_what_is_read(chromium: Browser, espea
         visit.reading(words=3)
         assert visit.page.title() == "▶ A title – kokoro-live"
         assert visit.page.evaluate("navigator.mediaSession.metadata.title") == "A title"
+        drawn = visit.page.evaluate("navigator.mediaSession.metadata.artwork[0].src")
+        assert drawn.startswith("data:image/jpeg;base64,")
         assert visit.page.evaluate("navigator.mediaSession.playbackState") == "playing"
         visit.page.evaluate("keys.pause()")
         visit.state("paused")

@@ -29,6 +29,16 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     assert not Axe().run(visit.page).violations_count
     chapters.first.check()
     expect(tab.locator("#book-chapters")).to_have_value("")
+    tab.get_by_text("Cast").click()
+    tab.get_by_role("button", name="Add a speaker").click()
+    tab.get_by_label("Name of the speaker").fill('Anna "A" Nobody')
+    speaker = tab.get_by_role("list", name="Speakers")
+    speaker.get_by_label("Voice").select_option("bf_emma")
+    with visit.page.expect_request("**/v1/audio/speech") as asked:
+        speaker.get_by_role("button", name="Hear Emma").click()
+    assert asked.value.post_data_json["voice"] == "bf_emma"
+    tab.get_by_label("Quotations").select_option("am_adam")
+    assert not Axe().run(visit.page).violations_count
     tab.get_by_label("Format").select_option("mp3")
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
@@ -38,6 +48,8 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     expect(card.get_by_role("heading")).to_have_text("A Small Book, A. Nobody")
     (job,) = espeak.get("/v1/jobs")[1]["data"]
     assert job["options"]["format"] == "mp3"
+    cast = {"narrator": "", "quotes": "am_adam", "speakers": {'Anna "A" Nobody': "bf_emma"}}
+    assert job["options"]["cast"] == cast
     with visit.page.expect_download() as downloading:
         link.click()
     assert downloading.value.suggested_filename == "A Small Book.mp3"

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from frontend.http.server import STATIC
 from tests.books.made_markup import MadeEpub, made_pdf
 from tests.books.reading.test_plain import OPEN_FILE, SRT, WORD_FILE
 from tests.page.visit import LONG, SENTENCES, SHORTER, Visit, needs_chromium
@@ -93,7 +94,9 @@ def test_html_is_read_without_what_is_around_it(visit: Visit) -> None:
 
 PROSE = "It was a quiet evening, and nobody on the shore had seen a ship for weeks. " * 30
 EPUB = MadeEpub(
-    {"a.xhtml": f"<body><h1>One</h1><p>{PROSE}</p></body>", "b.xhtml": f"<body><h1>Two</h1><p>{PROSE}</p></body>"}
+    {"a.xhtml": f"<body><h1>One</h1><p>{PROSE}</p></body>", "b.xhtml": f"<body><h1>Two</h1><p>{PROSE}</p></body>"},
+    {"OEBPS/c.png": (STATIC / "icon-512.png").read_bytes()},
+    manifest='<item id="c" href="c.png" media-type="image/png" properties="cover-image"/>',
 )
 PDF = made_pdf([["Chapter One", PROSE[:70]], ["Chapter Two", "The end is near."]], ["Chapter One", "Chapter Two"])
 OTHERS = {
@@ -104,6 +107,13 @@ OTHERS = {
     "a.srt": (SRT, [], "Good evening, ladies and gentlemen."),
 }
 """Files that the server reads: their chapters, and a part of their text."""
+
+
+_ARTWORK = """async () => {
+  const picture = Object.assign(new Image(), { src: navigator.mediaSession.metadata.artwork[0].src });
+  await picture.decode();
+  return [picture.width, picture.height];
+}"""
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -121,6 +131,8 @@ def test_other_files_are_read_in_place_by_chapters(chromium: Browser, espeak: Se
         listed.nth(1).click()
         visit.reading()
         assert chapters[1].startswith(visit.lit[0])
+        sizes = page.evaluate(_ARTWORK)
+        assert sizes == ([320, 320] if name == "a.epub" else [320, 480]), "the cover, or a drawn one"
         expect(listed.nth(1)).to_have_attribute("aria-current", "true")
         found = Axe().run(page)
         assert not found.violations_count, found.generate_report()
