@@ -118,6 +118,33 @@ class _Element:
     """True where a page of the printed edition ends: a number that stands there alone isn't spoken."""
 
 
+@dataclass(slots=True)
+class _Table:
+    headings: list[str] = field(default_factory=list)
+    """Texts of the first row's cells."""
+    heads: int = 0
+    """Number of them that are headings."""
+    rows: int = 0
+    column: int = -1
+
+    @property
+    def headed(self) -> bool:
+        """True if rows are read with the headings: of two columns, the first has them."""
+        return self.heads > 2
+
+    @property
+    def heading(self) -> str:
+        """What precedes the cell at hand; the first one is what the row is about."""
+        if self.rows < 2 or not self.headed or not 0 < self.column < len(self.headings):
+            return ""
+        text = " ".join(self.headings[self.column].split())
+        return f"{text}: " if 0 < len(text) <= _LONGEST_HEADING else ""
+
+
+_LONGEST_HEADING = 80
+"""Characters of a column's heading that is repeated in each row."""
+
+
 def read_document(text: str, web_page: bool = False) -> Document:
     """Parse a document. Any text is accepted, and the work is linear in its length.
 
@@ -151,13 +178,17 @@ class _Parser(HTMLParser):
         """Numbers of open elements of each name."""
         self._number = 0
         """Number of the block whose text is gathered."""
+        self._tables: list[_Table] = []
+        self._heading = ""
+        """The heading of the cell that has begun, until it has text."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         self._in_title = tag == "title" and not self.document.title and not self._tags["svg"]
         self._end_implied(tag)
         if tag in BLOCKS:
-            self.end_block()
+            self._border(tag)
+        self._begin_in_table(tag)
         for name in ("id", "name"):
             if name in attributes and (name == "id" or tag == "a") and len(self.document.anchors) < _MOST_ANCHORS:
                 self.document.anchors.setdefault(attributes[name], len(self.document.blocks))
@@ -187,12 +218,16 @@ class _Parser(HTMLParser):
         if not self._tags[tag]:
             return
         if tag in BLOCKS:
-            self.end_block()
+            self._border(tag)
         elif tag in CELLS and self._text and not self._silent():
             self._text.append("\t")
         while self._open:
             element = self._open.pop()
             self._tags[element.tag] -= 1
+            if element.tag in ("tr", *CELLS):
+                self._heading = ""
+            elif element.tag == "table":
+                self._tables.pop()
             if element.mark and element.mark[0] == self._number:
                 self._end_mark(element, element.mark[1])
             if element.tag == tag:
@@ -217,7 +252,37 @@ class _Parser(HTMLParser):
         if self._in_title and len(self.document.title) < _LONGEST_TITLE:
             self.document.title = " ".join(f"{self.document.title}{data}".split())
         if not self._silent():
+            if self._heading and data.strip():
+                self._text.append(self._heading)
+                self._heading = ""
+            if self._tables and self._tables[-1].rows == 1 and self._tables[-1].headings:
+                self._tables[-1].headings[-1] += data
             self._text.append(data if self._tags["pre"] else re.sub(r"\s+", " ", data))
+
+    def _begin_in_table(self, tag: str) -> None:
+        if tag == "table" and len(self._open) < _DEEPEST:
+            self._tables.append(_Table())
+        elif self._tables and tag == "tr":
+            self._tables[-1].rows += 1
+            self._tables[-1].column = -1
+        elif self._tables and tag in CELLS:
+            table = self._tables[-1]
+            table.column += 1
+            if table.rows == 1:
+                table.headings.append("")
+                table.heads += tag == "th"
+            self._heading = table.heading
+
+    def _border(self, tag: str) -> None:
+        """End the block at hand, unless that is a row of a table with headings, which is one line."""
+        if (
+            tag in ("p", "div")
+            and self._tables
+            and (self._tags["th"] or (self._tables[-1].headed and self._tags["td"]))
+        ):
+            self._text.append(" ")
+        else:
+            self.end_block()
 
     def end_block(self) -> None:
         """Make a block of the text since the last one."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePath
 from typing import Any
@@ -177,6 +177,9 @@ def read_word(archive: Archive, name: str) -> Book:
     """
     styles = dict(_word_styles(archive))
     body = parse_xml(archive.read(WORD_TEXT), WORD_TEXT)
+    for table in body.iter():
+        if _local(table) == "tbl":
+            _name_headings(table, "tc", [row for row in table if _local(row) == "tr"][: _word_headings(table)])
     return _book_of_html("".join(_word(body, styles, 0)), archive, "docProps/core.xml", name)
 
 
@@ -187,6 +190,9 @@ def read_open_text(archive: Archive, name: str) -> Book:
         BookError: it is damaged or encrypted.
     """
     body = parse_xml(archive.read(OPEN_TEXT), OPEN_TEXT)
+    for table in body.iter():
+        if _local(table) == "table-header-rows":
+            _name_headings(table, "table-cell", table)
     return _book_of_html("".join(_open_text(body, 0)), archive, "meta.xml", name)
 
 
@@ -219,8 +225,30 @@ def _word_styles(archive: Archive) -> Iterator[tuple[str, str]]:
             yield _value(style, "styleId"), named
 
 
+def _name_headings(table: Any, cell: str, rows: Iterable[Any]) -> None:
+    for row in rows:
+        for each in row:
+            if _local(each) == cell:
+                each.tag = "th"
+
+
+def _word_headings(table: Any) -> int:
+    """Number of the first rows that have the columns' headings, 0 or 1."""
+    for each in table.iter():
+        bits = int(_value(each, "val"), 16) if _HEX.fullmatch(_value(each, "val")) else 0
+        chosen = _value(each, "firstRow") in ("1", "true", "on") or bits & _FIRST_ROW
+        if _local(each) == "tblHeader" or (_local(each) == "tblLook" and chosen):
+            return 1
+    return 0
+
+
+_HEX = re.compile(r"[0-9A-Fa-f]{1,8}")
+_FIRST_ROW = 0x20
+"""The bit of `tblLook` for a first row of headings, in files older than its attribute of that name."""
+
+
 def _shown(tag: str, inner: str) -> str:
-    if tag == "td":  # a row is one line
+    if tag in ("td", "th"):  # a row is one line
         inner = re.sub(r"</?(?:p|h\d|li)>", " ", inner)
     return f"<{tag}>{inner}</{tag}>" if tag else inner
 
@@ -246,7 +274,7 @@ def _word(element: Any, styles: dict[str, str], depth: int) -> Iterator[str]:
 
 def _word_tag(element: Any, tag: str, styles: dict[str, str]) -> str:
     if tag != "p":
-        return {"tbl": "table", "tr": "tr", "tc": "td"}.get(tag, "")
+        return {"tbl": "table", "tr": "tr", "tc": "td", "th": "th"}.get(tag, "")
     properties = next((each for each in element if _local(each) == "pPr"), ())
     style = next((_value(each, "val") for each in properties if _local(each) == "pStyle"), "")
     named = styles.get(style, style)
@@ -256,7 +284,12 @@ def _word_tag(element: Any, tag: str, styles: dict[str, str]) -> str:
     return "li" if listed else "p"
 
 
-_OPEN_TAGS = {"p": "p", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td", "span": "span"}
+_OPEN_TAGS = {
+    "table-row": "tr",
+    "table-cell": "td",
+    **{each: each for each in ("p", "table", "th", "span")},
+    "list-item": "li",
+}
 
 
 def _open_text(element: Any, depth: int) -> Iterator[str]:

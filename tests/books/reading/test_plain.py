@@ -1,5 +1,7 @@
 """Plain text, Markdown, saved pages and PDF as books."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from books.book import BlockKind, Book, BookError, Matter, language_tag
@@ -294,3 +296,43 @@ def test_captions_are_read_as_sentences(data: bytes, name: str) -> None:
     assert _blocks(read_book(data, name)) == [
         [(BlockKind.PARAGRAPH, "Good evening, ladies and gentlemen."), (BlockKind.PARAGRAPH, "The play begins.")]
     ]
+
+
+_ROWS = (("Ship", "Berth", "Tons"), ("Anna", "4", "900"), ("Bee", "", "70"))
+
+
+def _cells(rows: Sequence[Sequence[str]], row: str, cell: str) -> str:
+    """A table's rows; `row` and `cell` are forms in which braces stand for what is inside."""
+    return "".join(row.format("".join(cell.format(each) for each in each_row)) for each_row in rows)
+
+
+_HEADED = {
+    "a.md": "\n".join(["|".join(_ROWS[0]), "-|-|-", *("|".join(row) for row in _ROWS[1:])]).encode(),
+    "a.html": (
+        f"<html><table>{_cells(_ROWS[:1], '<tr>{}</tr>', '<th><p>{}</p>')}"
+        f"{_cells(_ROWS[1:], '<tr>{}</tr>', '<td><p>{}</p></td>')}</table>"
+    ).encode(),
+    "a.docx": packed(
+        {
+            "word/document.xml": f"""<w:document {_W}><w:tbl><w:tblPr><w:tblLook w:val="04A0"/></w:tblPr>{
+                _cells(_ROWS, "<w:tr>{}</w:tr>", "<w:tc>" + _p("{}") + "</w:tc>")
+            }</w:tbl></w:document>""".encode()
+        }
+    ),
+    "a.odt": packed(
+        {
+            "content.xml": f"""<d xmlns:text="{_O}:text:1.0" xmlns:t="{_O}:table:1.0"><t:table><t:table-header-rows>{
+                _cells(_ROWS[:1], "<t:table-row>{}</t:table-row>", "<t:table-cell><text:p>{}</text:p></t:table-cell>")
+            }</t:table-header-rows>{
+                _cells(_ROWS[1:], "<t:table-row>{}</t:table-row>", "<t:table-cell><text:p>{}</text:p></t:table-cell>")
+            }</t:table></d>""".encode()
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _HEADED)
+def test_rows_are_read_with_the_headings_of_their_columns(name: str) -> None:
+    told = ["Ship, Berth, Tons", "Anna, Berth: 4, Tons: 900", "Bee, Tons: 70"]
+    [chapter] = read_book(_HEADED[name], name).chapters
+    assert [" ".join(block.text.split()) for block in chapter.blocks] == told
