@@ -70,10 +70,17 @@ _FORMS = frozenset(
 """Two or three words of a form with a stop inside, as they are written."""
 
 
-def in_form(words_around: str) -> bool:
-    """True if a word before a stop, the stop and the next word belong to a form of several words."""
+def in_form(words_around: str, language: str) -> bool:
+    """True if a word before a stop, the stop and the next word belong to a form or abbreviation of several words."""
     folded = words_around.casefold()
-    return any(run in _FORMS or f"{run}." in _FORMS for run in (folded, folded.partition(" ")[2]))
+    known = _FORMS if language == "en" else _of_several(language)
+    return any(run in known or f"{run}." in known for run in (folded, folded.partition(" ")[2]))
+
+
+@lru_cache
+def _of_several(language: str) -> frozenset[str]:
+    read = (name.casefold() for name in table(language, "locale").get("abbreviations", ()))
+    return frozenset(name for name in read if ". " in name)
 
 
 def _lower(*tables: Iterable[str]) -> frozenset[str]:

@@ -31,10 +31,13 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = frozenset(("NW", "NE", "SW", "SE"))
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
+_GOING_ON = frozenset(",;:")
 _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
+_CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùúlmnrsxztd][^\W_aeiouyàáâãèéêìíòóôõùú]$", re.IGNORECASE)
+"""End of a word that was cut: disocc, fabbr."""
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
@@ -45,6 +48,8 @@ _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
 _BEFORE_LETTERS = frozenset(("vitamin", "plan", "grade", "type", "hepatitis", "option", "team", "ave.", "avenue"))
 """Words before a letter that is no initial; after "a" the letters of grades are none either."""
+_ROMANCE = frozenset(("es", "fr", "it", "pt"))
+"""Languages in which a small letter between two names is an abbreviation as well: Sinner b. Zverev."""
 _SHORT_SENTENCE = 4
 """Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
 continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
@@ -144,13 +149,17 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
         return True
     word = following[1]
     goes_on = _is_lower(word)
+    if stretch[position + 1 : position + 2] in _GOING_ON:
+        return False
     if stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " ":
         return False
     if "!" in stops or "?" in stops:
         return not goes_on or ((casual or len(stops) > 1) and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"
-    if not closers and _belongs_to_word(stretch, end.start(), word, language):
+    if (not closers or (closers == ")" and language != "en")) and _belongs_to_word(
+        stretch, end.start(), word, language
+    ):
         return False
     return not goes_on or (casual and not closers)
 
@@ -186,13 +195,13 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True
         if following[0].isdecimal() and language == "hi":
             return True  # a Hindi sentence ends with a danda
-        if following[0].isdecimal() and language != "en" and _SHORT.fullmatch(word):
+        if following[0].isdecimal() and language != "en" and (_SHORT.fullmatch(word) or _CUT.search(word)):
             return lower not in words(language, "function_words")
         if after_number and lower in abbreviations.short_months(language):
             return True  # "5 nov. 2024"
     if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
         return True
-    if following in _WAYS or abbreviations.in_form(f"{before} {word}. {following}"):
+    if following in _WAYS or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"
@@ -204,7 +213,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return True
     is_name = abbreviations.before_name(word, language, after_number)
     is_name |= (goes_on and lower in abbreviations.SELDOM_LAST) or _JOINED_UNIT.fullmatch(word) is not None
-    is_initial = len(word) == 1 and word.isupper() and before.lower() not in _BEFORE_LETTERS
+    named = word.isupper() or (language in _ROMANCE and before.lstrip('(["“«»*_')[:1].isupper())
+    is_initial = len(word) == 1 and named and before.lower() not in _BEFORE_LETTERS
     is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"
     if is_name or is_initial or _DOTTED.fullmatch(word):
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")

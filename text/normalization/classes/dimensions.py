@@ -79,7 +79,7 @@ class Dimensions:
             parts.append(number)
             after = number.after + 1
         way, plain = line[after], self._measures.plain
-        named = way.text.upper() in self._ways and (way.text.isupper() or line.small)
+        named = way.text.upper() in self._ways and (not way.text.islower() or line.small)
         if named and parts and not (way.gap and plain and len(parts) == 1):
             yield Classed(place, after + 1, Coordinate(tuple(parts), way.text.upper()), 0.3)
         elif plain and len(parts) > 1:

@@ -40,6 +40,7 @@ class Forms:
     Args:
         number: words of a number in digits, for British habits or not.
         ordinal: words of an ordinal.
+        written_at: digits and point of the number that begins at a token, and the place after it.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class Forms:
         table: Mapping[str, Mapping[str, str]],
         number: Callable[[str, bool], str],
         ordinal: Callable[[int, bool], str] | None = None,
+        written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
     ) -> None:
-        self._number, self._ordinal = number, ordinal
+        self._number, self._ordinal, self._written_at = number, ordinal, written_at
         self._pers = table.get("per", {})
         self._rows: dict[str, list[_Row]] = defaultdict(list)
         """By the first token; "#" is a number that another placeholder or an ending follows."""
@@ -80,7 +82,7 @@ class Forms:
         start = line[place]
         rows = self._rows.get("#" if start.kind == "d" else start.fold, [])
         if start.kind == "d":
-            rows = [*self._numbered.get(line[written_number(line, place)[1]].fold, ()), *rows]
+            rows = [*self._numbered.get(line[self._written_at(line, place)[1]].fold, ()), *rows]
         for row in rows:
             if row.cues and row.cues.isdisjoint(line.folds):
                 continue
@@ -92,7 +94,7 @@ class Forms:
 
     def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
         filled: dict[str, list[str]] = defaultdict(list)
-        after, one = place, False
+        after, ones = place, list[bool]()
         for step, part in enumerate(row.parts):
             token = line[after]
             if len(token.text) > 1 and token.text.isupper() and not (row.exact or line.shouted):
@@ -107,33 +109,39 @@ class Forms:
                     return None
                 after += 1
                 continue
-            words, after, one = self._filled(line, after, name, british, one)
+            words, after, one = self._filled(line, after, name, british)
             if not words:
                 return None
+            ones.append(one)
             filled[name].append(words)
-        said = _PLURAL.sub(lambda match: match[1 if one else 2], row.said)
+
+        def form(match: re.Match[str]) -> str:
+            number = len(_PLACE.findall(row.said, 0, match.start())) - 1
+            return match[1 if ones and ones[number] else 2]
+
+        said = _PLURAL.sub(form, row.said)
         return after, _PLACE.sub(lambda match: filled[match[1]].pop(0), said)
 
-    def _filled(self, line: Tokens, place: int, name: str, british: bool, one: bool) -> tuple[str, int, bool]:
-        """Words of a placeholder, the place after it, and whether the last number is one; "" for another token."""
+    def _filled(self, line: Tokens, place: int, name: str, british: bool) -> tuple[str, int, bool]:
+        """Words of a placeholder, the place after it, and whether its number is one; "" for another token."""
         token = line[place]
         if name == "c":
             single = len(token.text) == 1 and token.text.isupper()
-            return (token.text if single else ""), place + 1, one
+            return (token.text if single else ""), place + 1, False
         if name == "p":
-            return self._pers.get(token.fold, ""), place + 1, one
-        number, after = written_number(line, place)
+            return self._pers.get(token.fold, ""), place + 1, False
+        number, after = self._written_at(line, place)
         wrong = (name == "d" and len(number) > 2) or (name == "y" and not _YEAR.fullmatch(number))
         if not number or number[0] == "." or wrong:
-            return "", place, one
+            return "", place, False
         if name == "t":
             hours, _, minutes = number.partition(".")
             if len(minutes) != 2 or int(hours) > 23 or int(minutes) > 59:
-                return "", place, one
+                return "", place, False
             said = self._number(minutes, british) if minutes[0] != "0" else f"oh {self._number(minutes[1], british)}"
-            return f"{self._number(hours, british)} {said if minutes != '00' else 'hundred'}", after, one
+            return f"{self._number(hours, british)} {said if minutes != '00' else 'hundred'}", after, False
         if name == "o":
             if self._ordinal is None or not number.isdecimal() or not line.has(after, _ENDINGS, glued=True):
-                return "", place, one
-            return self._ordinal(int(number), british), after + 1, one
+                return "", place, False
+            return self._ordinal(int(number), british), after + 1, False
         return self._number(number.lstrip("0") or "0" if name == "d" else number, british), after, number == "1"

@@ -94,6 +94,8 @@ class Tokens:
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
             return False
         joined = before.text in _INNER and not before.gap and self[place - 2].kind in ("d", "w", "m")
+        if joined and before.text == "/" and self[place - 3].text.isupper() and self[place - 2].kind == "d":
+            return token.text.isupper() and self[place + 1].kind == "d" and not self[place - 2].gap  # L1/L5
         return not joined or (before.text == "-" and self[place - 2].fold in _PREFIXES)
 
     def ends(self, place: int) -> bool:

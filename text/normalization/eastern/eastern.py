@@ -78,8 +78,8 @@ _OPERATION = re.compile(
 _HEIGHT = re.compile(r"(?<![\d.A-Za-z])(?P<meters>\d)(?:m|米)(?P<rest>\d\d)(?P<cm>cm)?(?![\d.A-Za-z米厘公])")
 _COORDINATE = re.compile(
     r"(?<![\d.])(?P<degrees>\d{1,3}(?:\.\d+)?)°(?:(?P<minutes>\d{1,2})[′'’])?"
-    r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])? ?"
-    r"(?P<way>[NSEW])(?![A-Za-z])"
+    r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])?"
+    r"(?: ?(?P<way>[NSEW])(?![A-Za-z])|(?<=[′'’″\"”]))"
 )
 _PLUS = re.compile(rf"(?<![A-Za-z\d{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
@@ -114,9 +114,26 @@ _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
+_RATE = re.compile(
+    r"(?<![\d.])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本])/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
+)
+_LABEL = re.compile(
+    r"(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,4})(?P<dash>-?)(?P<number>\d{1,4})(?P<span>[-–~～〜](?=(?P=letters)\d))?"
+    r"(?=[\u3040-\u30ff\u4e00-\u9fff，。、；：（）！？,;()]|$|(?<=[-–~～〜])[A-Z])(?!\.\d)"
+)
+"""Letters and a number, as of a flight, gate, terminal or road; K12-K16 is a span of them."""
+_NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
+"""Signs after the number of a Japanese label, which is no English one as in MP3."""
+_DISPLAY = re.compile(
+    r"(?<![\d.])(?P<number>[248])K(?=超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
+)
+_SIZE = re.compile(r"(?<![\d.])(?P<number>\d{2,3})V(?=型)")
+_FLOOR = re.compile(r"(?<![A-Za-z\d.])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
+_ROOMS = re.compile(r"(?<![\d.])(?P<number>[1-4])(?=S?LDK|DK(?![A-Za-z])|[KR]・)")
+_ENGLISH_ROOMS = ("ワン", "ツー", "スリー", "フォー")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
-    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|[层層階分点题題問问])?{_AFTER}"
+    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
 _RANGE = re.compile(
     rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.:/A-Za-z{MASK}]){_LISTED}(?P<first>{_NUMBER})"
@@ -158,7 +175,8 @@ class Eastern:
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
-            rf"(?<![\d.:A-Za-z{MASK}-])(?<!\d,)(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/){_FIRST}(?P<minus>[-−+])?"
+            rf"(?<![\d.:{MASK}-])(?:(?<![A-Za-z])|(?<=\dh)(?=\d{{1,2}}min))(?<!\d,)"
+            rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/){_FIRST}(?P<minus>[-−+])?"
             rf"(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
         )
@@ -194,6 +212,13 @@ class Eastern:
         draft.replace(
             _PAGE, lambda match: self._words.page.format(self._joined(self._words.to, match.group("number", "last")))
         )
+        draft.replace(_RATE, self._rate)
+        draft.replace(_DISPLAY, lambda match: f"{self._number(match['number'])}K")
+        if self._words.japanese:
+            draft.replace(_SIZE, lambda match: f"{self._number(match['number'])}ブイ")
+            draft.replace(_ROOMS, lambda match: _ENGLISH_ROOMS[int(match["number"]) - 1])
+        draft.replace(_FLOOR, lambda match: f"{self._number(match['number'])}{self._words.floor}")
+        draft.replace(_LABEL, self._label)
         if not self._words.japanese:
             draft.replace(_ROOM, lambda match: self._numerals.groups(match["code"]))
             draft.replace(_AGES, lambda match: self._numerals.digits(match["digits"]))
@@ -201,6 +226,20 @@ class Eastern:
         draft.replace(_VERSUS, self._score)
         if self._score_cue.search(draft.sentence):
             draft.replace(_SCORE, self._score)
+
+    def _rate(self, match: re.Match[str]) -> str:
+        number = self._number(match["number"])
+        number = "两" if number == "二" and not self._words.japanese else number
+        per = match["per"]
+        return f"{self._words.rates.get(per, self._words.rate.format(per))}{number}{match['unit']}"
+
+    def _label(self, match: re.Match[str]) -> str | None:
+        """Letters, and their number in words; digit by digit in Mandarin from three digits on."""
+        if self._words.japanese and not _NUMBERED.match(match.string, match.end()):
+            return None
+        long = len(match["number"]) > 2 and not self._words.japanese
+        said = self._numerals.groups(match["number"]) if long else self._number(match["number"])
+        return f"{match['letters']}{said}{self._words.to if match['span'] else ''}"
 
     def _score(self, match: re.Match[str]) -> str | None:
         before, after = _beside(match)
@@ -273,7 +312,7 @@ class Eastern:
     def _coordinate(self, match: re.Match[str]) -> str:
         minutes = f"{self._number(match['minutes'])}分" if match["minutes"] else ""
         seconds = f"{self._number(match['seconds'])}秒" if match["seconds"] else ""
-        return f"{self._words.directions[match['way']]}{self._number(match['degrees'])}度{minutes}{seconds}"
+        return f"{self._words.directions.get(match['way'], '')}{self._number(match['degrees'])}度{minutes}{seconds}"
 
     def _quantity(self, match: re.Match[str]) -> str:
         number = self._tens(match) if match["power"] else self._number(match["number"])

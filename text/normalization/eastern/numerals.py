@@ -55,6 +55,10 @@ class EasternWords:
     chain: str
     """Word between the numbers of an address or a figure."""
     per: str
+    rate: str
+    """Format of what comes before a count: 3次/天, with rates of their own by unit."""
+    rates: Mapping[str, str]
+    floor: str
     page: str
     score_cues: str
     """Words of a sentence in which a dash or a colon may be a score's."""

@@ -54,7 +54,9 @@ class FractionParser:
         if forms and not noun.istitle():
             noun, after = forms[0], end
         said = self._part(above, below, noun, whole is not None)
-        if forms and not whole:
+        if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
+            said = f"{said} {_of(locale, forms[0])}"  # a quarter of a litre
+        elif forms and not whole:
             said = joined(said, forms[0] if above == 1 else forms[1])
         if whole:
             joint = locale.signs["&"]
@@ -66,6 +68,8 @@ class FractionParser:
         above, below = line.number(place, 1, 999, 3), line.number(place + 2, 2, 1000, 4)
         slash = line.has(place + 1, ("/", "⁄"), glued=True) and not line[place + 2].gap
         if above is None or below is None or not slash or line.has(place + 3, "/%", glued=True):
+            return None
+        if _among_sets(line, place):
             return None
         if line[place].text[0] == "0" or line[place + 2].text[0] == "0" or not line.ends(place + 3):
             return None
@@ -88,6 +92,20 @@ class FractionParser:
                 one.replace("um", "uma").replace("un", "una"),
             )
         return f"{one} {forms[0]}" if above == 1 else f"{locale.cardinal(above)} {forms[1]}"
+
+
+def _among_sets(line: Tokens, place: int) -> bool:
+    """True in a list of sets, in which no fraction can be: 6/4, 3/6."""
+    return any(
+        won is not None and lost is not None and won > lost and line[near + 1].text == "/" and "," in signs
+        for near, signs in ((place - 4, line[place - 1].text), (place + 4, line[place + 3].text))
+        for won, lost in ((line.number(near, 2, 7, 1), line.number(near + 2, 0, 7, 1)),)
+    )
+
+
+def _of(locale: Locale, noun: str) -> str:
+    elided = locale.numbers in ("fr", "it") and noun[0] in "aeho"
+    return f"d'{noun}" if elided else f"{locale.of} {noun}"
 
 
 _MOST = 9
@@ -176,6 +194,7 @@ class FigureParser:
             large = last.grouped or len(last.whole) > 3
             cost = 0.45 if large or self._cued(line, place, "marks") else 0.55
             falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
+            falls |= _among_sets(line, place)
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
             over = locale.signs.get("of law", over) if self._cued(line, place, "laws") else over
             yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)

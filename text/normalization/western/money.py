@@ -104,7 +104,7 @@ class MoneyParser:
 
     def _large(self, line: Tokens, place: int, numbers: list[Written], big: Forms | None) -> Iterator[Classed]:
         """Number with an abbreviated magnitude: 12,5 M."""
-        if big is None:
+        if big is None or line[place - 1].fold in self._locale.cue.get("labels", ()):
             return
         number = numbers[-1]
         token = line[number.after]

@@ -47,7 +47,9 @@ def said(locale: Locale, fields: object) -> str:
             last = "" if fields.last is None else f" {locale.to} {locale.weekdays[fields.last]}"
             return locale.weekdays[fields.day] + last
         case Year():
-            return locale.year(fields.year) + (f" {locale.to} {locale.year(fields.last)}" if fields.last else "")
+            before = "FY " if fields.before.startswith("fiscal") else f"{fields.before} " if fields.before else ""
+            last = f" {locale.to} {locale.year(fields.last)}" if fields.last else ""
+            return before + locale.year(fields.year) + last
         case Decades():
             return locale.year(fields.first) + (f" {locale.to} {locale.year(fields.last)}" if fields.last else "")
         case Clock():
@@ -131,6 +133,10 @@ def _clock(locale: Locale, clock: Clock, last: bool = True) -> str:
     said = locale.clock[clock.minutes > 0].format(h=hours, hour=hour, m=locale.cardinal(clock.minutes))
     if not last and not clock.minutes and not locale.numbers:
         said = hours
+    quarter = locale.quarters.get(str(clock.minutes)) if clock.named and not clock.seconds else None
+    if quarter and 1 <= clock.hours <= 12:
+        said = quarter.format(h=hours, next=locale.cardinal(clock.hours % 12 + 1))
+        said = locale.quarters.get(f"{clock.hours}:{clock.minutes}", said)
     if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
         said = joined(locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
     if clock.seconds or clock.fraction:

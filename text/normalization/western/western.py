@@ -56,6 +56,7 @@ class AbbreviationParser:
             ("", locale.abbreviations),
             ("number", locale.before_numbers),
             ("name", locale.before_names),
+            ("names", locale.between_names),
             ("after", locale.after_numbers),
             ("few", locale.few),
             ("woman", locale.before_women),
@@ -112,7 +113,9 @@ class AbbreviationParser:
             return line.number(place - 1, 1, 15) is not None
         if where == "woman":
             return following.text.istitle() and following.text.endswith("a") and following.gap
-        if where == "name":
+        if where == "names" and not line[place - 1].text[:1].isupper():
+            return False
+        if where in ("name", "names"):
             if following.fold in _SMALL or following.fold == self._and:
                 following = line[after + 1]
             return following.text[:1].isupper() and following.gap
@@ -148,6 +151,8 @@ _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
+_STATE = re.compile(r"(?<=[a-zà-ÿ]{3})/(?=[A-Z]{2}\b)")
+"""Slash between a town and its state or province: Santos/SP."""
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 
 
@@ -174,7 +179,7 @@ class Western:
             hundreds=bool(locale.years_by_hundreds),
         )
         amounts = MoneyParser(locale, quantities)
-        forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")))
+        forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")), written_at=locale.digits_at)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
         phones = Telephones({"calls": locale.cue.get("phones", frozenset())}, locale.cues["phone_forms"])
         self.classes = Classes(
@@ -225,6 +230,7 @@ class Western:
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)
         draft.replace(_BIS, lambda match: " ")
+        draft.replace(_STATE, lambda match: ", ")
         draft.replace(_SLASH, lambda match: ", ")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")

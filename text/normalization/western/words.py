@@ -11,7 +11,7 @@ import msgspec
 from num2words import num2words
 
 from text.locales.tables import table, word_list
-from text.normalization.classes.numbers import Written
+from text.normalization.classes.numbers import Written, written
 from text.normalization.classes.tokens import Tokens
 
 Forms = tuple[str, str]
@@ -82,6 +82,7 @@ class Locale:
     """Abbreviations that are read before a number or a Roman numeral only."""
     before_names: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that are read before a capital letter only."""
+    between_names: Mapping[str, str] = field(default_factory=dict)
     after_numbers: Mapping[str, str] = field(default_factory=dict)
     before_women: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that are read so before a woman's name."""
@@ -100,6 +101,8 @@ class Locale:
     """Hour, minute or second by what is written."""
     stages: Mapping[str, str] = field(default_factory=dict)
     """What stands before a release (rc1), by what is written."""
+    quarters: Mapping[str, str] = field(default_factory=dict)
+    """Formats of times whose hour has a name after it, by the minutes: `{h}`, `{next}`; words by hour and minutes."""
     parts_of_day: tuple[str, ...] = ()
     """Morning, noon, afternoon, night: after 8 a.m., 12 p.m., 3 p.m., 9 p.m.; empty if a.m. isn't written."""
     directions: Mapping[str, str] = field(default_factory=dict)
@@ -176,6 +179,15 @@ class Locale:
         if feminine and self.numbers in ("es", "pt_BR") and "ilh" not in said and "illon" not in said:
             said = re.sub(r"entos\b", "entas", said)
         return said
+
+    def digits_at(self, line: Tokens, place: int) -> tuple[str, int]:
+        """Digits of the number without a sign that begins at a token, with a point before its decimals, and the place
+        after it; ("", place) if there is none.
+        """
+        number = written(line, place, self.decimal) if line[place].kind == "d" else None
+        if number is None or number.exponent:
+            return "", place
+        return number.whole + f".{number.fraction}" * bool(number.fraction), number.after
 
     def cardinal(self, number: int) -> str:
         return cardinal(number, self.numbers) if self.numbers else str(number)
