@@ -6,6 +6,8 @@ A file is read when its first word is needed, and once.
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,17 @@ from typing import Any
 _FOLDER = Path(__file__).parent
 
 
+WordLists = defaultdict[str, frozenset[str]]
+"""Lists of words by name; a language without a list has an empty one."""
+
+
 def word_list(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
+
+
+def word_lists(listed: Mapping[str, Any]) -> WordLists:
+    """Lists of a table's rows; rows that are no lists are left out."""
+    return WordLists(frozenset, {name: word_list(words) for name, words in listed.items() if isinstance(words, str)})
 
 
 @cache

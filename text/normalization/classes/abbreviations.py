@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from text.locales.tables import word_list
+from text.locales.tables import word_list, word_lists
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.tokens import Lexeme, Tokens
 
@@ -25,7 +25,7 @@ class Abbreviations:
 
         self._titles, self._streets, self._labels = folded("titles"), folded("streets"), folded("labels")
         self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
-        cues = {name: word_list(listed) for name, listed in table["contexts"].items()}
+        cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
         self._cased = table["cased"]
         self._small, self._channel = cues["small"], cues["channel"]
@@ -50,14 +50,10 @@ class Abbreviations:
             yield phrase
         if token.kind != "w":
             return
-        said = (
-            self._title(line, place, after + stop)
-            or self._street(line, place, after + stop, stop)
-            or self._number(line, place, after + stop, stop)
-            or self._word(line, place, after + stop, stop)
-        )
-        if said:
-            yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
+        for parse in (self._title, self._street, self._number, self._word):
+            if said := parse(line, place, after + stop, stop):
+                yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
+                return
 
     def _phrase(self, line: Tokens, place: int) -> Classed | None:
         for parts, said, solid in self._phrases.get(line[place].fold, ()):
@@ -86,10 +82,9 @@ class Abbreviations:
             return False
         return token.fold not in self._small if line.shouted or line.small else token.text[0].isupper()
 
-    def _title(self, line: Tokens, place: int, after: int) -> str:
+    def _title(self, line: Tokens, place: int, after: int, stopped: bool) -> str:
         """Doctor Lee, Saint Paul."""
         token = line[place]
-        stopped = after > place + 1
         title = self._titles.get(token.fold, "")
         if token.fold in ("st", "sts"):
             title = "Saints" if token.fold == "sts" else "Saint"
@@ -118,12 +113,8 @@ class Abbreviations:
         if before.fold == "s" and line[place - 2].text in ("'", "’"):
             before = line[place - 3]
         nth = before.fold in ("st", "nd", "rd", "th") and line[place - 2].kind == "d"
-        if not (
-            nth
-            or before.kind == "m"
-            or (before.kind == "w" and before.text[0].isupper())
-            or (line.small and before.fold not in self._small and before.kind == "w" and self._housed(line, place))
-        ):
+        small = line.small and before.fold not in self._small and self._housed(line, place)
+        if not (nth or before.kind == "m" or (before.kind == "w" and (small or before.text[0].isupper()))):
             return False
         following = line[after]
         if line.last(after - 1):

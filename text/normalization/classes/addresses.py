@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from text.locales.tables import word_list
+from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import DASHES, Tokens
 
@@ -35,7 +35,7 @@ class Addresses:
     """Parser for one language's table (`addresses.toml`), and abbreviations among which states' names are."""
 
     def __init__(self, table: Mapping[str, Mapping[str, str]], abbreviated: Mapping[str, str]) -> None:
-        cues = {name: word_list(listed) for name, listed in table["cues"].items()}
+        cues = word_lists(table["cues"])
         self._full, self._before_place, self._small = cues["streets"], cues["before_place"], cues["small"]
         self._sure = cues["small_streets"]
         self._code_words = cues["state_words"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from text.locales.tables import word_list
+from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.references import Labelled
 from text.normalization.classes.telephones import Identifier
@@ -25,10 +25,10 @@ class Codes:
     codes of letters and digits (SW1A 1AA, a1b2c3d).
     """
 
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._codes, self._numbers = word_list(table["codes"]), word_list(table["code_numbers"])
-        self._ending, self._ending_numbers = word_list(table["ending"]), word_list(table["ending_numbers"])
-        self._books, self._hashes = word_list(table["book_numbers"]), word_list(table["hashes"])
+    def __init__(self, lists: WordLists) -> None:
+        self._codes, self._numbers = lists["codes"], lists["code_numbers"]
+        self._ending, self._ending_numbers = lists["ending"], lists["ending_numbers"]
+        self._books, self._hashes = lists["book_numbers"], lists["hashes"]
         self.words = self._books | self._codes | {"zip", "#", "no", "dkt"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import gcd
 
+from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import (
     Clock,
@@ -22,33 +22,26 @@ from text.normalization.classes.tokens import DASHES, Tokens
 _COST = 0.3
 _JOINTS = frozenset("-/.–")
 _RULER = frozenset((4, 8, 16, 32))
+_WORDS = ("mon", "sat", "sun", "wed")
+"""Short weekdays that are words or names as well."""
 _AFTER_STOP = frozenset(",;:)")
 
 
+@dataclass(frozen=True)
 class Calendar:
-    """Names and cue words of one language.
+    """Names and cue words of one language, in small letters."""
 
-    Args:
-        months, days: numbers of all names, short and full, from 1 and from 0.
-        full: names that are no abbreviations.
-        cues: lists of words by which dates and years are recognised.
-        plain: engines read full months and days in digits well, and two numbers with a slash are seldom a date.
-        hundreds: years before 2000 are said by hundreds.
-    """
-
-    def __init__(
-        self,
-        months: Mapping[str, int],
-        days: Mapping[str, int],
-        full: Iterable[str],
-        cues: Mapping[str, frozenset[str]],
-        plain: bool = False,
-        hundreds: bool = False,
-    ) -> None:
-        self.months = {name.casefold(): number for name, number in months.items()}
-        self.days = {name.casefold(): number for name, number in days.items()}
-        self.full, self.cues = frozenset(map(str.casefold, full)), defaultdict(frozenset, cues)
-        self.plain, self.hundreds = plain, hundreds
+    months: Mapping[str, int]
+    """Numbers of all names, short and full, from 1; those of days from 0."""
+    days: Mapping[str, int]
+    full: frozenset[str]
+    """Names that are no abbreviations."""
+    cues: WordLists
+    """Lists of words by which dates and years are recognised."""
+    plain: bool = False
+    """Engines read full months and days in digits well, and two numbers with a slash are seldom a date."""
+    hundreds: bool = False
+    """Years before 2000 are said by hundreds."""
 
 
 class Dates:
@@ -151,9 +144,8 @@ class Dates:
         year = line.number(start, 1000, 2999, 4)
         if year is None or not line[start].gap or not line.ends(start + 1):
             return 0, place
-        return (
-            (0, place) if line.has(start + 1, DASHES, glued=True) and line[start + 2].kind == "d" else (year, start + 1)
-        )
+        spanned = line.has(start + 1, DASHES, glued=True) and line[start + 2].kind == "d"
+        return (0, place) if spanned else (year, start + 1)
 
     def _joined_year(self, line: Tokens, place: int, sign: str) -> tuple[int, int]:
         """Year after a separator (-2020, /21)."""
@@ -180,10 +172,7 @@ class Dates:
         if day and not line.has(end, "%°", glued=True):
             last, end = self._to_nth(line, end)
             year, with_year = self._year(line, end)
-            certain = (
-                cued or year or line[end - 1].fold in self._nths or (line[end].kind == "s" and line[end].text in ",.;)")
-            )
-            if certain:
+            if cued or year or line[end - 1].fold in self._nths or (line[end].kind == "s" and line[end].text in ",.;)"):
                 if year:
                     yield Classed(place, with_year, Date(year, month, day, last), _COST)
                 yield Classed(place, end, Date(0, month, day, last), _COST)
@@ -205,7 +194,7 @@ class Dates:
         article = line[place].text if number > place else ""
         last, after = self._to_nth(line, first_end)
         sign = line[after].text
-        if sign in _JOINTS and sign and not line[after].gap and not line[after + 1].gap:
+        if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
             year, with_year = self._joined_year(line, end, sign) if month else (0, after)
             if year or (month and self._plain):
@@ -236,7 +225,7 @@ class Dates:
         nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
         after = place + 1 + nth  # 1º/05/2024
         sign = line[after].text
-        if sign not in _JOINTS or not sign:
+        if sign not in _JOINTS:
             return
         while len(parts) < 4 and line.has(after, sign, glued=True):
             if line[after + 1].kind != "d" or line[after + 1].gap:
@@ -249,6 +238,7 @@ class Dates:
         if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
         numbers = [int(part) for part in parts]
+        month = len(parts) == 2 and 0 < numbers[1] <= min(12, numbers[0] % 100)  # 2003-04 may be two years
         ahead = british or self._plain or line[place + 1].text != sign
         ahead = ahead or "dd" in (line[place - 6].fold, line[place - 7].fold)  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
@@ -269,12 +259,7 @@ class Dates:
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
-        elif (
-            widths == [4, 2]
-            and sign == "-"
-            and 1900 <= numbers[0] < 2100  # 2003-04 may be two years
-            and 0 < numbers[1] <= min(12, numbers[0] % 100)
-        ):
+        elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
@@ -292,12 +277,9 @@ class Dates:
             follows = line.has(after, cues["after_dates"]) and line[after].gap
             announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
             return _COST if zero or weekday or follows or spanned or announced else 0
-        cued = self._announced(line, place, padded) or (
-            line.has(place - 1, cues["other_date"])
-            and line[(before := place - 4 - line.has(place - 2, ",")) + 1].text == "/"
-            and line[before].kind == "d"
-            and self._announced(line, before, padded)
-        )  # due 9/27, not 10/4
+        other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
+        dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
+        cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:
             return 0.5 - 0.1 * cued
@@ -368,28 +350,23 @@ class Dates:
         beside = line.has(stop, between | {"/", ","}) and line[stop + 1].fold in self._days
         if line.has(place - 1, self._cues["after_numbers_only"]) or (line[place - 1].kind == "d" and not before):
             return
-        bracketed = (
-            line[place - 1].text == "(" and line[stop + line.has(stop, ".")].text == ")" and line[place - 2].kind == "d"
-        )
+        closed = line[stop + line.has(stop, ".")].text == ")"
+        bracketed = closed and line[place - 1].text == "(" and line[place - 2].kind == "d"
         if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and line[place].text.islower()):
             yield Classed(place, stop, Weekday(day), 0.4)
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
-        if (
-            line[place].fold in ("mon", "sat", "sun", "wed")
-            and not line[place].text.istitle()
-            and not (stop > place + 1 or line[stop + 1].text == "/" or line[stop].fold in self._months)
-        ):
+        titled, stopped, word = line[place].text.istitle(), stop > place + 1, line.has(place, _WORDS)
+        if word and not (titled or stopped or line[stop + 1].text == "/" or line[stop].fold in self._months):
             return
-        titled = line[place].text.istitle()
-        near = line.has(stop, self._cues["after_day"]) and (
-            line[place].fold not in ("sat", "sun", "mon", "wed")
-            or line[stop].fold in self._cues["parts_of_day"]
-            or (titled and stop > place + 1)
-        )
+        sure = not word or line[stop].fold in self._cues["parts_of_day"] or (titled and stopped)
+        near = sure and line.has(stop, self._cues["after_day"])
         alone = line[stop].kind != "w" and line.ends(stop)
-        stopped = titled and place > 0 and stop > place + 1
-        near = near or stopped or (titled and line.last(place) and line[place - 1].text.isupper())
+        near = (
+            near
+            or (titled and stopped and place > 0)
+            or (titled and line.last(place) and line[place - 1].text.isupper())
+        )
         near = near or (titled and alone and line.has(place - 1, self._cues["before_day"]))
         near = near or (titled and not line.has(place - 1, ("the",)) and line.short_days(self._days, self._full))
         if line[place].fold in self._cues["sure_days"] or near:

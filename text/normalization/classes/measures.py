@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Measure, Multiple, Sides
 from text.normalization.classes.numbers import SIGNS, Written
@@ -50,14 +51,14 @@ class Measures:
         self,
         units: Mapping[str, object],
         pers: Iterable[str],
-        cues: Mapping[str, frozenset[str]],
+        cues: WordLists,
         number: Callable[[Tokens, int], Written | None],
         plain: bool = False,
         noun: Callable[[str], bool] = str.isalpha,
     ) -> None:
         self.number, self.plain, self._noun = number, plain, noun
         self._times = "x" if plain else TIMES
-        self._cues = defaultdict(frozenset, cues)
+        self._cues = cues
         self._things = frozenset(form for thing in self._cues["things"] for form in (thing, f"{thing}s"))
         self._preferred = {symbol.casefold(): symbol for symbol in self._cues["folded"]}
         listed = ((unit, forms) for unit, forms in units.items() if isinstance(forms, tuple | list) and plain)
@@ -152,13 +153,10 @@ class Measures:
 
     def _multiplies(self, line: Tokens, place: int, first: Written) -> bool:
         """True unless a number and x stand in a formula."""
-        after, before = line[first.after + 1].text, line[place - 1].text
         if not self.plain:
             return not (first.minus or (line[first.after].text == "X" and len(first.number) > 3))
-        formula = (after and after in "+-−=<>≥≤²³^)·") or (
-            before and before in "=+−·(" and line[first.after + 1].kind != "w"
-        )
-        return not formula
+        ahead = line.has(first.after + 1, "+-−=<>≥≤²³^)·")
+        return not (ahead or (line.has(place - 1, "=+−·(") and line[first.after + 1].kind != "w"))
 
     def joint(self, line: Tokens, place: int, first: Written) -> str | None:
         """Name of what stands between two numbers: "to", "or", "each" or "" for a pause; None for all else."""
@@ -223,13 +221,8 @@ class Measures:
         symbol, end = self.unit(line, after)
         if symbol in ("bp", "bps") and self._cues["bits"]:
             symbol = "bp" if self._basis(line, first) else ("" if symbol == "bp" else symbol)
-        if (
-            last
-            and len(symbol) == 1
-            and not self.plain
-            and line.dash(place + 1)
-            and float(last.number) < float(first.number)
-        ):
+        falls = last and len(symbol) == 1 and not self.plain and line.dash(place + 1)
+        if last and falls and float(last.number) < float(first.number):
             return  # 747-8F
         if symbol in ("F", "C") and self._cues["warm"]:
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
@@ -270,9 +263,7 @@ class Measures:
             end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted or gap == "-"
         described = self.describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
-        packed = (
-            in_brackets and line[place - 2].kind == "d" and line[end + 1].kind == "w" and self.is_noun(line, end + 1)
-        )
+        packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         singular = gap == "-" or described or packed or (article and self.is_noun(line, end))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
@@ -307,12 +298,7 @@ class Measures:
     ) -> bool:  # fmt: skip
         """True unless the letters after the number are probably no unit."""
         following, written, cues = line[end], line[after].text, self._cues
-        if (
-            following.text == "."
-            and not (following.gap or line[end + 1].gap)
-            and line[end + 1].kind == "w"
-            and self.plain
-        ):
+        if self.plain and line.has(end, ".", glued=True) and line[end + 1].kind == "w" and not line[end + 1].gap:
             return False  # 4-3 t.a.b.
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
             return False  # 123 N. Main St.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from text.locales.tables import word_list
+from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Money
 from text.normalization.classes.numbers import Written, signed, written, written_number
@@ -25,7 +25,7 @@ class Amounts:
         self._countries = {name.casefold(): name for name in table["dollars_of"]}
         self._magnitudes = {name.casefold(): full for name, full in table["magnitudes"].items()}
         self._full = frozenset(table["magnitudes"].values())
-        self._cues = {name: word_list(listed) for name, listed in table["cues"].items()}
+        self._cues = word_lists(table["cues"])
         starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
         self.parser = Parser(frozenset(starts), self.parse)
 
@@ -51,11 +51,8 @@ class Amounts:
         token = line[place]
         if token.text in self._signs:
             return "", token.text, place + 1
-        if (
-            token.fold in self._countries
-            and line.has(place + 1, "$", glued=True)
-            and (token.text.isupper() or line.small)
-        ):
+        abroad = token.fold in self._countries and line.has(place + 1, "$", glued=True)
+        if abroad and (token.text.isupper() or line.small):
             return self._countries[token.fold], "$", place + 2
         if token.fold in self._codes and (token.text.isupper() or token.text.islower() or token.text.istitle()):
             return "", self._codes[token.fold], place + 1
@@ -98,11 +95,8 @@ class Amounts:
                 return
             after += 2
         per, after = self._period(line, after)
-        singular = (
-            singular
-            or line[after].fold.removesuffix("s") in self._cues["singular"]
-            or self._describes(line, place, after)
-        )
+        counted = line[after].fold.removesuffix("s") in self._cues["singular"]
+        singular = singular or counted or self._describes(line, place, after)
         money = replace(money, currency=sign, country=country, magnitude=magnitude, per=per)
         money = replace(money, plus=plus, singular=singular, tail=tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
@@ -121,7 +115,7 @@ class Amounts:
         money, after = self._figures(line, start, minus)
         token = line[after]
         code = self._codes.get(token.fold, "") if token.gap or money.magnitude or token.text.isupper() else ""
-        sign = token.text if token.text in self._signs and token.text else code
+        sign = token.text if token.text in self._signs else code
         if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
             return
         per, after = self._period(line, after + 1)

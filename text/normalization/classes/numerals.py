@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
 
-from text.locales.tables import word_list
+from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_number
 from text.normalization.classes.tokens import VULGAR, Tokens
@@ -21,6 +21,8 @@ _PERCENT = 100
 _IN_PAIRS = frozenset((20, 50, 60, 80))
 _OPERATORS = frozenset("=+*×÷")
 _MOST_PARTS = 8
+_MARKS = {10: 1, _PERCENT: 10}
+"""Numbers of which marks above another are said to be out."""
 _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
 _LEAST_CODE = 6
@@ -95,7 +97,7 @@ class NumberForms:
     words = frozenset(("-", "−", ".", "#", *VULGAR))
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
-        cues = {name: word_list(listed) for name, listed in table["cues"].items()}
+        cues = word_lists(table["cues"])
         self._scored, self._scored_after, self._odds = cues["scored"], cues["scored_after"], cues["odds"]
         self._many, self._standards = cues["many"], cues["standards"]
         self._measured = cues["measured"]
@@ -163,12 +165,8 @@ class NumberForms:
         if "." not in score or not line.has(after, "/", glued=True) or line[after + 1].gap:
             return
         most, end = written_number(line, after + 1)
-        if (
-            most[:1] not in ("", "0", ".")
-            and 2 < float(most) <= _PERCENT
-            and float(score) <= float(most)
-            and line.ends(end)
-        ):
+        whole = most[:1] not in ("", "0", ".") and line.ends(end)
+        if whole and 2 < float(most) <= _PERCENT and float(score) <= float(most):
             yield Classed(place, end, Pair(score, most, "out of"), _COST)
 
     def _parts(self, line: Tokens, place: int) -> tuple[int, int, int]:
@@ -178,7 +176,7 @@ class NumberForms:
             return *sign, place + 1
         slash = line[place + 1]
         spaced = slash.text == "⁄"
-        if token.kind != "d" or slash.text not in _SLASHES or not slash.text or (slash.gap and not spaced):
+        if token.kind != "d" or slash.text not in _SLASHES or (slash.gap and not spaced):
             return 0, 0, place
         second = line[place + 2]
         code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087
@@ -222,26 +220,17 @@ class NumberForms:
         noun = line[after]
         several = below > 4 and below not in _RULER and noun.gap and noun.kind == "w" and noun.fold[-1:] == "s"
         scored = scored or self._counts_on(line, place, after) or (several and len(noun.text) > 4)
-        if above <= below and (
-            scored
-            or 1 < above == below < _MOST_COUNTED
-            or (below == 10 and above > 1)
-            or (below == _PERCENT and above > 10)
-        ):
+        scored = scored or 1 < above == below < _MOST_COUNTED or above > _MARKS.get(below, above)
+        if scored and above <= below:
             return Pair(str(above), str(below), "out of"), -0.05
-        if below == above + 1 and above > 7 and line[place - 1].text.istitle():
-            return Pair(str(above), str(below), ""), 0  # Windows 10/11
-        if above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40}):
-            return Pair(str(above), str(below), ""), 0
-        if min(above, below) >= _PERCENT:
+        releases = below == above + 1 and above > 7 and line[place - 1].text.istitle()  # Windows 10/11
+        paired = above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40})
+        if releases or paired or min(above, below) >= _PERCENT:
             return Pair(str(above), str(below), ""), 0
         if 0 < above < below <= _PERCENT or (below in (2, 3, 4, 8) and 0 < above < 10):
-            plain = above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1)
-            return (
-                (Fraction(0, above, below), -0.1 * line.has(after, ("of",)))
-                if plain
-                else (Pair(str(above), str(below), "out of"), 0.05)
-            )
+            if above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1):
+                return Fraction(0, above, below), -0.1 * line.has(after, ("of",))
+            return Pair(str(above), str(below), "out of"), 0.05
         return Pair(str(above), str(below), "over" if below else "slash"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
@@ -253,20 +242,14 @@ class NumberForms:
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         minus, start = signed(line, place)
         first, after = written_number(line, start)
-        if not first or not line.dash(after) or line[after].text == "" or first[0] == ".":
+        if first[:1] in ("", ".") or not line.dash(after):
             return
         spaced = line[after].gap
         if spaced and line[after].text == "-" and not line.folds.isdisjoint(_OPERATORS):
             return
         minus_last, second = signed(line, after + 1)
         last, end = written_number(line, second)
-        if (
-            not last
-            or not line.ends(end)
-            or last[0] == "."
-            or line[end].text == "'"
-            or (line[end].kind == "w" and not line[end].gap)
-        ):
+        if last[:1] in ("", ".") or not line.ends(end) or line[end].text == "'":
             return
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         if padded and spaced and last.isdecimal():
@@ -362,10 +345,8 @@ class NumberForms:
             return
         plus = line.has(after + 1, "+", glued=True) and line[after + 2].kind != "w"
         end = after + 1 + plus
-        if last:
-            yield Classed(place, end, Span(number, last, magnitude=magnitude), cost)
-        else:
-            yield Classed(place, end, Number(number, before, magnitude, plus=plus), cost)
+        large = Span(number, last, magnitude=magnitude) if last else Number(number, before, magnitude, plus=plus)
+        yield Classed(place, end, large, cost)
 
 
 class Versions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from text.locales.tables import word_list
+from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import Tokens
 
@@ -44,9 +44,10 @@ class Verses:
     """Parser of chapters and verses."""
 
     def __init__(self, table: Mapping[str, str], abbreviations: Mapping[str, str]) -> None:
-        books, names = word_list(table["books"]), word_list(table["names"])
+        lists = word_lists(table)
+        books, names = lists["books"], lists["names"]
         self._short = {name.casefold(): full for name, full in abbreviations.items()}
-        self._sure, self._full, self._numbered = books, books | names, word_list(table["numbered"])
+        self._sure, self._full, self._numbered = books, books | names, lists["numbered"]
         self.words = self._full | frozenset(self._short) | frozenset(_NTHS) | {"qur"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -90,9 +91,9 @@ class LabelledNumbers:
         self._short = {name.casefold(): full for name, full in {**parts, **places}.items()}
         self._parts = frozenset(name.casefold() for name in (*parts, *table["parts"].split()))
         self._full = frozenset(name.casefold() for name in (table["parts"] + table["places"]).split())
-        self._unstopped = word_list(table["unstopped"])
-        self._rooms, self._abbreviated = word_list(table["rooms"]), word_list(table["abbreviated"])
-        self._roads = word_list(table["roads"])
+        lists = word_lists(table)
+        self._unstopped, self._rooms = lists["unstopped"], lists["rooms"]
+        self._abbreviated, self._roads = lists["abbreviated"], lists["roads"]
         self.words = self._full | frozenset(self._short) | self._rooms | {"flight", "flights"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -114,24 +115,16 @@ class LabelledNumbers:
         hashed = line[after - 1].text == "#"
         token = line[after]
         if word.fold in self._rooms and token.kind == "d" and len(token.text) in (3, 4) and token.gap:
-            joined = (
-                not line[after + 1].gap and line[after + 1].text in (".", ",", ":", "-") and line[after + 2].kind == "d"
-            )
+            joined = line.has(after + 1, (".", ",", ":", "-"), glued=True) and line[after + 2].kind == "d"
             if not joined and (word.fold != "us" or word.text == "US"):
                 yield Classed(place, after + 1, Labelled(name, (f"#{token.text}",)), _COST)
         if not (token.gap or hashed) or word.fold == "us":
             return
         small = word.fold in self._parts
         label, end = self._label(line, after, small, first=True)
-        way = _WAYS.get(line[end].fold, "") if line[end].text.isupper() or line.small else ""
-        if (
-            way
-            and line[end].gap
-            and word.fold in self._roads
-            and label.isdecimal()
-            and line.ends(end + 1)
-            and line[end + 1].kind != "d"
-        ):
+        road = word.fold in self._roads and label.isdecimal() and (line[end].text.isupper() or line.small)
+        way = _WAYS.get(line[end].fold, "") if road and line[end].gap else ""
+        if way and line.ends(end + 1) and line[end + 1].kind != "d":
             yield Classed(place, end + 1, Labelled(name, (label, way)), _COST - 0.1)
         if not label or (not small and label.isdecimal()):
             return
@@ -169,11 +162,10 @@ class LabelledNumbers:
 
     def _joint(self, line: Tokens, place: int, law: bool) -> tuple[str, int]:
         if line.dash(place):
-            of_law = (
-                law and line[place - 1].kind == "d" and len(line[place + 1].text) > max(2, len(line[place - 1].text))
-            )
+            before, after = line[place - 1], line[place + 1]
+            of_law = law and before.kind == "d" and len(after.text) > max(2, len(before.text))
             first, last = line.number(place - 1, 0, 9999), line.number(place + 1, 0, 9999)
-            falls = first is not None and last is not None and (last < first or line[place + 1].text[0] == "0")
+            falls = first is not None and last is not None and (last < first or after.text[0] == "0")
             return "dash" if of_law or falls else "to", place + 1
         if line.has(place, ("and",)):
             return "and", place + 1
@@ -184,15 +176,10 @@ class LabelledNumbers:
         bracket = line[place].text == "("
         start = place + bracket
         token, after = line[start], line[start + 1]
-        if (
-            token.kind == "w"
-            and len(token.text) == 1
-            and (token.text.isupper() or line.small)
-            and after.kind == "d"
-            and not after.gap
-        ):
+        letter = token.kind == "w" and len(token.text) == 1
+        if letter and (token.text.isupper() or line.small) and after.kind == "d" and not after.gap:
             label, end = f"{token.text.upper()}{after.text}" if len(after.text) < 5 else "", start + 2
-        elif token.kind == "w" and len(token.text) == 1 and token.text.isupper() and after.text == "-" and first:
+        elif letter and token.text.isupper() and after.text == "-" and first:
             number = line[start + 2]  # Appendix B-1
             joined = number.kind == "d" and not (after.gap or number.gap)
             label, end = f"{token.text}{number.text}" if joined and len(number.text) < 4 else "", start + 3
@@ -255,8 +242,8 @@ class Scores:
 
     words = frozenset[str]()
 
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._cues = word_list(table["scores"])
+    def __init__(self, cues: frozenset[str]) -> None:
+        self._cues = cues
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first, last = line.number(place, 0, 199, 3), line.number(place + 2, 0, 199, 3)

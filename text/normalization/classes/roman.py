@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from text.locales.tables import word_list
+from text.locales.tables import WordLists, word_list
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.tokens import Lexeme, Tokens
 from text.normalization.number_words import roman_value
@@ -54,8 +53,8 @@ class RomanNumerals:
         plain: numerals in capitals are found without a word that names them.
     """
 
-    def __init__(self, words: Mapping[str, frozenset[str]], plain: bool) -> None:
-        self._words, self._plain = defaultdict(frozenset, words), plain
+    def __init__(self, words: WordLists, plain: bool) -> None:
+        self._words, self._plain = words, plain
         self._near = self._words["centuries"] | self._words["before"]
         self.words = frozenset[str]() if plain else LONG | LETTERS | {"p", "pp"}
         self.cues = self._words["rulers"] | self._words["numeral_parts"] | self._words["small_numerals"]

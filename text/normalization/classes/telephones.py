@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import Tokens
 
@@ -58,8 +58,7 @@ class Telephones:
         forms: shapes of a language's numbers, with hyphens between groups; English has `_LENGTHS`, and more kinds.
     """
 
-    def __init__(self, cues: Mapping[str, frozenset[str]], forms: str = "") -> None:
-        cues = defaultdict(frozenset, cues)
+    def __init__(self, cues: WordLists, forms: str = "") -> None:
         self._calls, self._urgent, self._counted = cues["calls"], cues["urgent"], cues["counted"]
         self._free, self._emergency = cues["free_codes"], cues["emergency"]
         self._forms = re.compile("|".join(f"(?:{form})" for form in forms.split()))
@@ -113,10 +112,8 @@ class Telephones:
             country = groups[0] in ("1", "001") and len(signs) > 2
             kinds = set(signs[country:])
             good = len(kinds) == 1 and lengths in _LENGTHS[signs[-1] if signs[-1] in _LENGTHS else "-"]
-            if token.text[0] == "0" and kinds == {" "}:
-                good = good or (3 <= lengths[0] <= 5 and 9 <= total <= 11)
-            if lengths == (3, 4):
-                good = good and (int(groups[0]) % 50 > 0 or int(groups[1]) % 50 > 0)
+            good = good or (token.text[0] == "0" and kinds == {" "} and 3 <= lengths[0] <= 5 and 9 <= total <= 11)
+            good = good and (lengths != (3, 4) or int(groups[0]) % 50 > 0 or int(groups[1]) % 50 > 0)
         if good:
             yield Classed(place, after, Identifier("", tuple(groups), plus), _COST)
 
@@ -140,7 +137,7 @@ class Telephones:
                 signs += [sign] if sign else []
             else:
                 break
-            if line[after].text in self._signs and line[after].text and not line[after].gap and not line[after + 1].gap:
+            if line[after].text in self._signs and not line[after].gap and not line[after + 1].gap:
                 sign = "" if line[after - 1].text == ")" else line[after].text
                 after += 1
             else:

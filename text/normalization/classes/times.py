@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
 from text.normalization.classes.tokens import DASHES, Tokens
@@ -26,10 +26,9 @@ class Times:
         halves: a.m. and p.m. are written.
     """
 
-    def __init__(self, named: Mapping[str, int], cues: Mapping[str, frozenset[str]], halves: bool) -> None:
+    def __init__(self, named: Mapping[str, int], cues: WordLists, halves: bool) -> None:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
-        self._cues = defaultdict(frozenset, cues)
-        self._hours, self._halves = self._cues["hours"], halves
+        self._cues, self._hours, self._halves = cues, cues["hours"], halves
         self.parser = Parser(frozenset(named), self.parse)
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
@@ -126,9 +125,8 @@ class Durations:
         cues: lists of words before durations: `duration`, `duration_of`, `race`, `articles`.
     """
 
-    def __init__(self, units: Mapping[str, str], cues: Mapping[str, frozenset[str]]) -> None:
-        self._units, cues = units, defaultdict(frozenset, cues)
-        self._cues, self._after_cue = cues["duration"], cues["duration_of"]
+    def __init__(self, units: Mapping[str, str], cues: WordLists) -> None:
+        self._units, self._cues, self._after_cue = units, cues["duration"], cues["duration_of"]
         self._races, self._articles = cues["race"], cues["articles"]
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -157,10 +155,8 @@ class Durations:
             numbers.append(value)
             after += 2
         before = place - 1 - line.has(place - 1, (":",))
-        cued = line[before].fold in self._cues or (
-            line[before].fold in self._after_cue
-            and (line[before - 1].fold in self._cues or line[before - 1].fold in ("time", "record", "run"))
-        )
+        of = line[before].fold in self._after_cue
+        cued = line[before - of].fold in self._cues or (of and line.has(before - 1, ("time", "record", "run")))
         race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
         cued = cued or race or line.has(after, self._races)
         one = len(line[place].text) == 1 or (not numbers[0] and place < 2)  # 1:14:52, which isn't 01:14:52; [00:01:15]

@@ -107,11 +107,8 @@ class Tokens:
             return False
         if place in self._between_spans:
             return True
-        if (
-            token.text == "/"
-            and self[place - 1].kind == "w"
-            and (self[place - 2].kind == "d" or self[place - 2].text in _CLOSE)
-        ):
+        counted = self[place - 2].kind == "d" or self[place - 2].text in _CLOSE
+        if token.text == "/" and counted and self[place - 1].kind == "w":
             return True
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
 

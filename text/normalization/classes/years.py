@@ -74,11 +74,8 @@ class Years:
             cue = "q1"
         else:
             cued = cue in self._cues["year"] or cue in self._months or (before.text == "-" and not line[place].gap)
-        if (
-            (cued and not self._counts(line, after, cue))
-            or before.text == "©"
-            or (before.text in "([" and before.text and line.has(after, (")", "]", ",", ";"), glued=True))
-        ):
+        bracketed = line.has(place - 1, "([") and line.has(after, ")],;", glued=True)
+        if (cued and not self._counts(line, after, cue)) or before.text == "©" or bracketed:
             yield Classed(place, after, Year(year), _COST)
 
     def _last(self, line: Tokens, after: int, year: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
-from text.locales.tables import table, word_list
+from text.locales.tables import table, word_list, word_lists
 from text.normalization import emoji
 from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
@@ -33,24 +33,24 @@ from text.normalization.number_words import cardinal, number, ordinal
 from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES
 
 _CALENDAR = table("en", "calendar")
-_CUES = {name: word_list(listed) for name, listed in _CALENDAR["cues"].items()}
+_CUES = word_lists(_CALENDAR["cues"])
 _MONTHS: list[str] = _CALENDAR["months"]
 _WEEKDAYS: list[str] = _CALENDAR["days"]
 _DATED = Calendar(
-    {name: _MONTHS.index(full) + 1 for name, full in MONTH_NAMES.items()},
-    {name: _WEEKDAYS.index(full) for name, full in (DAY_NAMES | {day: day for day in _WEEKDAYS}).items()},
-    (*_MONTHS, *_WEEKDAYS),
+    {name.casefold(): _MONTHS.index(full) + 1 for name, full in MONTH_NAMES.items()},
+    {name.casefold(): _WEEKDAYS.index(full) for name, full in (DAY_NAMES | {day: day for day in _WEEKDAYS}).items()},
+    frozenset(map(str.casefold, (*_MONTHS, *_WEEKDAYS))),
     _CUES,
 )
-_DIGITS = "0123456789°"
+_DIGITS = VULGAR.union("0123456789°")
 _UNITS = table("en", "units")
-_SIZED = {name: word_list(listed) for name, listed in _UNITS["cues"].items()} | {"things": word_list(_UNITS["things"])}
+_SIZED = word_lists(_UNITS["cues"]) | {"things": word_list(_UNITS["things"])}
 _MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
-_CODES = Codes(_REFERENCES)
-_LISTS = {name: word_list(listed.casefold()) for name, listed in _REFERENCES.items()}
+_LISTS = word_lists({name: listed.casefold() for name, listed in _REFERENCES.items()})
+_CODES = Codes(_LISTS)
 _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"), ANYWHERE)
@@ -78,7 +78,7 @@ CLASSES = Classes(
         ("references", Parser(frozenset("§"), sections, numbers=False)),
         ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
-        ("ranges", Parser(_NUMBERS, Scores(_REFERENCES).parse)),
+        ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse)),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
         ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
@@ -104,13 +104,8 @@ CLASSES = Classes(
 
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
-    if (
-        draft.has(_DIGITS)
-        or draft.has(VULGAR)
-        or draft.says_folded(_NAMES)
-        or _LETTER.search(draft.text)
-        or (draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues))
-    ):
+    numeral = draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues)
+    if numeral or draft.has(_DIGITS) or draft.says_folded(_NAMES) or _LETTER.search(draft.text):
         CLASSES.rewrite(draft)
 
 

@@ -139,17 +139,10 @@ def said(fields: object, british: bool) -> str:
         case Pair():
             if fields.joint[:1] == "=":
                 return fields.joint[1:]
-            pair = (number(fields.first, british), fields.joint, number(fields.last, british))
-            return " ".join(filter(None, pair))
+            return " ".join(filter(None, (number(fields.first, british), fields.joint, number(fields.last, british))))
         case Span():
-            span = (
-                fields.before,
-                number(fields.first, british),
-                fields.joint,
-                number(fields.last, british),
-                fields.magnitude,
-            )
-            return " ".join(filter(None, span))
+            words = number(fields.first, british), fields.joint, number(fields.last, british)
+            return " ".join(filter(None, (fields.before, *words, fields.magnitude)))
         case Version():
             stage = number(str(int(fields.stage_number)), british) if fields.stage_number else ""
             version = (fields.name, " point ".join(number(part, british) for part in fields.parts), fields.stage, stage)
@@ -157,10 +150,9 @@ def said(fields: object, british: bool) -> str:
         case Number():
             if fields.one_by_one:
                 return fields.before + digits(fields.number)
-            words = f"{fields.before}{number(fields.number, british)}"
-            if fields.exponent:
-                words += f" times ten to the {number(str(int(fields.exponent)), british)}"
-            return words + f" {fields.magnitude}" * bool(fields.magnitude) + " plus" * fields.plus
+            power = f" times ten to the {number(str(int(fields.exponent)), british)}" if fields.exponent else ""
+            large = f" {fields.magnitude}" * bool(fields.magnitude) + " plus" * fields.plus
+            return f"{fields.before}{number(fields.number, british)}{power}{large}"
         case Multiple():
             upper = f" to {_quantity(fields.last, british)}" if fields.last else ""
             return f"{_quantity(fields.first, british)}{upper} time{'s' * (fields.first.number != '1')}"

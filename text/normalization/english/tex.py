@@ -119,11 +119,7 @@ class Formula:
             return []
         token = self._next()
         if token == "{":
-            if (
-                len(self._tokens) > self._place + 1
-                and self._tokens[self._place + 1] == "}"
-                and self._peek().isdecimal()
-            ):
+            if self._peek().isdecimal() and self._tokens[self._place + 1 : self._place + 2] == ["}"]:
                 digits = self._next()
                 self._next()
                 return [digits]

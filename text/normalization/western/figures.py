@@ -23,17 +23,12 @@ class FractionParser:
         found = vulgar(line, place)
         whole = None
         start = place
-        if found is None and line[place].kind == "d" and vulgar(line, place + 1):
+        if found is None and vulgar(line, place + 1):
             whole, start = line[place].text, place + 1
             found = vulgar(line, start)
         after = start + 1
         if found is None:
-            if (
-                line[place].kind == "d"
-                and line[place + 1].gap
-                and line[place + 2].text == "/"
-                and line[place + 1].kind == "d"
-            ):
+            if line[place + 1].kind == "d" and line[place + 1].gap and line[place + 2].text == "/":
                 whole, start = line[place].text, place + 1
             found = self._slashed(line, start)
             after = start + 3
@@ -111,21 +106,23 @@ def _of(locale: Locale, noun: str) -> str:
 _MOST = 9
 """Most groups of a number with signs between them."""
 _LETTERS = re.compile(r"[A-Z]{1,3}")
+_STOPPED = frozenset((*"ºªoa", "er", "ᵉ"))
+"""Endings of ordinals to which a full stop may be glued."""
 
 
 class FigureParser:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        self.starts = locale.cue.get("codes", frozenset())
+        self.starts = locale.cue["codes"]
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ranges and scores."""
         locale = self._locale
         first = written(line, place, locale.decimal)
-        if first is None or first.sign:
+        if first is None:
             return
         dash = line[first.after]
-        if not dash.fold or dash.fold not in DASHES or dash.gap != line[first.after + 1].gap:
+        if dash.fold not in DASHES or dash.gap != line[first.after + 1].gap:
             return
         if dash.gap and dash.text == "-" and not (len(first.whole) == 4 or first.grouped):
             return
@@ -133,22 +130,14 @@ class FigureParser:
         if last is None or last.sign:
             return
         numbers, after = [first, last], last.after
-        while (
-            len(numbers) < _MOST
-            and (token := line[after]).fold in DASHES
-            and token.fold
-            and not token.gap
-            and glued(line, after + 1)
-        ):
+        while len(numbers) < _MOST and line.has(after, DASHES, glued=True) and glued(line, after + 1):
             more = written(line, after + 1, locale.decimal)
             if more is None:
                 break
             numbers.append(more)
             after = more.after
         if len(numbers) > 2 or len(first.whole) > 6:
-            said = ", ".join(
-                spoken(locale, number) if number.plain else locale.digits(number.whole) for number in numbers
-            )
+            said = ", ".join(spoken(locale, each) if each.plain else locale.digits(each.whole) for each in numbers)
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
@@ -164,7 +153,7 @@ class FigureParser:
                 return
             yield Classed(place, after, InWords("Range", said), 0.5)
             return
-        score = line[after].fold == locale.to or bool(locale.cue.get("scores", frozenset()) & line.folds)
+        score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
         joint = "" if score and not locale.numbers else f" {locale.to}"
         said = f"{spoken(locale, first)}{joint} {spoken(locale, last, noun_after(line, after))}"
         yield Classed(place, after, InWords("Range", said), 0.5)
@@ -173,10 +162,10 @@ class FigureParser:
         """Ratios, scales, scores with a colon; marks and quotas with a slash."""
         locale = self._locale
         first = written(line, place, locale.decimal)
-        if first is None or first.sign:
+        if first is None:
             return
         sign = line[first.after]
-        if not sign.text or sign.text not in ":/" or sign.gap != line[first.after + 1].gap:
+        if not line.has(first.after, ":/") or sign.gap != line[first.after + 1].gap:
             return
         last = written(line, first.after + 1, locale.decimal)
         if last is None or last.sign or (sign.gap and sign.text == ":" and not self._cued(line, place, "ratio")):
@@ -213,23 +202,19 @@ class FigureParser:
         if said.endswith("'") and noun:
             yield Classed(place, number.after + 1, InWords("Cardinal", said + noun), 0.6)
         elif not number.plain or said != bare or len(number.whole) > 15:
-            labelled = said != bare and line[place - 1].fold in locale.cue.get("labels", ())
+            labelled = said != bare and line[place - 1].fold in locale.cue["labels"]
             if not (number.plain and labelled):
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
     def _cued(self, line: Tokens, place: int, name: str) -> bool:
-        return line.cued(place, self._locale.cue.get(name, frozenset()))
+        return line.cued(place, self._locale.cue[name])
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""
         locale = self._locale
         token = line[place]
-        if (
-            token.kind == "d"
-            and len(token.text) > 1
-            and token.text[0] == "0"
-            and line[place + 1].text not in (".", ",")
-        ):
+        padded = token.kind == "d" and len(token.text) > 1 and token.text[0] == "0"
+        if padded and line[place + 1].text not in (".", ","):
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7)
         if token.kind == "d" and len(token.text) > 9:
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
@@ -238,10 +223,10 @@ class FigureParser:
             yield Classed(place, after, Identifier("", tuple(groups)), 0.2)
         yield from account(line, place)
         yield from mixed(line, place)
-        if token.fold not in locale.cue.get("codes", ()):
+        if token.fold not in locale.cue["codes"]:
             return
         start = place + 1
-        while line[start].text in (".", ":", "º", "°", "#") and line[start].text:
+        while line[start].text in (".", ":", "º", "°", "#"):
             start += 1
         if line[start].kind != "d":
             return
@@ -294,17 +279,12 @@ class FigureParser:
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale, token = self._locale, line[place]
-        if token.kind != "d" or len(token.text) > 4:
+        if len(token.text) > 4:
             return
         after = place + 1
-        stop = (
-            line.has(after, ".", glued=True)
-            and not line[after + 1].gap
-            and line[after + 1].text in (*"ºªoa", "er", "ᵉ")
-        )
-        after += stop
+        after += line.has(after, ".", glued=True) and not line[after + 1].gap and line[after + 1].text in _STOPPED
         ending = line[after]
-        if ending.gap or not ending.text:
+        if ending.gap:
             return
         kind = locale.ordinals.get(
             ending.fold if len(ending.text) > 1 or (ending.text == "E" and line.shouted) else ending.text

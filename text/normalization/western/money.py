@@ -60,7 +60,7 @@ class MoneyParser:
         locale = self._locale
         forms, start, sign = self._sign(line, place)
         minus = ""
-        if forms is None and line[place].text in ("-", "−", "+") and line[place].text:
+        if forms is None and line[place].text in ("-", "−", "+"):
             after_sign = self._sign(line, place + 1)
             if after_sign[0]:
                 forms, start, sign = after_sign
@@ -75,7 +75,7 @@ class MoneyParser:
         joint = locale.joint_words(name or "")
         if (last and not before and self._sign(line, self._magnitude(line, last.after)[1])[0]) or (last and before):
             numbers.append(last)
-        if before and len(numbers) == 1 and line[number.after].fold in DASHES and line[number.after].fold:
+        if before and len(numbers) == 1 and line[number.after].fold in DASHES:
             again, at, _ = self._sign(line, number.after + 1)
             if again == forms and (last := written(line, at, locale.decimal)):
                 numbers.append(last)

@@ -107,7 +107,7 @@ class AbbreviationParser:
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
         following = line[after]
         if where == "number":
-            here = line[after + (following.text in ("º", "°", ":", "#") and bool(following.text))]
+            here = line[after + (following.text in ("º", "°", ":", "#"))]
             return here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
         if where == "few":
             return line.number(place - 1, 1, 15) is not None
@@ -120,11 +120,11 @@ class AbbreviationParser:
                 following = line[after + 1]
             return following.text[:1].isupper() and following.gap
         if where == "after":
-            if line[place - 1].kind == "w" and not line[place - 1].gap and line[place - 2].kind == "d":
-                return True
             before = line[place - 1]
-            counted = before.kind in ("d", "m") or _CENTURY.fullmatch(before.text)
-            return bool(counted or (before.text in "%°ºª½¼¾⅓⅔" and before.text))
+            counted = before.kind in ("d", "m") or (
+                before.kind == "w" and not before.gap and line[place - 2].kind == "d"
+            )
+            return bool(counted or _CENTURY.fullmatch(before.text) or line.has(place - 1, "%°ºª½¼¾⅓⅔"))
         return True
 
 
@@ -173,15 +173,15 @@ class Western:
         calendar = Calendar(
             locale.month_numbers,
             locale.day_numbers,
-            (*locale.months, *locale.weekdays),
-            locale.cue | {"between_days": locale.cue.get("between_days", frozenset()) | {locale.to}},
+            frozenset(map(str.casefold, (*locale.months, *locale.weekdays))),
+            locale.cue | {"between_days": locale.cue["between_days"] | {locale.to}},
             plain=True,
             hundreds=bool(locale.years_by_hundreds),
         )
         amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")), written_at=locale.digits_at)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
-        phones = Telephones({"calls": locale.cue.get("phones", frozenset())}, locale.cues["phone_forms"])
+        phones = Telephones(locale.cue, locale.cues["phone_forms"])
         self.classes = Classes(
             (
                 ("phones", phones.parser),
@@ -197,7 +197,7 @@ class Western:
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
                 (
                     "versions",
-                    Versions(locale.signs.get("v", ""), locale.cue.get("versions", frozenset()), locale.stages).parser,
+                    Versions(locale.signs.get("v", ""), locale.cue["versions"], locale.stages).parser,
                 ),
                 ("codes", Parser(figures.starts, figures.codes, mixed=True)),
                 ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),

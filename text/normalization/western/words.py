@@ -10,7 +10,7 @@ from functools import cache, cached_property, lru_cache
 import msgspec
 from num2words import num2words
 
-from text.locales.tables import table, word_list
+from text.locales.tables import WordLists, table, word_lists
 from text.normalization.classes.numbers import Written, written
 from text.normalization.classes.tokens import Tokens
 
@@ -142,19 +142,17 @@ class Locale:
         return found | (dict.fromkeys('"″', found["inch"]) if "inch" in found else {})
 
     @cached_property
-    def cue(self) -> dict[str, frozenset[str]]:
-        return {name: word_list(listed) for name, listed in self.cues.items()}
+    def cue(self) -> WordLists:
+        return word_lists(self.cues)
 
     @cached_property
-    def numerals(self) -> dict[str, frozenset[str]]:
+    def numerals(self) -> WordLists:
         """Lists of words next to Roman numerals."""
-        return {name: word_list(listed) for name, listed in self.roman.items() if isinstance(listed, str)}
+        return word_lists(self.roman)
 
     @cached_property
-    def nouns(self) -> dict[str, frozenset[str]]:
-        return {
-            name: word_list(self.gender.get(name, "")) for name in ("feminine", "masculine", "endings", "uncounted")
-        }
+    def nouns(self) -> WordLists:
+        return word_lists(self.gender)
 
     def feminine(self, noun: str) -> bool | None:
         """True for a feminine noun, None for a word that is no noun."""
