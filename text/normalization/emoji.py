@@ -18,7 +18,14 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 
+_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>★{4,5})(?!★)")
+_BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
+_BOX = re.compile("[☐☑☒]")
+
+
 def omit(draft: Draft) -> None:
+    draft.replace(_STARS, lambda match: f" {len(match['full'] or match['all'] or '') or ''} stars".replace("  ", " "))
+    draft.replace(_BOX, lambda match: _BOXES[match[0]])
     _omit_emoticons(draft)
     draft.replace(_PICTURE, _without_pictures)
 

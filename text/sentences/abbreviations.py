@@ -52,6 +52,9 @@ capitals.
 """
 
 
+STOPPED_UNITS = word_list(table("en", "units")["cues"]["stopped"])
+"""English units that have a full stop of their own."""
+
 GERMAN_MONTHS = word_list("januar jänner februar märz april mai juni juli august september oktober november dezember")
 GERMAN_ARTICLES = word_list("der das den dem des im vom zum zur beim seit")
 """Articles that show a German ordinal ("im 19. Jahrhundert"): such a text is German, even if it is read with a voice of
@@ -93,7 +96,9 @@ so a number with a colon must follow.
 """
 
 MONTHS = frozenset(name.lower() for name, full in MONTH_NAMES.items() if name != full)
-_WORDS = word_list("sat sun wed mar mon sec ex rep rev ref app pl sq ct ter hr hon op fr ft dist")
+_WORDS = word_list("sat sun wed mar mon sec ex rep rev ref app pl sq ct ter hr hon op fr ft dist") | word_list(
+    _READ["contexts"]["words"]
+)
 """Abbreviations that are words or units in lower case."""
 
 _NUMBERED = BEFORE_NUMBERS | MONTHS | _lower(TITLES, STREETS, ANYWHERE, LABELS, PARTS, PLACES)
@@ -102,8 +107,10 @@ _NAMED = SELDOM_LAST | _lower(TITLES, STREETS, ANYWHERE) | MONTHS
 _ENDS = word_list("etc ecc uu c a.c d.c ud uds")
 """Abbreviations of other languages that may end a sentence before a name or a number."""
 
-_INTERJECTIONS = word_list("hmm hm mmm shh sh psst pfft brr grr tsk zzz")
-_CONSONANTS = re.compile("[BCDFGHJ-NP-TV-XZ][bcdfghj-np-tv-xz]{1,4}")
+_INTERJECTIONS = word_list(
+    "hmm hm mmm shh sh psst pfft brr grr tsk zzz ssh http https html css xml dns tcp ftp npm gdp"
+)
+_CONSONANTS = re.compile("[BCDFGHJ-NP-TV-XZbcdfghj-np-tv-xz][bcdfghj-np-tv-xz]{1,4}")
 
 
 def before_number(word: str, language: str) -> bool:
@@ -111,7 +118,9 @@ def before_number(word: str, language: str) -> bool:
     lower = word.lower()
     if lower in BEFORE_NUMBERS or lower in read_in(language) or lower in _numbered_in(language):
         return True
-    return lower in _NUMBERED and (word[0].isupper() or lower not in _WORDS)
+    return (lower in _NUMBERED and (word[0].isupper() or lower not in _WORDS)) or (
+        language == "en" and is_unknown(word)
+    )
 
 
 def before_name(word: str, language: str, after_number: bool) -> bool:
@@ -120,11 +129,11 @@ def before_name(word: str, language: str, after_number: bool) -> bool:
     if lower in read_in(language) or (lower in _NAMED and word[0].isupper()):
         return True
     known = lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
-    return not after_number and (known or (language == "en" and _is_unknown(word)))
+    return not after_number and (known or (language == "en" and is_unknown(word)))
 
 
-def _is_unknown(word: str) -> bool:
-    """True for a short English word without vowels (Bldg, Pkt), which must be an abbreviation; ssh and TV are names."""
+def is_unknown(word: str) -> bool:
+    """True for a short English word without vowels (Bldg, pkt), which must be an abbreviation; ssh and TV are names."""
     return _CONSONANTS.fullmatch(word) is not None and word.lower() not in _INTERJECTIONS
 
 

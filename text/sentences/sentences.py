@@ -29,7 +29,7 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
-_WAYS = frozenset(("NW", "NE", "SW", "SE"))
+_WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
 _GOING_ON = frozenset(",;:")
 _OPERATORS = frozenset("=+<>*/×≈")
@@ -41,9 +41,15 @@ _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùúlmnrsxztd][^\W_aeio
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
-_LABEL = re.compile(r"\. (?:[A-Za-z]\d|[B-HJ-Z](?!\w)|[A-Z]{2,3} \d)")
+_LABEL = re.compile(r"\. (?:[A-Za-z]\d|[B-HJ-Z](?!\w)|[A-Z]{2,4}(?: |-)?\d)")
 _JOINED_UNIT = re.compile(r"\d(?:[\d.,/]|[½¼¾])*-[a-z]{1,4}")
 """Number and unit that describe what follows: a 65-in. OLED."""
+_INGREDIENT = re.compile(r"[-•*\[\] ]{0,6}[\d/.–½¼¾⅓⅔⅛ -]{1,12} ?[a-zA-Z]{1,5}")
+"""Number and unit with which a line begins: 1 lb. Yukon Gold potatoes."""
+_CAPTION = re.compile(r"(?:^|[;:(|,] ?|, [\w'-]{2,12} )[A-Za-z][a-z]{0,6}[b-df-hj-np-tv-z]$")
+"""Short word by itself, or after one other, that begins a line or a part of it: Carr. 115; annual precip. 15.6 in."""
+_DIGITS_FOLLOW = re.compile(r"\. [(@~$£€+−#]{0,2} ?\d")
+_VARIABLE = re.compile(r" ?[b-hj-z]")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
 _BEFORE_LETTERS = frozenset(("vitamin", "plan", "grade", "type", "hepatitis", "option", "team", "ave.", "avenue"))
@@ -153,6 +159,8 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
         return False
     if stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " ":
         return False
+    if stops == "!" and not closers and goes_on and _VARIABLE.fullmatch(stretch, max(0, end.start() - 2), end.start()):
+        return False  # n!
     if "!" in stops or "?" in stops:
         return not goes_on or ((casual or len(stops) > 1) and not closers)
     if stops != ".":
@@ -170,8 +178,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if last is None:
         return False
     before, word = last[1] or "", last[2]
-    part = word.rpartition(".-")[2]
-    word = part if part.lower() in abbreviations.SELDOM_LAST else word  # "Tues.-Thurs. 4"
+    for part in (word.rpartition(".-")[2], word.rpartition("-")[2]):
+        if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
+            word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
     lower = word.lower()
     if language in ("fr", "it"):
         word = word.rpartition("'")[2].rpartition("’")[2]
@@ -201,14 +210,27 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True  # "5 nov. 2024"
     if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
         return True
-    if following in _WAYS or abbreviations.in_form(f"{before} {word}. {following}", language):
+    way = _WAYS.fullmatch(following) and (after_number or len(following) > 1)
+    if way or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
+    if after_number and lower in abbreviations.STOPPED_UNITS and language == "en":
+        listed = (following.isupper() and len(following) > 1) or (stop < 24 and _INGREDIENT.fullmatch(stretch, 0, stop))
+        if listed and following.lower() not in words("en", "sentence_starters"):
+            return True  # "2 tbsp. EVOO"
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"
     if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):
         return True  # "9 a.m. - 5 p.m."
     if lower in ("a.m", "p.m") and following.lower() in _TITLES:
         return stretch.count(" ", 0, stop) < _SHORT_SENTENCE
+    if (
+        language == "en"
+        and _DIGITS_FOLLOW.match(stretch, stop)
+        and _CAPTION.search(stretch, max(0, stop - _LOOK_BACK), stop)
+    ):
+        return lower not in words("en", "short_answers")
+    if language == "en" and len(word) == 1 and word.islower() and word not in "aio" and before[:1].isupper():
+        return following[0].isupper() and following.lower() not in words("en", "sentence_starters")
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True
     is_name = abbreviations.before_name(word, language, after_number)

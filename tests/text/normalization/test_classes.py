@@ -333,3 +333,75 @@ def test_the_part_of_a_standard_is_no_range() -> None:
     for name in table("en", "numerals")["cues"]["standards"].upper().split():
         assert said(f"See {name} 639-1.") == f"See {name} six hundred thirty-nine dash one."
         assert said(f"See {name} 100-400.") == f"See {name} one hundred to four hundred."
+
+
+def test_a_decimal_keeps_its_point_whatever_letters_are_glued_to_it() -> None:
+    drawn = random.Random(8)
+    for _ in range(60):
+        before, after = drawn.choice(("f/", "x", "Q", "chr", "HTTP/")), drawn.choice(("", "B", "q", "-III"))
+        whole, part = drawn.randrange(1, 99), drawn.randrange(1, 9)
+        words = f"{num2words(whole)} point {num2words(part)}"
+        assert words in said(f"the {before}{whole}.{part}{after} here"), (before, whole, part, after)
+
+
+def test_half_of_any_unit_is_said_with_its_name() -> None:
+    heard = {unit: said(f"It is ½ {unit}, yes.") for unit in NAMED if len(unit) > 1 and unit not in ("yo", "sf", "ly")}
+    assert [unit for unit, words in heard.items() if "It is half a" not in words and unit not in ("st", "in")] == []
+
+
+def test_a_stop_that_ends_no_sentence_is_not_said() -> None:
+    drawn = random.Random(9)
+    for _ in range(80):
+        short = "".join(drawn.choices("bcdfghjklmnpqrstvwxz", k=drawn.randint(3, 5)))
+        for text in (f"See {short}. 40 there.", f"The {short}. Wilton left.", f"It fell 4%; {short}. 15 now."):
+            heard = said(text)
+            assert "\n" not in heard and ". " not in heard, (text, heard)
+    assert said("We saw it all. Tom left.").count("\n") == said("It was hmm. Tom left.").count("\n") == 1
+
+
+def test_a_symbol_before_a_noun_is_its_unit_in_the_singular_but_before_a_mass() -> None:
+    cues = table("en", "units")["cues"]
+    for unit in cues["attributive"].split():
+        one = NAMED.get(unit) or UNITS[unit]
+        assert f" {one if isinstance(one, str) else one[0]} gizmo" in said(f"Use 30{unit} gizmos, no fuse."), unit
+    assert all(f"sixteen gigabytes {mass}" in said(f"It has 16 GB {mass} in it.") for mass in cues["masses"].split())
+
+
+@pytest.mark.parametrize("joint", ["/", "., ", "-"])
+def test_days_in_a_row_are_days(joint: str) -> None:
+    names = table("en", "calendar")["days"]
+    for first, last in product(names, names):
+        heard = said(f"Open {first[:3]}{joint}{last[:3]} 9 a.m.")
+        assert first in heard and last in heard, heard
+
+
+def test_a_word_before_a_year_and_before_another_number() -> None:
+    table_of = table("en", "abbreviations")
+    for short, full in table_of["dated"].items():
+        assert full in said(f"It was {short}. 1847 here.") and full not in said(f"It was {short}. 12 here.")
+        assert table_of["labels"].get(short, table_of["anywhere"].get(short)) in said(f"It was {short}. 12 here.")
+
+
+def test_a_letter_after_a_numeral_is_its_own_word() -> None:
+    for name, (numeral, value), letter in product(
+        ("stage", "Type", "class"), (("II", "two"), ("III", "three"), ("IV", "four")), "ABab"
+    ):
+        assert said(f"It is {name} {numeral}{letter}.") == f"It is {name} {value} {letter.upper()}."
+
+
+def test_versions_joined_to_a_named_one_are_versions() -> None:
+    for joint in ("to", "and", "or", "through"):
+        assert (
+            said(f"Python 3.11 {joint} 3.14 work.") == f"Python three point eleven {joint} three point fourteen work."
+        )
+
+
+def test_a_greek_letter_is_named_beside_others() -> None:
+    for letter, name in zip("αβγΔθλΣ", ("alpha", "beta", "gamma", "delta", "theta", "lambda", "sigma"), strict=True):
+        assert said(f"so {letter}T fell") == f"so {name} T fell" and f" {name} " in said(f"so 2{letter} fell")
+
+
+def test_stars_are_counted_and_boxes_are_told() -> None:
+    for full in range(1, 5):
+        assert said(f"{'★' * full}{'☆' * (5 - full)} fine") == f"{full} stars fine"
+    assert said("☐ Milk") == "unchecked: Milk" and said("☑ Milk") == "checked: Milk" and said("★ New ★") == "New"

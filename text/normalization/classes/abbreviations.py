@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list, word_lists
 from text.normalization.classes.cover import Classed, InWords
-from text.normalization.classes.tokens import Lexeme, Tokens
+from text.normalization.classes.tokens import VULGAR, Lexeme, Tokens
 
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
@@ -27,8 +27,8 @@ class Abbreviations:
         self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
         cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
-        self._cased = table["cased"]
-        self._small, self._channel = cues["small"], cues["channel"]
+        self._cased, self._dated = table["cased"], table["dated"]
+        self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = defaultdict(list)
         for written, full in table["phrases"].items():
             tokens = Tokens(written).tokens
@@ -62,6 +62,8 @@ class Abbreviations:
                 continue
             if tuple(token.fold for token in tokens) != parts or any(t.gap and t.kind == "s" for t in tokens[1:]):
                 continue
+            if said.startswith("per ") and line[place].text.isupper() and not line.shouted:
+                continue  # P/W
             end = place + len(parts)
             if parts[-1] == "." and line.closing(end - 1):
                 end -= 1
@@ -94,7 +96,8 @@ class Abbreviations:
             return ""
         if token.text.islower() and not line.small and token.fold not in self._bare_titles:
             return ""
-        if token.fold in self._labels and ROMAN.issuperset(line[after].text):
+        numbered = ROMAN.issuperset(line[after].text)
+        if numbered and (token.fold in self._labels or (len(line[after].text) > 2 and not line.shouted)):
             return ""
         if token.fold == "dr" and stopped and line[after].text.islower() and not line[place - 1].text[:1].isupper():
             housed = line.small and any(line[near].kind == "d" for near in range(place - 3, place))
@@ -141,7 +144,8 @@ class Abbreviations:
             number = line[after]
             if number.text.isupper():
                 return "number"
-        label = self._labels.get(token.fold, "")
+        dated = self._dated.get(token.fold, "") if line.number(after, 500, 2099, 4) else ""
+        label = dated or self._labels.get(token.fold, "")
         if token.text == "PP" and not line.shouted:
             return ""
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
@@ -149,7 +153,8 @@ class Abbreviations:
         if line[place - 1].text in (".", "'", "’") and not token.gap:
             return ""
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
-        roman = stop and number.gap and number.text.isupper() and ROMAN.issuperset(number.text)
+        small = len(number.text) > 1 and number.text.islower()
+        roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
         mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and line[after + 1].kind == "d")
         if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
@@ -169,13 +174,19 @@ class Abbreviations:
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
+        if token.fold in self._doubtful and (token.text.islower() or line.last(place)):
+            return ""
         said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
         if token.fold == "incl" and line.last(place):
             return "included"
+        if token.fold in ("min", "max") and stop and place and not line.last(place):
+            counted = line[place - 1].kind == "d" or line.has(place - 1, ("per", "/", "th", "st", *VULGAR))
+            return "" if counted or following.fold in self._small else self._labels[token.fold]
         if not said or not (stop or token.fold in self._plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
             return ""
         if not stop and token.fold in self._plain:
             glued = not token.gap and line[place - 1].text in _JOINED
+            glued = glued and not (line[place - 1].text == "-" and _VOWELS.isdisjoint(token.fold))  # 3rd-qtr
             glued = glued and not (line[place - 1].text == "(" and line[place - 1].gap)
             if glued or (following.text in _JOINED and not following.gap and not line[after + 1].gap):
                 return ""

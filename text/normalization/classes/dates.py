@@ -97,6 +97,9 @@ class Dates:
         if last:
             year, with_year = self._year(line, end)
             yield Classed(place, with_year if year else end, MonthSpan(month, last, year), _COST)
+        last, end = self._month(line, after + 1) if line.has(after, "/", glued=True) and not self._plain else (0, after)
+        if last and not line[after + 1].gap:
+            yield Classed(place, end, MonthSpan(month, last, joint="and"), _COST)
 
     def _short_month(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Short month before a year, after a preposition, or with a full stop."""
@@ -338,6 +341,14 @@ class Dates:
                 stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
                 stopped = stopped and line[end].kind != "d"
                 yield Classed(place, end - stopped, Weekday(day, last), _COST)
+        others, after = list[int](), stop
+        while line.has(after, "/", glued=True) and not line[after + 1].gap:
+            last, end = self._named_at(line, after + 1, self._days)
+            if last < 0:
+                break
+            others, after = [*others, last], end - (line.has(end - 1, ".") and line.closing(end - 1))
+        if others and not self._plain:
+            yield Classed(place, after, Weekday(day, None, tuple(others)), _COST - 0.1)
         if line[place].fold not in self._full:
             rest = self._short_weekday if self._plain else self._weekday_before
             yield from rest(line, place, day, stop)

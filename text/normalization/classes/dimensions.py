@@ -82,7 +82,7 @@ class Dimensions:
         named = way.text.upper() in self._ways and (not way.text.islower() or line.small)
         if named and parts and not (way.gap and plain and len(parts) == 1):
             yield Classed(place, after + 1, Coordinate(tuple(parts), way.text.upper()), 0.3)
-        elif plain and len(parts) > 1:
+        elif len(parts) > 1:
             yield Classed(place, after, Coordinate(tuple(parts), ""), 0.2)
 
     def _sides(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
@@ -127,6 +127,9 @@ class Dimensions:
                 break
             after += 1
         following = line[after]
+        last = measures.number(line, after + 1) if unit == "in" and line.dash(after) else None
+        if last and last.after in line.inches_at and len(numbers) == 1:  # 28"–34"
+            yield Classed(place, last.after + 1, Measure(numbers[0], unit, last), _COST)
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
         sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′" or line[place + 1].text == ","

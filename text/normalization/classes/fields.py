@@ -153,12 +153,15 @@ class MonthSpan:
     first: int
     last: int
     year: int = 0
+    joint: str = "to"
 
 
 @dataclass(frozen=True, slots=True)
 class Weekday:
     day: int
     last: int | None = None
+    others: tuple[int, ...] = ()
+    """Days after slashes: Mon/Wed/Fri."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ _SINGLE = frozenset("LlsgdhmK")
 """Units of one letter after "per"."""
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
+_NO_TALLY = frozenset(("A", "AM", "PM", "AD", "BC", "CE"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
 _Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
@@ -256,15 +257,17 @@ class Measures:
         if in_brackets:
             end += line.has(end, ".", glued=True)
         after_stop = line[end + 1]
-        shouted = symbol in self._cues["stopped"] and line.shouted
         if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":"):
             end += not after_stop.gap
         elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
-            end += after_stop.kind == "d" or after_stop.text[:1].islower() or shouted or gap == "-"
+            end += 1  # the splitter has found that the stop ends nothing
         described = self.describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
-        singular = gap == "-" or described or packed or (article and self.is_noun(line, end))
+        singular = gap == "-" or described or packed
+        attributive = symbol in self._cues["attributive"] and not (power or per) and self.is_noun(line, end)
+        singular = singular or (attributive and line[end].fold not in self._cues["masses"])
+        singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
 
@@ -302,8 +305,11 @@ class Measures:
             return False  # 4-3 t.a.b.
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
             return False  # 123 N. Main St.
-        if len(symbol) == 1 and symbol.isupper() and self.plain and self._tallied(line):
+        if len(symbol) == 1 and symbol.isupper() and self._tallied(line):
             return False  # 13 V, 9 N, 7 D
+        paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
+        if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
+            return False  # 720V/760M
         if symbol == "st" and not self._is_stone(line, after, first):
             return False
         if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:
@@ -349,7 +355,8 @@ class Measures:
         """True if numbers stand before other capitals than units', as in a league's table."""
         numbers = (place for place, token in enumerate(line.tokens) if token.kind == "d")
         letters = {line[place + 1].text for place in numbers if line.ends(place + 2)}
-        return any(len(each) == 1 and "A" < each <= "Z" and each not in self._symbols for each in letters)
+        known = self._symbols | _NO_TALLY
+        return sum(each.isupper() and len(each) < 3 and each not in known for each in letters) > (not self.plain)
 
     def _is_stone(self, line: Tokens, after: int, first: Written) -> bool:
         """True for a weight of people in stones, whose sign isn't an ordinal's ending: 12st."""

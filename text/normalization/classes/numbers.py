@@ -159,7 +159,7 @@ def english_number(line: Tokens, place: int) -> Written | None:
     number, after = written_number(line, start)
     if not number or (minus and not line[place].gap and line[place - 1].kind == "m"):
         return None
-    return Written.of(number, minus, line[start].text != number, after)
+    return Written.of(number, minus, line[start].text not in (number, number.partition(".")[0], ""), after)
 
 
 def written_number(line: Tokens, place: int) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Parsers of numbers that engines misread: ordinals, fractions, ranges, versions, magnitudes, zeros, powers of ten."""
+"""Parsers of numbers that engines misread: ordinals, fractions, ranges, magnitudes, zeros, powers of ten."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from text.locales.tables import word_lists
-from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.cover import Classed
 from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_number
 from text.normalization.classes.tokens import VULGAR, Tokens
 
@@ -20,7 +20,6 @@ _RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
 _PERCENT = 100
 _IN_PAIRS = frozenset((20, 50, 60, 80))
 _OPERATORS = frozenset("=+*×÷")
-_MOST_PARTS = 8
 _MARKS = {10: 1, _PERCENT: 10}
 """Numbers of which marks above another are said to be out."""
 _MOST_COUNTED = 20
@@ -71,15 +70,6 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    name: str
-    parts: tuple[str, ...]
-    stage: str = ""
-    stage_number: str = ""
-    plus: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Number:
     """Number as it is written, ungrouped, with what stands around it."""
 
@@ -104,6 +94,7 @@ class NumberForms:
         self._magnitudes = dict(table["magnitudes"])
         self._joints, self._slash_joints = table["joints"], table["slash_joints"]
         self._pairs, self._units = table["pairs"], table["fraction_units"]
+        self._symbols = table.get("symbols", {})
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         value, after = self._nth(line, place)
@@ -149,8 +140,11 @@ class NumberForms:
         if whole and not 0 < above < below:
             return
         unit, end, joined = self._unit(line, after)
-        if unit and below > 1:
-            described = joined or (line[end].kind == "w" and line.has(place - 1, ("a", "an")) and line[end].gap)
+        written = line[end - 1].text
+        symbol = "" if written.casefold() in self._units else self._symbols.get(written, "")
+        if unit and below > 1 and (not symbol or whole or (above < below and (above == 1 or below in _RULER))):
+            noun = line[end].kind == "w" and line[end].gap and line.has(place - 1, ("a", "an"))
+            described = joined or noun or (symbol.isupper() and self._noun(line, end))  # 1/4W resistor
             yield Classed(place, end, Fraction(whole, above, below, unit, described, minus), 0.3)
         sign = line[after - 1].text in VULGAR
         if whole or sign:
@@ -194,6 +188,8 @@ class NumberForms:
         if start in line.inches_at:
             return "in", start + 1, self._noun(line, start + 1)
         unit = self._units.get(token.fold, "") if token.fold != "c" or token.gap else ""
+        if not unit and (len(token.text) > 1 or not token.gap):
+            unit = self._symbols.get(token.text, "")
         if not unit or token.kind != "w" or not line.ends(start + 1):
             return "", place, False
         end = start + 1
@@ -265,7 +261,9 @@ class NumberForms:
             joint = "to"
         else:
             before = line[place - 1 - (line[place - 1].text == ".")].fold
-            joint = "" if first == last else "dash" if padded and last.isdecimal() else self._joints.get(before, "to")
+            longer = last.isdecimal() and len(last) > max(4, len(first) + 2) and end == second + 1  # 79-92042
+            dashed = (longer and not spaced) or (padded and last.isdecimal())
+            joint = "" if first == last else "dash" if dashed else self._joints.get(before, "to")
             joint = "dash" if before in self._standards and other < value and not spaced else joint
         lower, upper = f"{'-' * minus}{first}", f"{'-' * minus_last}{last}"
         yield Classed(place, end, Span(lower, upper, joint), _COST)
@@ -337,6 +335,9 @@ class NumberForms:
         label = line[place - 1 - (line[place - 1].text == ":")].text
         if token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3:
             return  # Session 2B, Grade: 7B
+        paired = line[place - 1].text == "/" and line[place - 2].kind == "w" and line[place - 2].text != token.text
+        if paired and not line[place - 1].gap:
+            return  # 720V/760M
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
         if not magnitude or sexes or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
@@ -347,69 +348,3 @@ class NumberForms:
         end = after + 1 + plus
         large = Span(number, last, magnitude=magnitude) if last else Number(number, before, magnitude, plus=plus)
         yield Classed(place, end, large, cost)
-
-
-class Versions:
-    """Parser of versions: v1.2.3, Python 3.11, 2.0.0-rc.1; two numbers count after a word that announces a version.
-
-    Args:
-        name: what is said for v.
-        cues: words that announce a version, in small letters.
-        stages: words for what stands before a release, by what is written.
-    """
-
-    def __init__(self, name: str, cues: frozenset[str], stages: Mapping[str, str]) -> None:
-        self._name, self._versioned, self._stages = name, cues, stages
-        self.parser = Parser(frozenset(("v", "ver")), self.parse, mixed=True)
-
-    def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        token = line[place]
-        name, start = "", place
-        if token.fold in ("v", "ver"):
-            stop = line.has(place + 1, ".", glued=True)
-            start = place + 1 + stop
-            if line[start].kind != "d" or (line[start].gap and token.fold == "v"):
-                return
-            parted = line.has(start + 1, ".", glued=True) and line[start + 2].kind == "d" and not line[start + 2].gap
-            if not parted and ((token.text == "V" and not line.shouted) or line.has(place - 1, ("a",))):
-                return  # a V8
-            name = self._name
-        elif token.kind != "d":
-            return
-        parts, after = [line[start].text], start + 1
-        while line.has(after, ".", glued=True) and line[after + 1].kind == "d" and not line[after + 1].gap:
-            parts.append(line[after + 1].text)
-            after += 2
-            if len(parts) == _MOST_PARTS:
-                break
-        before = line[place - 1 - (line[place - 1].text == "-" and line[place - 2].kind == "w")].fold
-        if before == "." and not line[place - 1].gap:
-            before = line[place - 2].fold
-        if before == "js" and line[place - 2].text == ".":
-            before = "node"
-        named = len(parts) > 1 and before in self._versioned
-        grouped = all(len(part) == 3 for part in parts[1:]) and len(parts[0]) < 4 and not (name or named)
-        if not (name or named or (len(parts) > 2 and not grouped)) or any(len(part) > 6 for part in parts):
-            return
-        stage, number, end = self._stage(line, after)
-        if stage and not (line[end].gap or line[end].kind == "s"):
-            return
-        plus = line.has(end, "+", glued=True) and line[end + 1].kind != "w"
-        yield Classed(
-            place, end + plus, Version(name, tuple(parts), stage, number, plus), 0.4 if name or named else 0.55
-        )
-
-    def _stage(self, line: Tokens, place: int) -> tuple[str, str, int]:
-        """Stage of a version before its release (rc1, -beta.2), its number, and the place after them."""
-        start = place + (line[place].text in ("-", ".") and not line[place].gap)
-        token = line[start]
-        after = start + 1
-        if start == place and len(token.text) == 1 and token.kind == "w" and not token.gap and line[after].kind != "d":
-            return token.text.upper(), "", after  # OpenSSL 1.0.2k
-        if token.gap or token.fold not in self._stages:
-            return "", "", place
-        dotted = line[after].text in ("-", ".") and not line[after].gap and line[after + 1].kind == "d"
-        after += dotted and not line[after + 1].gap
-        if line[after].kind == "d" and not line[after].gap:
-            return self._stages[token.fold], line[after].text, after + 1
-        return self._stages[token.fold], "", start + 1

@@ -11,6 +11,7 @@ from text.normalization.classes.tokens import Tokens
 
 _COST = 0.3
 _WAYS = {"n": "north", "s": "south", "e": "east", "w": "west"}
+_BEFORE_TIMES = frozenset(("from", "at", "by", "until", "since", "between"))
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
 
@@ -125,7 +126,8 @@ class LabelledNumbers:
         road = word.fold in self._roads and label.isdecimal() and (line[end].text.isupper() or line.small)
         way = _WAYS.get(line[end].fold, "") if road and line[end].gap else ""
         if way and line.ends(end + 1) and line[end + 1].kind != "d":
-            yield Classed(place, end + 1, Labelled(name, (label, way)), _COST - 0.1)
+            stop = line.has(end + 1, ".", glued=True) and not line.last(end + 1)
+            yield Classed(place, end + 1 + stop, Labelled(name, (label, way)), _COST - 0.1)
         if not label or (not small and label.isdecimal()):
             return
         labels = [label]
@@ -250,6 +252,7 @@ class Scores:
         if first is None or last is None or not line.ends(place + 3):
             return
         timed = (line[place + 2].text[0] == "0" and last > 0) or line[place - 1].fold == "in"  # leads by 3:09
+        timed |= len(line[place + 2].text) == 2 and line.has(place - 1, _BEFORE_TIMES)  # lost power from 2:15
         colon = line[place + 1].text == ":" and not (line[place + 1].gap or timed) and line.cued(place, self._cues, 3)
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
         if colon or (dash and not line.folds.isdisjoint(self._cues)):

@@ -22,6 +22,7 @@ _ENDINGS = ("", "th", "st", "nd", "rd")
 LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 for ending in _ENDINGS)
 LETTERS = frozenset("ivxl")
 """Numerals that are words or names of letters as well."""
+LETTERED = re.compile(r"(?:I{1,3}|I?V|VI{1,3}|I?X)[A-Ea-e]")
 _ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—"))
 _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
 """Numerals that are words, units or sizes elsewhere."""
@@ -71,6 +72,7 @@ class RomanNumerals:
             (each for each in endings if _NUMERAL.fullmatch(upper.removesuffix(each)) and upper != each), None
         )
         if ending is None:
+            yield from self._lettered(line, place)
             return
         numeral = upper.removesuffix(ending)
         written = token.text[: len(numeral)]
@@ -86,6 +88,15 @@ class RomanNumerals:
             elif not ending and token.gap:
                 yield from self._counted(line, place, value, small)
                 yield from self._ruler(line, place, value)
+
+    def _lettered(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Numeral with a letter after a part's name: stage IIIB."""
+        token = line[place]
+        cue = line[place - 1].fold
+        named = {cue, cue.removesuffix("s")} & self._words["numeral_parts"]
+        if named and token.gap and LETTERED.fullmatch(token.text):
+            value = roman_value(token.text[:-1])
+            yield Classed(place, place + 1, Numeral(value, "part", letter=token.text[-1].upper()), _COST)
 
     def _counted(self, line: Tokens, place: int, value: int, small: bool) -> Iterator[Classed]:
         """Numeral after a part's name, or after any capitalised word if it has several letters."""
@@ -127,7 +138,11 @@ class RomanNumerals:
         )
         if not direct and (not further or not token.text.isupper() or (line.shouted and value < 2)):
             return
-        first = after.text in _ENDING or after.fold in self._words["after_first"]
+        first = (
+            line[place - 1].fold in self._words["only_rulers"]
+            or after.text in _ENDING
+            or after.fold in self._words["after_first"]
+        )
         if token.fold == "i" and (not direct or not first or token.text.islower()):
             return
         if token.text.islower() and len(token.text) < 2:

@@ -126,7 +126,7 @@ class Telephones:
         sign = ""
         while len(groups) < _MOST_GROUPS:
             if line[after].text == "(" and line[after + 1].kind == "d" and line.has(after + 2, ")", glued=True):
-                bracket = True
+                bracket = bracket or len(groups) < 2
                 if line[after + 1].text != "0" or self._shaped:
                     groups.append(line[after + 1].text)
                 after = end = after + 3
@@ -149,7 +149,9 @@ class Telephones:
         number = line[after]
         if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap):
             return
-        called = len(number.text) > 2 or (line[place - 1].kind == "d" and line.has(place - 2, ".-", glued=True))
+        called = len(number.text) > 2 or (
+            len(line[place - 1].text) == 4 and line[place - 1].kind == "d" and line.has(place - 2, ".-", glued=True)
+        )
         ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
         if line[place].fold == "x" and (line[place].text == "X" or not called or not line[place].gap or ended):
             return

@@ -8,6 +8,8 @@ from dataclasses import replace
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
+from text.normalization.classes.numbers import glued, written_number
+from text.normalization.classes.numerals import Pair
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.39
@@ -88,7 +90,7 @@ class Times:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        full = token.text[2:] == "00" and line[place - 1].fold in self._cues["before_hours"]
+        full = line[place - 1].fold in self._cues["before_hours"]
         if len(token.text) == 4 and (token.text[0] == "0" or full) and line.has(place + 1, self._cues["military"]):
             hours, minutes = int(token.text[:2]), int(token.text[2:])
             if hours < 24 and minutes < 60:
@@ -107,7 +109,9 @@ class Times:
             pointed = self._hours and clock.form == last.form == "point" and last.hours > clock.hours
             forms = (clock.form, last.form)
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
-            if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (halves and "word" in forms):
+            if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (
+                "word" in forms and (halves or forms[0] == "bare")
+            ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
         dotted = clock.form == "point" and line[place - 1].fold in self._cues["dotted_times"]
         if clock.half or (colon and token.kind == "d") or dotted:
@@ -186,6 +190,14 @@ class Ratios:
         self._cues = cues
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        part, after = written_number(line, place)
+        if (
+            part != line[place].text
+            and line.has(after, ":", glued=True)
+            and line.number(after + 1, 1, 9999, 4)
+            and glued(line, after + 1)
+        ):
+            yield Classed(place, after + 2, Pair(part, line[after + 1].text, "to"), 0.3)
         first, last = line.number(place, 0, 9999, 4), line.number(place + 2, 0, 9999, 4)
         if first is None or last is None or not line.has(place + 1, ":"):
             return

@@ -19,12 +19,13 @@ from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import english_number
-from text.normalization.classes.numerals import NumberForms, Versions
+from text.normalization.classes.numerals import NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
-from text.normalization.classes.roman import LETTERS, LONG, RomanNumerals
+from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
 from text.normalization.classes.tokens import VULGAR
+from text.normalization.classes.versions import Versions
 from text.normalization.classes.years import Years
 from text.normalization.draft import END, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
@@ -55,12 +56,13 @@ _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"), ANYWHERE)
 _FIGURES = table("en", "numerals")
-_NUMBERED = NumberForms(_FIGURES)
+_PARTED = {unit: unit for unit in units.UNITS if unit.isalpha() and unit not in ("yo", "sf", "ly", "st", "K", "C", "F")}
+_NUMBERED = NumberForms(_FIGURES | {"symbols": _PARTED})
 _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.")
+_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|\b[IVX]{1,4}[A-Ea-e]\b|# [a-z]")
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
@@ -76,7 +78,7 @@ CLASSES = Classes(
         ("references", Parser(_VERSES.words, _VERSES.parse)),
         ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
         ("references", Parser(frozenset("§"), sections, numbers=False)),
-        ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False)),
+        ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False, pattern=LETTERED)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse)),
         ("dates", Dates(_DATED).parser),

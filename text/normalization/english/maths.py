@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-from text.locales.tables import table, word_list
+from text.locales.tables import table, word_list, words
 from text.normalization.draft import END, MASK, NUMBER, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
 
@@ -14,7 +15,7 @@ EXPONENT = (
     r"(?:(?:\^|\*\*)(?P<open>[({])?(?P<exponent>[-−]?\d{1,6}|[a-z])(?(open)[)}])"
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
-_POWER = re.compile(rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
+_POWER = re.compile(rf"(?:{START}|(?<=\d)(?=[a-z]))(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?!\w)")
 _TABLE = table("en", "maths")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
@@ -44,7 +45,25 @@ _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
-_FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
+_POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?![\d.]|,\d)")
+"""Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
+_GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-Ωα-ω](?=[a-zA-Z\d])")
+"""Greek letter glued to others: ΔG, hν, Δ9."""
+_STANDARD = re.compile(r"(?<=[GHSE])°(?!\w)")
+_FUNCTIONS = {"sin": "sine", "tan": "tangent", "ln": "L.N"}
+_FUNCTION = re.compile(rf"{START}(?P<name>sin|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°| [xyzt]\b)")
+_FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
+_GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
+_STOP = re.compile(
+    rf"(?P<word>{START}[a-zA-Z][a-z]{{1,4}}|{START}[A-Z][a-z]{{5,6}}|(?<=[-/])[b-df-hj-np-tv-z]{{2,4}})\."
+    r"(?= (?P<following>\w+|[(&@#$£€~−+]))"
+)
+"""Short word with a full stop inside a sentence, which no table has: the splitter has found that it ends nothing."""
+_PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
+_STARTERS = words("en", "sentence_starters")
+_LENGTHS: dict[str, str] = {unit: table("en", "units")["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
+_PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
+"""After a plural: 60 LEDs/m."""
 _PERIODS: dict[str, str] = _TABLE["periods"]
 _PER = re.compile(
     r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour))/"
@@ -56,7 +75,10 @@ _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
-NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")
+NEEDED = re.compile(
+    r"[a-z]\. |[^\W\d_]/?\d{1,9}\.\d|[Α-Ωα-ω][a-zA-Z\d]|[a-zA-Z\d][Α-Ωα-ω]|\b(?:sin|tan|ln)[ (\d]"
+    rf"|[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x "
+)
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
 
@@ -68,6 +90,15 @@ def math(draft: Draft) -> None:
             _LANGUAGE,
             lambda match: f"{match['plus'].upper()} plus plus" if match["plus"] else f"{match['sharp'].upper()} sharp",
         )
+    if draft.has("."):
+        draft.replace(_POINT, lambda match: number(match["number"], british))
+    if not _PHONETIC.search(draft.sentence):
+        draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
+    draft.replace(_STANDARD, lambda match: " naught")
+    draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
+    draft.replace(_STOP, lambda match: None if match["following"].lower() in _STARTERS else match["word"])
+    if draft.has("|"):
+        draft.replace(_GIVEN, lambda match: " given ")
     if draft.has("!"):
         draft.replace(_FACTORIAL, lambda match: " factorial")
     if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
@@ -93,6 +124,7 @@ def math(draft: Draft) -> None:
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
+        draft.replace(_PER_LENGTH, lambda match: f" per {_LENGTHS[match['unit']]}")
         draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
@@ -182,13 +214,17 @@ _CONTEXT = re.compile(
 )
 _JOINT = r"(?:[ ,|/–-]{1,2}|,? (?:to|and|then|or) )"
 _OTHER = rf"(?:[B-G]|A(?! [a-z])|[A-G](?:[#♯♭b]|[#♯♭b]?{_QUALITY}){_NUMBER}?)"
-_BEFORE_CHORD = re.compile(rf"(?:\b(?:[Cc]hords?(?: (?:is|are|of))?:?|[Kk]eys? of|capo) |{START}{_OTHER}{_JOINT})$")
+_BEFORE_CHORD = re.compile(
+    rf"(?:\b(?:[Cc]hords?(?: (?:is|are|of))?:?|[Kk]eys?:?(?: of)?|capo) |{START}{_OTHER}{_JOINT})$"
+)
 _AFTER_CHORD = re.compile(rf"{_JOINT}(?:(?:chord|key|scale|arpeggio)s?\b|{_OTHER}{END})")
 """A chord that may be a word (Am, Asus, Edim) stands beside another one or beside its class."""
 _KEY = re.compile(rf"{START}(?P<note>[A-G])b(?= (?:major|minor)\b)")
 _TIME = re.compile(
-    rf"{START}(?P<above>[2-9]|12)/(?P<below>[248]|16)(?= (?:time|signature|beat|meter|rhythm|groove|feel)\b){END}"
+    rf"{START}(?P<above>[2-9]|12)/(?P<below>[248]|16)(?! (?:of|cup|inch|in|mile)){END}"
+    r"(?= (?P<named>time|signature|beat|meter|rhythm|groove|feel)\b)?"
 )
+_TIMED = re.compile(r"\b(?:BPM|bpm|[Kk]ey:? (?:of )?[A-G]|time signatures?|waltz|[1-9] bars)\b")
 _ACCIDENTALS = {"#": "sharp", "♯": "sharp", "♭": "flat", "b": "flat", "♮": "natural"}
 _LANGUAGES = frozenset("CFJ")
 
@@ -196,11 +232,14 @@ _LANGUAGES = frozenset("CFJ")
 def music(draft: Draft) -> None:
     british = draft.british
     if draft.has("/"):
-        draft.replace(
-            _TIME, lambda match: f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
-        )
+        timed = _TIMED.search(draft.sentence)
+        draft.replace(_TIME, lambda match: _beats(match, british) if timed or match["named"] else None)
     draft.replace(_KEY, lambda match: f"{match['note']} flat")
     draft.replace(_CHORD, lambda match: _chord(match, draft.sentence, british))
+
+
+def _beats(match: re.Match[str], british: bool) -> str:
+    return f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
 
 
 def _chord(match: re.Match[str], sentence: str, british: bool) -> str | None:

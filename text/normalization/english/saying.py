@@ -30,10 +30,11 @@ from text.normalization.classes.fields import (
     Year,
 )
 from text.normalization.classes.numbers import Written
-from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span, Version
+from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span
 from text.normalization.classes.references import Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
+from text.normalization.classes.versions import Version
 from text.normalization.english.units import SPOKEN_PER, UNITS, powered, spelled
 from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
 from text.normalization.number_words import fraction as fraction_words
@@ -87,10 +88,11 @@ def said(fields: object, british: bool) -> str:
         case DateSpan():
             return f"{_date(fields.first, british)} to {_date(fields.last, british)}"
         case MonthSpan():
-            names = f"{month_name(fields.first)} to {month_name(fields.last)}"
+            names = f"{month_name(fields.first)} {fields.joint} {month_name(fields.last)}"
             return f"{names} {year(fields.year, british)}" if fields.year else names
         case Weekday():
-            return day_name(fields.day) + ("" if fields.last is None else f" to {day_name(fields.last)}")
+            listed = ", ".join(map(day_name, (fields.day, *fields.others)))
+            return listed if fields.last is None else f"{listed} to {day_name(fields.last)}"
         case Year():
             first = two_digits(fields.year, british) if fields.year < 100 else year(fields.year, british)
             last = two_digits(fields.last, british) if fields.last < 100 else year(fields.last, british)
@@ -176,7 +178,7 @@ def _fraction(fraction: Fraction, british: bool) -> str:
         return f"{words} {one if fraction.described else plural}"
     if fraction.described:
         return f"{'half' if words == 'one half' else words} {one}"
-    article = "an" if one[0] in "aeiou" or one == "hour" else "a"
+    article = "an" if one[0] in ("AEFHILMNORSX" if one[1:2] == "." else "aeiou") or one == "hour" else "a"
     return f"half {article} {one}" if words == "one half" else f"{words} of {article} {one}"
 
 
@@ -286,7 +288,7 @@ def _coordinate(coordinate: Coordinate, british: bool) -> str:
     for value, name in zip(coordinate.parts, ("degree", "minute", "second"), strict=False):
         bare = value._replace(whole=value.whole.lstrip("0") or "0").number
         words.append(f"{number(bare, british)} {name}{'' if bare == '1' else 's'}")
-    return " ".join([*words, _WAYS[coordinate.way]])
+    return " ".join([*words, _WAYS[coordinate.way]] if coordinate.way else words)
 
 
 def _money(money: Money, british: bool) -> str:

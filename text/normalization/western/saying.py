@@ -23,9 +23,9 @@ from text.normalization.classes.fields import (
     Year,
 )
 from text.normalization.classes.numbers import Written
-from text.normalization.classes.numerals import Version
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
+from text.normalization.classes.versions import Version
 from text.normalization.western.words import Locale, joined, per_words, plural, powered, spoken
 
 _UNITS = {"hour": "h", "minute": "min", "second": "s"}

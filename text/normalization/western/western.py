@@ -16,11 +16,11 @@ from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import SIGNS, written
-from text.normalization.classes.numerals import Versions
 from text.normalization.classes.roman import NUMERAL, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Times
 from text.normalization.classes.tokens import VULGAR, Tokens
+from text.normalization.classes.versions import Versions
 from text.normalization.classes.years import Years
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.number_words import spoken_address
