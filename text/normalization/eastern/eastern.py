@@ -92,23 +92,6 @@ _PHONE = re.compile(
     rf"|1[3-9]\d{{9}}"
     rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
 )
-_CODES = {
-    "ja": re.compile(
-        r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"
-        r"|(?:暗証番号|認証コード|パスワード|会員番号|注文番号|予約番号|口座番号|マイナンバー|コード|ISBN|ID)"
-        r"[:：は ]{0,2}"
-        r"(?P<train>\d{3,16}(?:-\d{1,6}){0,4})(?!\d)"
-    ),
-    "cmn": re.compile(
-        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间号?|拨打|致电|拨|报警|急救|火警|热线|客服|QQ群?"
-        r"|微信号?|账号|票号|帐号|卡号|工号|单号|学号|尾号|会议号|身份证号?|代码|航班号?"
-        r"|口令)[:：是为 ]?|(?<=[0-9]或))"
-        r"(?P<code>\d{3,18})(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)"
-        r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
-    ),
-}
-"""Numbers that are read digit by digit: postcodes, emergency numbers, trains."""
-
 _NUMERO = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
 _MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
 _COUNTED = re.compile(MEASURE_WORDS)
@@ -173,6 +156,14 @@ class Eastern:
             rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})[-~〜～–])?"
             rf"(?P<inner>(?!))?(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
         )
+        named = "|".join(words.code_words.split())
+        self._coded = re.compile(
+            rf"〒 ?(?P<code>\d{{3}}-?\d{{4}})(?!\d)"
+            rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,6}}){{0,4}})(?!\d)"
+            if words.japanese
+            else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}})(?!,\d{{3}}(?!\d)|[\d.年月日元人个]|-\d)"
+            r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
+        )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
             rf"(?<![\d.:{MASK}-])(?:(?<![A-Za-z])|(?<=\dh)(?=\d{{1,2}}min))(?<!\d,)"
@@ -185,7 +176,7 @@ class Eastern:
         digit = re.compile(r"\d")
         return (
             Rule("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
-            Rule("codes", self._codes, digit),
+            Rule("codes", lambda draft: draft.replace(self._coded, self._code), digit),
             Rule("phones", lambda draft: draft.replace(_PHONE, lambda match: self._numerals.groups(match[0])), digit),
             Rule("versions", lambda draft: draft.replace(_VERSION, self._version), digit),
             Rule("dates", self._dates, re.compile(r"\d|日[(（]")),
@@ -228,10 +219,13 @@ class Eastern:
             draft.replace(_SCORE, self._score)
 
     def _rate(self, match: re.Match[str]) -> str:
-        number = self._number(match["number"])
-        number = "两" if number == "二" and not self._words.japanese else number
-        per = match["per"]
-        return f"{self._words.rates.get(per, self._words.rate.format(per))}{number}{match['unit']}"
+        rate = self._words.rates.get(match["per"], self._words.rate.format(match["per"]))
+        return f"{rate}{self._counted(match['number'])}{match['unit']}"
+
+    def _counted(self, written: str) -> str:
+        """Number before what it counts: 两 in place of 二 in Mandarin."""
+        number = self._number(written)
+        return "两" if number == "二" and not self._words.japanese else number
 
     def _label(self, match: re.Match[str]) -> str | None:
         """Letters, and their number in words; digit by digit in Mandarin from three digits on."""
@@ -268,9 +262,7 @@ class Eastern:
         return self._numerals.year(year) if year else self._numerals.digits(match["short"])
 
     def _time(self, match: re.Match[str]) -> str:
-        hour = self._number(match["hour"])
-        hour = "两" if hour == "二" and not self._words.japanese else hour
-        minute = self._numerals.two_digits(match["minute"])
+        hour, minute = self._counted(match["hour"]), self._numerals.two_digits(match["minute"])
         pattern = self._words.clock if int(match["minute"]) or match["second"] else self._words.half_past
         said = pattern.format(hour=hour, minute=minute)
         said = f"{said}{self._numerals.two_digits(match['second'])}秒" if match["second"] else said
@@ -315,10 +307,9 @@ class Eastern:
         return f"{self._words.directions.get(match['way'], '')}{self._number(match['degrees'])}度{minutes}{seconds}"
 
     def _quantity(self, match: re.Match[str]) -> str:
-        number = self._tens(match) if match["power"] else self._number(match["number"])
         unit = self._words.units[match["unit"]]
-        if number == "二" and not self._words.japanese and not match["large"] and "度" not in unit:
-            number = "两"
+        counts = not match["large"] and "度" not in unit
+        number = self._tens(match) if match["power"] else (self._counted if counts else self._number)(match["number"])
         number += match["large"] or ""
         said = unit.format(number) if "{}" in unit else number + unit
         return self._signed(match, said)
@@ -377,9 +368,6 @@ class Eastern:
             joint = self._words.versus if int(numbers[0]) >= int(numbers[1]) else self._words.to
         return self._joined(joint, numbers)
 
-    def _codes(self, draft: Draft) -> None:
-        draft.replace(_CODES["ja" if self._words.japanese else "cmn"], self._code)
-
     def _code(self, match: re.Match[str]) -> str:
         group = "code" if match["code"] else "train"
         said = self._numerals.groups(match[group])
@@ -391,9 +379,8 @@ class Eastern:
         last = _LAST.match(match.string, match.end())
         if last and float(match["first"].replace(",", "")) > float(last["number"]):
             return None
-        first = self._number(match["first"])
-        if first == "二" and not self._words.japanese and _AFTER_PAIR.match(match.string, match.end()):
-            first = "两"
+        pair = _AFTER_PAIR.match(match.string, match.end())
+        first = (self._counted if pair else self._number)(match["first"])
         return f"{self._words.minus if match['minus'] else ''}{first}{self._words.to}"
 
     def _tens(self, match: re.Match[str]) -> str:

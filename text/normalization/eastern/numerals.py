@@ -60,6 +60,8 @@ class EasternWords:
     rates: Mapping[str, str]
     floor: str
     page: str
+    code_words: str
+    """Patterns of words before numbers that are read digit by digit."""
     score_cues: str
     """Words of a sentence in which a dash or a colon may be a score's."""
     counters: str
