@@ -37,6 +37,7 @@ def spoken_words(text: str) -> list[str]:
     harbor master" are the same words.
     """
     plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("'", "").lower()
+    plain = re.sub(r"£(\d+)\.(\d\d)", r"\1 pounds and \2 pence", plain)  # as the recogniser writes what it hears
     words: list[str] = []
     for token in _TOKEN.findall(plain):
         words += _number(token) if token[0].isdigit() else _SPELLED.get(token, (token,))
