@@ -34,7 +34,7 @@ export class BookForm {
   #chapters = made("input", { id: "book-chapters", name: "chapters", autocomplete: "off" });
   #list = made("ul", { className: "books-chapters", ariaLabel: t("Chapters") });
 
-  /** `upload` gets the FormData of each book that is to be made; `failed` an error. */
+  /** `upload` gets the FormData of each book that is to be made; `failed` as of `hearable`. */
   constructor(api, upload, failed) {
     this.#cast = new Cast(failed);
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });

@@ -22,7 +22,7 @@ class Books {
   constructor(section, api) {
     this.section = section;
     this.api = api;
-    this.form = new BookForm(api, (fields) => this.#upload(fields), (error) => this.#fail(error));
+    this.form = new BookForm(api, (fields) => this.#upload(fields), (error) => (this.wrong.textContent = error?.message ?? ""));
     this.cards = new JobCards(api, (work) => this.#tried(work), (card) => this.#hear(card));
     this.said = made("p", { role: "status", className: "books-said" });
     this.wrong = made("p", { role: "alert", className: "books-wrong" });

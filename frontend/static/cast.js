@@ -1,7 +1,7 @@
 // The voices of a book: its narrator's, that of all quotations, and those of its speakers. Each can be heard.
 
 import { made } from "./made.js";
-import { hear } from "./sample.js";
+import { hearable } from "./sample.js";
 import { languageOf, titleOf } from "./voices.js";
 import { t } from "./words.js";
 
@@ -12,7 +12,7 @@ export class Cast {
   #quotes;
   #rows = made("ul", { className: "books-cast", ariaLabel: t("Speakers") });
 
-  /** `failed` is called with the error where a voice can't be heard. */
+  /** `failed` as of `hearable`. */
   constructor(failed) {
     this.#failed = failed;
     this.narrator = this.#choice(t("Voice"), t("The server's own"), { id: "book-voice", name: "voice" });
@@ -65,7 +65,7 @@ export class Cast {
     };
     show();
     select.addEventListener("change", show);
-    button.addEventListener("click", () => hear(this.#voices.find(({ id }) => id === voice()), button).catch(this.#failed));
+    hearable(button, () => this.#voices.find(({ id }) => id === voice()), this.#failed);
     const pair = made("div", { className: "books-voice" }, select, button);
     return label ? made("div", { className: "field" }, made("label", { htmlFor: select.id, textContent: label }), pair) : pair;
   }

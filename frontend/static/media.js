@@ -6,13 +6,16 @@ import { t } from "./words.js";
 
 const NAME = "kokoro-live";
 
-let last = null; // what the system shows
+let [last, acts] = [null, null]; // what the system shows, and what its keys do
 
-/** Show the system what sounds, and have its keys do these actions. @param {{title: string, author?: string, cover?: string}} entry */
+/** Something begins to sound: what did before pauses, the system shows it, and its keys do these actions. @param {{title: string, author?: string, cover?: string}} entry */
 export function showSystem(entry, actions) {
   const session = navigator.mediaSession;
-  if (!session || entry === last) return;
-  last = entry;
+  if (entry === last) return;
+  if (acts !== actions) acts?.pause();
+  [last, acts] = [entry, actions];
+  if (!session) return;
+  session.playbackState = "none"; // an element's own
   for (const name of ["play", "pause", "stop", "previoustrack", "nexttrack", "seekbackward", "seekforward"]) {
     try {
       session.setActionHandler(name, actions[name] ?? null);
@@ -46,10 +49,10 @@ export function showElsewhere(reader, shown, play) {
     const open = shown();
     const runs = state === "playing" || state === "waiting";
     document.title = open && state !== "idle" ? `${runs ? "▶" : "⏸"} ${open.title} – ${NAME}` : NAME;
+    if (open && runs) showSystem(open, actions);
     if (!session) return;
     session.playbackState = runs ? "playing" : state === "paused" ? "paused" : "none";
     if (runs) beside.play().catch(() => {});
     else beside.pause();
-    if (open && runs) showSystem(open, actions);
   });
 }

@@ -1,6 +1,6 @@
 // The dialog in which a voice is chosen: each can be heard, and blended with others.
 
-import { hear, hush } from "./sample.js";
+import { hush } from "./sample.js";
 import { made } from "./made.js";
 import { card, weight } from "./voice_cards.js";
 import { MOST, titleOf } from "./voices.js";
@@ -37,8 +37,7 @@ export class Picker {
     });
     this.#list.addEventListener("keydown", (event) => {
       if (event.key !== "h" && event.key !== "H") return;
-      const voice = event.target.closest(".voice");
-      if (voice) this.#hear(voice.dataset.id, voice.querySelector(".hear"));
+      event.target.closest(".voice")?.querySelector(".hear").click();
     });
     this.#blend.addEventListener("click", ({ target }) => this.#act(target.closest("button")));
     this.#blend.addEventListener("input", ({ target }) => {
@@ -57,9 +56,8 @@ export class Picker {
 
   #act(button) {
     const id = button?.dataset.id;
-    if (!id) return;
-    if (button.classList.contains("hear")) this.#hear(id, button);
-    else if (button.classList.contains("add")) this.#voices.blend(id);
+    if (!id || button.classList.contains("hear")) return;
+    if (button.classList.contains("add")) this.#voices.blend(id);
     else if (button.classList.contains("like")) this.#like(id);
     else this.#voices.choose(id);
   }
@@ -79,12 +77,6 @@ export class Picker {
     }
   }
 
-  async #hear(id, button) {
-    this.#error.textContent = "";
-    const voice = this.#voices.all.find((each) => each.id === id);
-    await hear(voice, button).catch((error) => (this.#error.textContent = error.message));
-  }
-
   #show() {
     const chosen = new Map(this.#voices.chosen.map(({ id, weight }) => [id, weight]));
     if (this.#listed !== this.#voices.all) this.#fill();
@@ -100,10 +92,11 @@ export class Picker {
   }
 
   #fill() {
+    const failed = (error) => (this.#error.textContent = error?.message ?? "");
     this.#listed = this.#voices.all;
     this.#list.replaceChildren(
       ...this.#voices.groups.flatMap(([language, voices]) => {
-        return [made("h3", { textContent: language }), made("div", { className: "cards" }, ...voices.map(card))];
+        return [made("h3", { textContent: language }), made("div", { className: "cards" }, ...voices.map((voice) => card(voice, failed)))];
       }),
     );
   }

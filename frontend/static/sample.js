@@ -28,28 +28,46 @@ function sample({ id, language }, signal) {
   return sound({ input: said(titleOf(id)), voice: id }, signal, "sample");
 }
 
+const REST = 400; // ms for which a mouse rests on the button before the voice is heard
+
 let hearing = null; // the AbortController of the voice that is heard
 
 /**
- * Let a voice be heard by a button, which shows it; a second press ends it, and so does another voice. The document gets
- * an event `kokoro-live:sample`, whose detail is a promise of the end.
- * @throws {ApiError}
+ * Have a button let a voice be heard: by a press, which another one ends, or while a mouse rests on it. Another voice ends
+ * it too. The document gets an event `kokoro-live:sample`, whose detail is a promise of the end.
+ * @param voiceOf gives the voice, as the API lists it
+ * @param failed is called with null as it begins, and with an error
  */
-export async function hear(voice, button) {
-  const again = button.classList.contains("heard");
-  hush();
-  if (again) return;
-  const { signal } = (hearing = new AbortController());
-  button.classList.add("heard");
-  const detail = sample(voice, signal);
-  document.dispatchEvent(new CustomEvent("kokoro-live:sample", { detail }));
-  try {
-    await detail;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    button.classList.remove("heard");
-  }
+export function hearable(button, voiceOf, failed) {
+  let rests = 0;
+  let hovered = false; // it is heard because a mouse rests there
+  let last = null; // the signal of its last sample
+  const begin = async () => {
+    hush();
+    failed(null);
+    const { signal } = (hearing = new AbortController());
+    last = signal;
+    button.classList.add("heard");
+    const detail = sample(voiceOf(), signal);
+    document.dispatchEvent(new CustomEvent("kokoro-live:sample", { detail }));
+    await detail.catch((error) => signal.aborted || failed(error));
+    if (signal === last) button.classList.remove("heard");
+  };
+  const heard = () => button.classList.contains("heard");
+  button.addEventListener("click", () => {
+    clearTimeout(rests);
+    if (heard() && !hovered) hush();
+    else if (!heard()) begin();
+    hovered = false; // from now on it ends by a press
+  });
+  button.addEventListener("pointerenter", ({ pointerType }) => {
+    if (pointerType === "mouse" && !button.disabled) rests = setTimeout(() => heard() || ((hovered = true), begin()), REST);
+  });
+  button.addEventListener("pointerleave", () => {
+    clearTimeout(rests);
+    if (hovered && heard()) hush();
+    hovered = false;
+  });
 }
 
 /** Hear no voice any more. */

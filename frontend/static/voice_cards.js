@@ -1,17 +1,19 @@
 // The elements of the voices' dialog.
 
 import { made } from "./made.js";
+import { hearable } from "./sample.js";
 import { settings } from "./settings.js";
 import { languageOf, titleOf } from "./voices.js";
 import { t } from "./words.js";
 
 const GENDERS = { female: t("female"), male: t("male") };
 
-/** A voice of the list: to hear, choose, like and blend. */
-export function card(voice) {
+/** A voice of the list: to hear, choose, like and blend. @param failed as of `hearable` */
+export function card(voice, failed) {
   const { id, gender, grade } = voice;
   const name = titleOf(id);
   const hear = made("button", { type: "button", className: "hear icon", ariaLabel: t("Hear {name}", { name }), ariaKeyShortcuts: "H" });
+  hearable(hear, () => voice, failed);
   const choose = made("button", { type: "button", className: "choose", textContent: name, title: id });
   const facts = [grade && t("grade {grade}", { grade }), GENDERS[gender]].filter(Boolean).join(", ");
   if (facts) choose.append(made("small", { textContent: facts }));

@@ -171,6 +171,10 @@ def test_voices_are_searched_liked_heard_by_a_key_and_blended_by_sliders(visit: 
     expect(dialog.locator("h3").first).to_have_text("Favourites")
     dialog.get_by_role("button", name="Favourite: Nicola").press("h")
     visit.wait("() => document.querySelector('.hear.heard')?.dataset.id === 'im_nicola'")
+    alex = dialog.locator('.hear[data-id="em_alex"]')
+    search.fill("alex")
+    alex.hover()
+    expect(alex).to_have_class(re.compile("heard"))
     search.fill("")
     dialog.get_by_role("button", name="Bella", exact=True).or_(
         dialog.locator('.choose[data-id="af_bella"]')

@@ -3,7 +3,7 @@
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.page.visit import Visit, needs_chromium
+from tests.page.visit import LONG, Visit, needs_chromium
 from tests.system.book_jobs import accepted, result, until
 from tests.system.server import DEADLINE, Server
 
@@ -67,8 +67,19 @@ def _is_played(visit: Visit, card: Locator, chapters: list[dict[str, object]]) -
     """With its text in time; the second chapter's begins where its list says, and the place is kept."""
     assert [chapter["title"] for chapter in chapters] == ["One", "Two"] and chapters[0]["start"] == 0
     listen = card.get_by_role("button", name="Listen to A Small Book")
+    visit.page.evaluate("navigator.mediaSession.setActionHandler = (name, act) => ((window.keys ??= {})[name] = act)")
+    visit.page.get_by_role("tab", name="Read").click()
+    visit.speak(LONG)
+    visit.state("playing")
+    visit.page.get_by_role("tab", name="Books").click()
     listen.click()
-    visit.wait("() => document.querySelector('.book-player audio').currentTime > 0")
+    visit.wait("() => document.querySelector('.book-player audio')?.currentTime > 0")
+    visit.state("paused")
+    assert visit.page.evaluate("navigator.mediaSession.metadata.title") == "A Small Book"
+    visit.page.evaluate("keys.pause()")
+    visit.wait("() => document.querySelector('.book-player audio').paused")
+    visit.page.evaluate("keys.nexttrack()")  # plays the next chapter
+    visit.wait("() => document.querySelector('.book-player .current').textContent.trim() === 'Two'")
     text = card.get_by_role("region", name="The text as it is read")
     card.get_by_text("Chapters").click()
     card.get_by_role("button", name="Two", exact=True).click()
@@ -93,6 +104,7 @@ def _is_played(visit: Visit, card: Locator, chapters: list[dict[str, object]]) -
     listen.click()
     expect(card.locator("audio")).to_have_count(0)
     visit.page.get_by_role("tab", name="Read").click()
+    visit.page.get_by_role("button", name="Close", exact=True).click()
     visit.page.get_by_role("button", name="A Small Book").first.click()
     expect(marks.get_by_label("Note on It ends here.")).to_have_value("The end")
     text.get_by_text("Two").click()
