@@ -215,7 +215,8 @@ class Reply:
         code, message = _error(self.json)
         message = message or f"the server answers with {self.status} {self.reason}".rstrip()
         if self.status == 401:
-            message += f" Here, {KEY_VARIABLE} has it."
+            needed = code == "missing_api_key"
+            message = f"An API key is needed: set {KEY_VARIABLE} to it." if needed else f"{message} ({KEY_VARIABLE})"
         after = self.headers.get("retry-after", "")
         seconds = min(float(after), _LONGEST_PAUSE) if after.isdecimal() else None
         raise RequestRefused(message, self.status, code, seconds)

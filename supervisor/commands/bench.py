@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import SettingsCommand, settings_of, settings_options
+from supervisor.settings.options import settings_of, settings_options
 from worker.settings import WorkerSettings
 
 _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")

@@ -19,8 +19,15 @@ import click
 import platformdirs
 
 from client.answers import START, CannotSpeak, user_key
-from shm.audio import FASTEST, SLOWEST
-from supervisor.commands.client_command import SpeakingCommand, client_options, failed, local_speech, server_to_ask
+from supervisor.commands.client_command import (
+    PaceType,
+    SpeakingCommand,
+    client_options,
+    failed,
+    local_speech,
+    server_to_ask,
+)
+from supervisor.speaking.texts import web_address
 
 if TYPE_CHECKING:
     from books.making.maker import Order
@@ -39,8 +46,15 @@ class _BookCommand(SpeakingCommand):
     reads = SpeakingCommand.reads - {"loudness"}
 
 
+class _Source(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if told := web_address(str(value)):
+            self.fail(told, param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command(cls=_BookCommand)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=_Source(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "-o",
     "--output",
@@ -60,7 +74,7 @@ class _BookCommand(SpeakingCommand):
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
-@click.option("--speed", type=click.FloatRange(SLOWEST, FASTEST), help="The pace.  [default: the server's]")
+@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 4.  [default: the server's]")
 @click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
 @click.option(
     "--loudness",

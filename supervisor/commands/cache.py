@@ -16,8 +16,9 @@ import platformdirs
 
 from shm.folders import state_folder
 from supervisor.commands.client_command import given_settings
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, Settings
-from supervisor.settings.options import SettingsCommand, settings_options
+from supervisor.settings.options import settings_options
 
 _PROVIDERS = ("coreml", "tensorrt", "openvino")
 """Folders of what execution providers have compiled, by the setting `provider`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,8 +11,10 @@ from click.core import ParameterSource
 
 from client.answers import CannotSpeak, RequestRefused
 from client.play import NOTHING
+from shm.audio import FASTEST, SLOWEST
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
-from supervisor.settings.options import SettingsCommand, settings_of, settings_options
+from supervisor.settings.options import settings_of, settings_options
 from text.settings import TextSettings
 from worker.settings import WorkerSettings
 
@@ -57,6 +60,19 @@ class AskingCommand(ClientCommand):
     reads = frozenset()
 
 
+class PaceType(click.ParamType[float]):
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            pace = float(str(value).replace(",", "."))
+        except ValueError:
+            pace = math.nan
+        if not SLOWEST <= pace <= FASTEST:  # not so for NaN
+            self.fail(f"{value} is not from 0.25 to 4, as 1.5 is.", param, ctx)
+        return pace
+
+
 def client_options(command: Command) -> Command:
     """Give a command `--url`, `--local/--server`, and the settings."""
     command = address_options(command)
@@ -86,7 +102,7 @@ def server_url(context: click.Context) -> str:
 
     values = context.params
     url: str = values["url"] or address(values["host"], values["port"])
-    return (url if "://" in url else f"http://{url}").rstrip("/")
+    return (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
 
 
 def server_to_ask(context: click.Context) -> str | None:
@@ -162,6 +178,8 @@ def failed(error: CannotSpeak) -> click.ClickException:
     if isinstance(error, RequestRefused) and error.code == "no_sound_card":
         message = "No loudspeaker was found on the server's machine. `kokoro-live say TEXT -o FILE.wav` makes a file; "
         return click.ClickException(message + "`kokoro-live doctor` says why there is none.")
+    if isinstance(error, RequestRefused) and error.status == 404 and message.startswith("There is no POST"):
+        message += " --url is the server's address alone, as in http://127.0.0.1:8880."
     for api, words in _SAID.items():
         message = message.replace(api, words)
     return click.ClickException(message)

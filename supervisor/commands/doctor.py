@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import SettingsCommand, default_config_file, settings_options
+from supervisor.settings.options import default_config_file, settings_options
 
 if TYPE_CHECKING:
     from supervisor.commands.checks.finding import Finding

@@ -16,8 +16,9 @@ import click
 import msgspec
 
 from supervisor.commands.client_command import engine_settings
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS
-from supervisor.settings.options import SettingsCommand, settings_options
+from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
     from worker.models.sources import KnownFile

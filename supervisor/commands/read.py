@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from client.play import NOTHING
+
 
 @click.command()
 @click.argument("text", required=False)
@@ -23,6 +25,8 @@ def read(text: str | None, lang: str, why: bool) -> None:
     except UnknownLanguage as error:
         raise click.BadParameter(str(error), param_hint="--lang") from error
     clean = sanitize(sys.stdin.read() if text is None else text)
+    if not clean.strip():
+        raise click.UsageError(NOTHING)
     if why:
         _explain(clean, lang)
     else:

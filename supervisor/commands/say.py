@@ -14,9 +14,9 @@ import click
 
 from client.answers import CannotSpeak, SpokenPiece
 from frontend.audio.formats import BY_EXTENSION
-from shm.audio import FASTEST, SLOWEST
 from shm.timing import WordTiming
 from supervisor.commands.client_command import (
+    PaceType,
     SpeakingCommand,
     client_options,
     failed,
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 
 _KINDS_SHOWN = 20
 """Most kinds of unspoken characters that the note names."""
-
-
-def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float | None) -> float | None:
-    if speed is not None and not SLOWEST <= speed <= FASTEST:  # click.FloatRange lets NaN through
-        raise click.BadParameter(f"{speed:g} is not from 0.25 to 4.")
-    return speed
 
 
 def _checked_part(_context: click.Context, _parameter: click.Parameter, part: str | None) -> str | None:
@@ -58,7 +52,7 @@ def _checked_part(_context: click.Context, _parameter: click.Parameter, part: st
     help=f"The file: {', '.join(BY_EXTENSION)}; .pcm and .raw are bare samples, as on standard output, which is -.",
 )
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
-@click.option("--speed", type=float, callback=_checked_speed, help="The pace, 0.25 to 4.  [default: the server's]")
+@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 4.  [default: the server's]")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
 @click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file to write, with each word at its time.")
 @client_options

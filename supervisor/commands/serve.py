@@ -28,8 +28,9 @@ from supervisor.processes.metrics import CountsFolder, SupervisorMetrics, metric
 from supervisor.processes.spawning import ProcessSpawner
 from supervisor.processes.standing import ExitCode, Standing
 from supervisor.processes.succession import Inheritance, Update, inherited
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, Settings, parse_settings
-from supervisor.settings.options import SettingsCommand, removed_settings, settings_options
+from supervisor.settings.options import removed_settings, settings_options
 from supervisor.settings.profile import Applied, status_of, tuned_settings
 from supervisor.settings.supervisor import configure_logging
 from supervisor.startup.requirements import (

@@ -11,7 +11,8 @@ import click
 from frontend.settings.front import FrontSettings, JobSettings
 from player.settings import PlayerSettings
 from shm.setting import Group, setting
-from supervisor.settings.options import SettingsCommand, settings_of, settings_options
+from supervisor.settings.command import SettingsCommand
+from supervisor.settings.options import settings_of, settings_options
 from supervisor.settings.supervisor import SupervisorSettings
 from text.settings import TextSettings
 from worker.settings import WorkerSettings
@@ -93,4 +94,4 @@ def parse_settings(arguments: Sequence[str]) -> click.Context:
     """
     command = settings_options(*KINDS)(SettingsCommand("serve"))
     command.params.reverse()
-    return command.make_context("serve", list(arguments))
+    return command.make_context("kokoro-live serve", list(arguments))

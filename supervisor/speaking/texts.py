@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,21 +17,8 @@ from client.answers import CannotSpeak
 from client.play import NOTHING
 
 _BOOKS = (".epub", ".pdf")
-_OF_TEXT = (
-    ".txt",
-    ".md",
-    ".markdown",
-    ".html",
-    ".htm",
-    ".rst",
-    ".srt",
-    ".vtt",
-    ".log",
-    ".csv",
-    ".json",
-    ".docx",
-    ".odt",
-)
+_DOCUMENTS = (".html", ".htm", ".xhtml", ".docx", ".odt", ".srt", ".vtt")
+_OF_TEXT = (*_DOCUMENTS, ".txt", ".md", ".markdown", ".rst", ".log", ".csv", ".json")
 """Endings by which a word is meant as a file."""
 
 
@@ -76,6 +65,10 @@ def text_of(words: tuple[str, ...]) -> tuple[str, str]:
             text = "".join(pieces_of_input())
         elif len(words) == 1 and _is_named(words[0]):
             text, title = _read(Path(words[0])), Path(words[0]).name
+        elif len(words) > 1 and all(_is_named(word) and word.lower().endswith(_OF_TEXT) for word in words):
+            raise CannotSpeak(f"One file at a time, or all as one text: cat {shlex.join(words)} | kokoro-live say")
+        elif len(words) == 1 and (told := web_address(words[0])):
+            raise CannotSpeak(told)
         else:
             text = " ".join(words)
             text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
@@ -122,6 +115,13 @@ _LONGEST_ANSWER = 5.0
 """Seconds for the program in whose window the text is marked."""
 
 
+def web_address(word: str) -> str:
+    """What to do with a word that is the address of a web page; empty for any other."""
+    if not re.fullmatch(r"(?:https?|file)://\S+", word, re.IGNORECASE):
+        return ""
+    return f"{word} is an address: save what is there and name its file, or open it on the server's page."
+
+
 def _is_named(word: str) -> bool:
     """True if the word names a file, there or not."""
     with contextlib.suppress(OSError, ValueError):  # too long for a name, or a NUL
@@ -137,10 +137,27 @@ def _read(file: Path) -> str:
     if file.suffix.lower() in _BOOKS and file.exists():
         raise CannotSpeak(f"{file} is a book: `kokoro-live book {file}` makes an audiobook of it.")
     try:
-        return file.read_text("utf-8-sig")
+        data = file.read_bytes()
+        if file.suffix.lower() in _DOCUMENTS:
+            return _text_of_document(data, file)
+        if b"\0" in data[:4096] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise CannotSpeak(f"{file} is no text. Read are texts, and {', '.join(_DOCUMENTS)}.")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise CannotSpeak(f"There is no file {file}. To speak its name: echo '{file}' | kokoro-live say") from None
     except UnicodeError:
         raise CannotSpeak(f"{file} is no text in UTF-8: convert it first, for example with `iconv -t utf-8`.") from None
     except OSError as error:
         raise CannotSpeak(f"{file} can't be read: {error.strerror}.") from error
+
+
+def _text_of_document(data: bytes, file: Path) -> str:
+    """What is to be read of a document, as a book of it would have it."""
+    from books.book import BookError
+    from books.reading.open import read_book
+
+    try:
+        chapters = read_book(data, file.name).body
+    except BookError as error:
+        raise CannotSpeak(f"{file}: {error}") from error
+    return "\n\n".join(block.text for chapter in chapters for block in chapter.blocks if block.text)

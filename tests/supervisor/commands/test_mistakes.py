@@ -62,11 +62,20 @@ ALONE = [
     ("play ''", "give a text, a file's name, or - for standard input"),
     ("play", "Give a text, a file"),
     ("say empty.txt --engine espeak", "give a text, a file's name"),
+    ("read", "give a text, a file's name"),
+    ("say a.txt empty.txt", "cat a.txt empty.txt | kokoro-live say"),
+    ("say https://example.org/page", "save what is there and name its file"),
+    ("play file:///etc/motd", "save what is there and name its file"),
+    ("book http://example.org/a.epub", "save what is there and name its file"),
+    ("say song.mp3 --engine espeak", "is no text. Read are texts, and .html"),
+    ("say bad.docx --engine espeak", "bad.docx: The file"),
+    ("say empty.html --engine espeak", "no text to speak"),
     # options
     ("say Hello. --engine espeak --voice bob -o x.wav", "`kokoro-live voices`"),
     ("say Hello. --engine espeak --lang xx -o x.wav", "en-us"),
     ("say Hello. --speed 9", "from 0.25 to 4"),
-    ("say Hello. --speed fast", "not a valid float"),
+    ("say Hello. --speed fast", "as 1.5 is"),
+    ("book a.txt --speed 150%", "from 0.25 to 4"),
     ("say Hello. -o x.xyz --engine espeak", "name the file .mp3"),
     ("say Hello. -o x --engine espeak", "name the file .mp3"),
     ("say Hello. -o nowhere/x.wav --engine espeak", "there is no folder"),
@@ -75,9 +84,15 @@ ALONE = [
     ("say Hello. --subtitles x.txt --engine espeak -o x.wav", "name a .srt or .vtt file"),
     ("say Hello. --engine espeak --server", "can't go with --server"),
     ("say Hello. --engine kokro -o x.wav", "auto, kokoro, espeak"),
-    ("say Hello. --format mp3", "No such option"),
+    ("say Hello. --format mp3", "Did you mean '--output'"),
+    ("say -f a.txt", "[TEXT|FILE|-] stands alone"),
+    ("book --input a.txt", "FILE stands alone"),
+    ("say Hello. -v bob", "Did you mean '--voice'"),
+    ("play Hello. --language fr", "Did you mean '--lang'"),
     ("play Hello. --on-busy never", "'interrupt', 'queue', 'next'"),
     ("serve --prot 80", "'--port'"),
+    ("serve -p 80", "Did you mean '--port'"),
+    ("install-service --user", "Try 'kokoro-live serve --help'"),
     ("serve --port many", "not a valid integer"),
     ("serve --config nofile.toml", "can't be read"),
     ("serve --config bad.toml", "no such setting: prot"),
@@ -114,6 +129,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "bin.txt").write_bytes(b"\xff\xfe\x00\x80")
     (tmp_path / "book.epub").write_bytes(b"PK")
+    (tmp_path / "bad.docx").write_bytes(b"PK\x03\x04")
+    (tmp_path / "empty.html").write_text("<nav>Home</nav>")
+    (tmp_path / "song.mp3").write_bytes(b"ID3\x04\0\0")
     (tmp_path / "bad.toml").write_text("prot = 1\n")
     return tmp_path
 
@@ -148,12 +166,13 @@ def running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSpeak
         ("say Hello. --voice af_hart -o x.wav", "Near it: af_heart"),
         ("say Hello. --lang xx -o x.wav", "en-us"),
         ("book a.txt --voice bob -o x.m4b", "`kokoro-live voices` lists them"),
+        ("say Hello. -o x.wav --url 127.0.0.1:{port}/docs", "--url is the server's address alone"),
     ],
 )
 def test_a_mistake_with_a_server_is_answered_in_words_of_the_command_line(
     folder: Path, running: FakeSpeaker, typed: str, next_step: str
 ) -> None:
-    code, said = answer(typed)
+    code, said = answer(typed.format(port=os.environ["KOKORO_LIVE_PORT"]))
     assert next_step in said and code != 0
     assert "GET /" not in said and "`input`" not in said
     assert not running.opened and not [*folder.glob("x*")]
@@ -161,7 +180,9 @@ def test_a_mistake_with_a_server_is_answered_in_words_of_the_command_line(
 
 def test_a_file_s_text_is_spoken_and_not_its_name(folder: Path, running: FakeSpeaker) -> None:
     assert answer("say a.txt -o x.wav") == (0, "")
-    assert [asked.text for asked in running.opened] == ["Chapter 1\n\nA short book.\n"]
+    (folder / "p.html").write_text("<html><nav>Home</nav><h1>A page</h1><p>It is <b>read</b>.</p></html>")
+    assert answer("say p.html -o x.wav") == (0, "")
+    assert [asked.text for asked in running.opened] == ["Chapter 1\n\nA short book.\n", "A page\n\nIt is read."]
     assert (folder / "x.wav").exists()
 
 

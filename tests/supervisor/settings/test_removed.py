@@ -6,8 +6,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
-from supervisor.settings.options import SettingsCommand, _table, is_removed, settings_options, without_removed
+from supervisor.settings.options import _table, is_removed, settings_options, without_removed
 
 
 def ask(*arguments: str, **variables: str) -> tuple[Result, Settings | None]:
