@@ -8,15 +8,7 @@ from math import gcd
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.fields import (
-    Clock,
-    Date,
-    DateSpan,
-    MonthSpan,
-    Weekday,
-    full_year,
-    valid_date,
-)
+from text.normalization.classes.fields import Clock, Date, DateSpan, MonthSpan, Weekday, full_year, valid_date
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3

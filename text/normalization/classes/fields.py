@@ -1,4 +1,4 @@
-"""Fields of dates, times, durations, measures and amounts of money."""
+"""Fields of numbers, dates, times, durations, measures and amounts of money."""
 
 from __future__ import annotations
 
@@ -199,3 +199,54 @@ class Ratio:
     timed: bool = False
     """Minutes and seconds, which no word joins."""
     decimals: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    first: int
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fraction:
+    """Fraction, with its unit's symbol or noun; 0 if there is no whole number."""
+
+    whole: int
+    above: int
+    below: int
+    unit: str = ""
+    described: bool = False
+    """It describes a noun: a half-inch nail."""
+    minus: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two numbers with a slash, and the words between them."""
+
+    first: str
+    last: str
+    joint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Range of numbers as they are written, ungrouped."""
+
+    first: str
+    last: str
+    joint: str = "to"
+    magnitude: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Number as it is written, ungrouped, with what stands around it."""
+
+    number: str
+    before: str = ""
+    magnitude: str = ""
+    exponent: str = ""
+    plus: bool = False
+    one_by_one: bool = False

@@ -94,7 +94,7 @@ class Forms:
 
     def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
         filled: dict[str, list[str]] = defaultdict(list)
-        after, ones = place, list[bool]()
+        after, ones, exact = place, list[bool](), row.exact and not line.shouted
         for step, part in enumerate(row.parts):
             token = line[after]
             if len(token.text) > 1 and token.text.isupper() and not (row.exact or line.shouted):
@@ -103,9 +103,7 @@ class Forms:
                 return None
             name = _NAMES.get(part.text, "")
             if not name:
-                if (token.text if row.exact and not line.shouted else token.fold) != (
-                    part.text if row.exact and not line.shouted else part.fold
-                ):
+                if token.fold != part.fold or (exact and token.text != part.text):
                     return None
                 after += 1
                 continue

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import gcd
 
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
+from text.normalization.classes.fields import Fraction, Number, Ordinal, Pair, Span
 from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_number
 from text.normalization.classes.tokens import VULGAR, Tokens
 
@@ -28,57 +28,6 @@ _LEAST_CODE = 6
 """Digits from which a number after # is a code."""
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ordinal:
-    first: int
-    last: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Fraction:
-    """Fraction, with its unit's symbol or noun; 0 if there is no whole number."""
-
-    whole: int
-    above: int
-    below: int
-    unit: str = ""
-    described: bool = False
-    """It describes a noun: a half-inch nail."""
-    minus: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two numbers with a slash, and the words between them."""
-
-    first: str
-    last: str
-    joint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Range of numbers as they are written, ungrouped."""
-
-    first: str
-    last: str
-    joint: str = "to"
-    magnitude: str = ""
-    before: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """Number as it is written, ungrouped, with what stands around it."""
-
-    number: str
-    before: str = ""
-    magnitude: str = ""
-    exponent: str = ""
-    plus: bool = False
-    one_by_one: bool = False
 
 
 class NumberForms:

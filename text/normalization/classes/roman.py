@@ -78,7 +78,7 @@ class RomanNumerals:
         written = token.text[: len(numeral)]
         if self._plain:
             yield from self._unnamed(line, place, written, ending.lower())
-        elif token.fold[0] in LETTERS and LETTERS.issuperset(numeral.lower()):
+        else:
             value, small = roman_value(numeral), token.text.islower()
             if not (small or written.isupper() or line.shouted or token.text.istitle()):
                 return

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Ratio, TimeSpan
+from text.normalization.classes.fields import Clock, Elapsed, MilitaryTime, Pair, Ratio, TimeSpan
 from text.normalization.classes.numbers import glued, written_number
-from text.normalization.classes.numerals import Pair
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.39

@@ -110,8 +110,7 @@ def math(draft: Draft) -> None:
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
         draft.replace(
-            _SPACED,
-            lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ",",
+            _SPACED, lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ","
         )
     if draft.has("+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆"):
         draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ")

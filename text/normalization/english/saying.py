@@ -8,29 +8,10 @@ from itertools import repeat
 
 from text.locales.english import day_name, month_name
 from text.locales.tables import table
+from text.normalization.classes import fields
 from text.normalization.classes.addresses import Address, State
 from text.normalization.classes.cover import InWords
-from text.normalization.classes.fields import (
-    Clock,
-    Coordinate,
-    Date,
-    DateSpan,
-    Decades,
-    Elapsed,
-    Height,
-    Measure,
-    MilitaryTime,
-    Money,
-    MonthSpan,
-    Multiple,
-    Ratio,
-    Sides,
-    TimeSpan,
-    Weekday,
-    Year,
-)
 from text.normalization.classes.numbers import Written
-from text.normalization.classes.numerals import Fraction, Number, Ordinal, Pair, Span
 from text.normalization.classes.references import Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
@@ -47,121 +28,115 @@ _BOOKS: dict[str, str] = table("en", "abbreviations")["books"]
 _HUNDREDS = re.compile(r"[1-9][1-9]00")
 
 
-def said(fields: object, british: bool) -> str:
+def said(item: object, british: bool) -> str:
     """Words for a candidate's fields."""
-    match fields:
+    match item:
         case InWords():
-            return fields.said
+            return item.said
         case Address():
-            street = (ordinal(int(name), british) if name.isdecimal() else name for name in fields.names)
-            return " ".join(filter(None, (in_pairs(fields.house, british), fields.flat, *street)))
+            street = (ordinal(int(name), british) if name.isdecimal() else name for name in item.names)
+            return " ".join(filter(None, (in_pairs(item.house, british), item.flat, *street)))
         case State():
             return (
-                fields.name
-                + (f" {_one_by_one(fields.code, True)}" if fields.code else "")
-                + (f", {_one_by_one(fields.more, True)}" if fields.more else "")
+                item.name
+                + (f" {_one_by_one(item.code, True)}" if item.code else "")
+                + (f", {_one_by_one(item.more, True)}" if item.more else "")
             )
         case Identifier():
-            groups = fields.joint.join(_one_by_one(group, fields.ohs) for group in fields.groups)
-            return f"{fields.name} {'plus ' if fields.plus else ''}{groups}".strip()
+            groups = item.joint.join(_one_by_one(group, item.ohs) for group in item.groups)
+            return f"{item.name} {'plus ' if item.plus else ''}{groups}".strip()
         case Vanity():
-            return _vanity(fields)
-        case Date():
-            return _date(fields, british)
-        case Clock():
-            return _clock(fields, british)
-        case TimeSpan():
-            shared = bool(fields.first.half or fields.last.half)
-            ends = [
-                cardinal(end.hours, british)
-                if (shared or end.form == "bare" == fields.first.form)
-                and not (end.half or end.minutes or end.form == "word")
-                else _clock(end, british)
-                for end in (fields.first, fields.last)
-            ]
-            return " to ".join(ends)
-        case MilitaryTime():
-            hour = "oh " * (fields.hours < 10) + cardinal(fields.hours, british) if fields.hours else "zero zero"
-            return f"{hour} {two_digits(fields.minutes, british) if fields.minutes else 'hundred'}"
-        case Elapsed():
-            return _duration(fields, british)
-        case DateSpan():
-            return f"{_date(fields.first, british)} to {_date(fields.last, british)}"
-        case MonthSpan():
-            names = f"{month_name(fields.first)} {fields.joint} {month_name(fields.last)}"
-            return f"{names} {year(fields.year, british)}" if fields.year else names
-        case Weekday():
-            listed = ", ".join(map(day_name, (fields.day, *fields.others)))
-            return listed if fields.last is None else f"{listed} to {day_name(fields.last)}"
-        case Year():
-            first = two_digits(fields.year, british) if fields.year < 100 else year(fields.year, british)
-            last = two_digits(fields.last, british) if fields.last < 100 else year(fields.last, british)
-            return f"{fields.before} {first}".strip() + (f" to {last}" if fields.last else "")
-        case Decades():
-            last = "" if fields.last is None else f" {fields.joint} {_decade(fields.last)}"
-            return _decade(fields.first) + last
-        case Ratio():
-            if fields.decimals:
-                seconds = two_digits(fields.last, british)
-                return f"{cardinal(fields.first, british)} {seconds} point {digits(fields.decimals)}"
-            if fields.timed:
-                return f"{cardinal(fields.first, british)} {two_digits(fields.last, british)}"
-            return f"{cardinal(fields.first, british)} to {cardinal(fields.last, british)}"
-        case Money():
-            return _money(fields, british)
-        case Measure():
-            return _measure(fields, british)
+            return _vanity(item)
+        case fields.Date():
+            return _date(item, british)
+        case fields.Clock():
+            return _clock(item, british)
+        case fields.TimeSpan():
+            shared = bool(item.first.half or item.last.half)
+            ends = ((end, shared or end.form == "bare" == item.first.form) for end in (item.first, item.last))
+            return " to ".join(_clock(end, british, bare) for end, bare in ends)
+        case fields.MilitaryTime():
+            hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
+            return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}"
+        case fields.Elapsed():
+            return _duration(item, british)
+        case fields.DateSpan():
+            return f"{_date(item.first, british)} to {_date(item.last, british)}"
+        case fields.MonthSpan():
+            names = f"{month_name(item.first)} {item.joint} {month_name(item.last)}"
+            return f"{names} {year(item.year, british)}" if item.year else names
+        case fields.Weekday():
+            listed = ", ".join(map(day_name, (item.day, *item.others)))
+            return listed if item.last is None else f"{listed} to {day_name(item.last)}"
+        case fields.Year():
+            first = two_digits(item.year, british) if item.year < 100 else year(item.year, british)
+            last = two_digits(item.last, british) if item.last < 100 else year(item.last, british)
+            return f"{item.before} {first}".strip() + (f" to {last}" if item.last else "")
+        case fields.Decades():
+            last = "" if item.last is None else f" {item.joint} {_decade(item.last)}"
+            return _decade(item.first) + last
+        case fields.Ratio():
+            if item.decimals:
+                seconds = two_digits(item.last, british)
+                return f"{cardinal(item.first, british)} {seconds} point {digits(item.decimals)}"
+            if item.timed:
+                return f"{cardinal(item.first, british)} {two_digits(item.last, british)}"
+            return f"{cardinal(item.first, british)} to {cardinal(item.last, british)}"
+        case fields.Money():
+            return _money(item, british)
+        case fields.Measure():
+            return _measure(item, british)
         case Verse():
-            return _verse(fields, british)
+            return _verse(item, british)
         case Labelled():
-            return _labelled(fields, british)
+            return _labelled(item, british)
         case Sections():
-            parts = "".join(f", {number(p, british) if p.isdecimal() else p.upper()}" for p in fields.parts)
-            last = f" {fields.joint} {number(fields.last, british)}" if fields.last else ""
-            return f"section{'s' * fields.several} {number(fields.first, british)}{parts}{last}"
+            parts = "".join(f", {number(p, british) if p.isdecimal() else p.upper()}" for p in item.parts)
+            last = f" {item.joint} {number(item.last, british)}" if item.last else ""
+            return f"section{'s' * item.several} {number(item.first, british)}{parts}{last}"
         case Numeral():
-            return _numeral(fields, british)
+            return _numeral(item, british)
         case Score():
             first, last = (
-                "nil" if british and goals == "0" else number(goals, british) for goals in (fields.first, fields.last)
+                "nil" if british and goals == "0" else number(goals, british) for goals in (item.first, item.last)
             )
             return f"{first} {last}" if british or first == last else f"{first} to {last}"
-        case Height():
-            inches = number(fields.inches.removesuffix(".5"), british)
-            return f"{number(fields.feet, british)} foot {inches}" + " and a half" * fields.inches.endswith(".5")
-        case Coordinate():
-            return _coordinate(fields, british)
-        case Sides():
-            return _sides(fields, british)
-        case Ordinal():
-            last = f" to {ordinal(fields.last, british)}" if fields.last else ""
-            return ordinal(fields.first, british) + last
-        case Fraction():
-            return _fraction(fields, british)
-        case Pair():
-            if fields.joint[:1] == "=":
-                return fields.joint[1:]
-            return " ".join(filter(None, (number(fields.first, british), fields.joint, number(fields.last, british))))
-        case Span():
-            words = number(fields.first, british), fields.joint, number(fields.last, british)
-            return " ".join(filter(None, (fields.before, *words, fields.magnitude)))
+        case fields.Height():
+            inches = number(item.inches.removesuffix(".5"), british)
+            return f"{number(item.feet, british)} foot {inches}" + " and a half" * item.inches.endswith(".5")
+        case fields.Coordinate():
+            return _coordinate(item, british)
+        case fields.Sides():
+            return _sides(item, british)
+        case fields.Ordinal():
+            last = f" to {ordinal(item.last, british)}" if item.last else ""
+            return ordinal(item.first, british) + last
+        case fields.Fraction():
+            return _fraction(item, british)
+        case fields.Pair():
+            if item.joint[:1] == "=":
+                return item.joint[1:]
+            return " ".join(filter(None, (number(item.first, british), item.joint, number(item.last, british))))
+        case fields.Span():
+            words = number(item.first, british), item.joint, number(item.last, british)
+            return " ".join(filter(None, (item.before, *words, item.magnitude)))
         case Version():
-            stage = number(str(int(fields.stage_number)), british) if fields.stage_number else ""
-            version = (fields.name, " point ".join(number(part, british) for part in fields.parts), fields.stage, stage)
-            return " ".join(filter(None, version)) + " plus" * fields.plus
-        case Number():
-            if fields.one_by_one:
-                return fields.before + digits(fields.number)
-            power = f" times ten to the {number(str(int(fields.exponent)), british)}" if fields.exponent else ""
-            large = f" {fields.magnitude}" * bool(fields.magnitude) + " plus" * fields.plus
-            return f"{fields.before}{number(fields.number, british)}{power}{large}"
-        case Multiple():
-            upper = f" to {_quantity(fields.last, british)}" if fields.last else ""
-            return f"{_quantity(fields.first, british)}{upper} time{'s' * (fields.first.number != '1')}"
-    raise TypeError(fields)
+            stage = number(str(int(item.stage_number)), british) if item.stage_number else ""
+            version = (item.name, " point ".join(number(part, british) for part in item.parts), item.stage, stage)
+            return " ".join(filter(None, version)) + " plus" * item.plus
+        case fields.Number():
+            if item.one_by_one:
+                return item.before + digits(item.number)
+            power = f" times ten to the {number(str(int(item.exponent)), british)}" if item.exponent else ""
+            large = f" {item.magnitude}" * bool(item.magnitude) + " plus" * item.plus
+            return f"{item.before}{number(item.number, british)}{power}{large}"
+        case fields.Multiple():
+            upper = f" to {_quantity(item.last, british)}" if item.last else ""
+            return f"{_quantity(item.first, british)}{upper} time{'s' * (item.first.number != '1')}"
+    raise TypeError(item)
 
 
-def _fraction(fraction: Fraction, british: bool) -> str:
+def _fraction(fraction: fields.Fraction, british: bool) -> str:
     """Words of a fraction: `half a cup`, `three quarters of a teaspoon`, `two and a half inches`."""
     above, below = fraction.above, fraction.below
     words = fraction_words(above, below, british)
@@ -200,7 +175,7 @@ def _quantity(quantity: Written, british: bool) -> str:
     return f"minus {words}" if quantity.minus else words
 
 
-def _sides(sides: Sides, british: bool) -> str:
+def _sides(sides: fields.Sides, british: bool) -> str:
     boards = sides.units == ("", "s")  # 2x4s, 2x6s
     words = []
     for side, unit in zip(sides.numbers, sides.units or repeat(""), strict=False):
@@ -215,7 +190,7 @@ def _sides(sides: Sides, british: bool) -> str:
     return " by ".join(words)
 
 
-def _measure(measure: Measure, british: bool) -> str:
+def _measure(measure: fields.Measure, british: bool) -> str:
     names = UNITS.get(measure.unit, ("", ""))
     singular = measure.singular or (measure.first.number == "1" and measure.last is None)
     hundreds = measure.unit.lower() == "rpm" and not measure.first.grouped and _HUNDREDS.fullmatch(measure.first.number)
@@ -283,7 +258,7 @@ def _labelled(labelled: Labelled, british: bool) -> str:
 _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
-def _coordinate(coordinate: Coordinate, british: bool) -> str:
+def _coordinate(coordinate: fields.Coordinate, british: bool) -> str:
     words = []
     for value, name in zip(coordinate.parts, ("degree", "minute", "second"), strict=False):
         bare = value._replace(whole=value.whole.lstrip("0") or "0").number
@@ -291,7 +266,7 @@ def _coordinate(coordinate: Coordinate, british: bool) -> str:
     return " ".join([*words, _WAYS[coordinate.way]] if coordinate.way else words)
 
 
-def _money(money: Money, british: bool) -> str:
+def _money(money: fields.Money, british: bool) -> str:
     names = _CURRENCIES[money.currency]
     if money.country:
         names = [f"{_DOLLARS_OF[money.country]} dollar", f"{_DOLLARS_OF[money.country]} dollars", "cent", "cents"]
@@ -314,7 +289,7 @@ def _money(money: Money, british: bool) -> str:
     return f"{words} per {_PERIODS.get(money.per, money.per)}" if money.per else words
 
 
-def _with_hundredths(money: Money, names: list[str], british: bool) -> str:
+def _with_hundredths(money: fields.Money, names: list[str], british: bool) -> str:
     whole, _, fraction = money.first.number.partition(".")
     if len(fraction) > 2 and len(names) > 3:
         fraction = fraction.rstrip("0").ljust(2, "0")  # $2.500
@@ -330,7 +305,7 @@ def _with_hundredths(money: Money, names: list[str], british: bool) -> str:
     return " and ".join(words)
 
 
-def _date(date: Date, british: bool) -> str:
+def _date(date: fields.Date, british: bool) -> str:
     month = month_name(date.month)
     if not date.day:
         return f"{month} {year(date.year, british)}" if date.year else month
@@ -343,8 +318,10 @@ def _date(date: Date, british: bool) -> str:
     return words
 
 
-def _clock(time: Clock, british: bool) -> str:
-    """Time of day in words."""
+def _clock(time: fields.Clock, british: bool, bare: bool = False) -> str:
+    """Time of day in words; a full hour may be a bare number where the time's half stands at its other end."""
+    if bare and not (time.half or time.minutes or time.form == "word"):
+        return cardinal(time.hours, british)
     if time.form == "word":
         return "noon" if time.hours else "midnight"
     if not time.half and not time.minutes and time.hours in (0, 24) and not time.seconds:
@@ -363,7 +340,7 @@ def _clock(time: Clock, british: bool) -> str:
     return words
 
 
-def _duration(duration: Elapsed, british: bool) -> str:
+def _duration(duration: fields.Elapsed, british: bool) -> str:
     if duration.described:
         return " ".join(f"{cardinal(count, british)} {unit}" for count, unit in duration.parts)
     words = [f"{cardinal(count, british)} {unit}{'' if count == 1 else 's'}" for count, unit in duration.parts]

@@ -34,11 +34,8 @@ def power(exponent: str, british: bool) -> str:
         return "squared"
     if exponent in ("3", "³"):
         return "cubed"
-    return _TABLE["powers"].get(exponent) or f"to the {_nth(exponent, british)}"
-
-
-def _nth(exponent: str, british: bool) -> str:
-    return ordinal(int(exponent), british) if exponent.isdecimal() else exponent
+    nth = ordinal(int(exponent), british) if exponent.isdecimal() else exponent
+    return _TABLE["powers"].get(exponent) or f"to the {nth}"
 
 
 class Formula:

@@ -5,23 +5,8 @@ from __future__ import annotations
 import re
 from itertools import accumulate, pairwise, repeat
 
+from text.normalization.classes import fields
 from text.normalization.classes.cover import InWords
-from text.normalization.classes.fields import (
-    Clock,
-    Coordinate,
-    Date,
-    DateSpan,
-    Decades,
-    Elapsed,
-    Height,
-    Measure,
-    MonthSpan,
-    Multiple,
-    Sides,
-    TimeSpan,
-    Weekday,
-    Year,
-)
 from text.normalization.classes.numbers import Written
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
@@ -31,61 +16,61 @@ from text.normalization.western.words import Locale, joined, per_words, plural, 
 _UNITS = {"hour": "h", "minute": "min", "second": "s"}
 
 
-def said(locale: Locale, fields: object) -> str:
+def said(locale: Locale, item: object) -> str:
     """Words for a candidate's fields."""
-    match fields:
+    match item:
         case InWords():
-            return fields.said
-        case Date():
-            return _date(locale, fields)
-        case DateSpan():
-            return f"{_date(locale, fields.first)} {locale.to} {_date(locale, fields.last)}"
-        case MonthSpan():
-            names = f"{locale.months[fields.first - 1]} {locale.to} {locale.months[fields.last - 1]}"
-            return f"{names}{_between(locale)}{locale.year(fields.year)}" if fields.year else names
-        case Weekday():
-            last = "" if fields.last is None else f" {locale.to} {locale.weekdays[fields.last]}"
-            return locale.weekdays[fields.day] + last
-        case Year():
-            before = "FY " if fields.before.startswith("fiscal") else f"{fields.before} " if fields.before else ""
-            last = f" {locale.to} {locale.year(fields.last)}" if fields.last else ""
-            return before + locale.year(fields.year) + last
-        case Decades():
-            return locale.year(fields.first) + (f" {locale.to} {locale.year(fields.last)}" if fields.last else "")
-        case Clock():
-            return _clock(locale, fields)
-        case TimeSpan():
-            return f"{_clock(locale, fields.first, last=False)} {locale.to} {_clock(locale, fields.last)}"
+            return item.said
+        case fields.Date():
+            return _date(locale, item)
+        case fields.DateSpan():
+            return f"{_date(locale, item.first)} {locale.to} {_date(locale, item.last)}"
+        case fields.MonthSpan():
+            names = f"{locale.months[item.first - 1]} {locale.to} {locale.months[item.last - 1]}"
+            return f"{names}{_between(locale)}{locale.year(item.year)}" if item.year else names
+        case fields.Weekday():
+            last = "" if item.last is None else f" {locale.to} {locale.weekdays[item.last]}"
+            return locale.weekdays[item.day] + last
+        case fields.Year():
+            before = "FY " if item.before.startswith("fiscal") else f"{item.before} " if item.before else ""
+            last = f" {locale.to} {locale.year(item.last)}" if item.last else ""
+            return before + locale.year(item.year) + last
+        case fields.Decades():
+            return locale.year(item.first) + (f" {locale.to} {locale.year(item.last)}" if item.last else "")
+        case fields.Clock():
+            return _clock(locale, item)
+        case fields.TimeSpan():
+            return f"{_clock(locale, item.first, last=False)} {locale.to} {_clock(locale, item.last)}"
         case Numeral():
-            return _numeral(locale, fields)
+            return _numeral(locale, item)
         case Identifier():
-            return _identifier(locale, fields)
+            return _identifier(locale, item)
         case Version():
             point = f" {locale.signs['.']} "
-            number = locale.number(fields.stage_number) if fields.stage_number else ""
-            words = (fields.name, point.join(map(locale.number, fields.parts)), fields.stage, number)
-            return " ".join(filter(None, words)) + f" {locale.signs['+']}" * fields.plus
-        case Measure():
-            return _measure(locale, fields)
-        case Sides():
-            units = fields.units or repeat("")
-            sides = [_counted(locale, number, unit) for number, unit in zip(fields.numbers, units, strict=False)]
-            return f" {locale.by[not (fields.units or len(sides) > 2)]} ".join(sides)
-        case Multiple():
-            first = f"{spoken(locale, fields.first)} {locale.to} " if fields.last else ""
-            times = fields.last or fields.first
+            number = locale.number(item.stage_number) if item.stage_number else ""
+            words = (item.name, point.join(map(locale.number, item.parts)), item.stage, number)
+            return " ".join(filter(None, words)) + f" {locale.signs['+']}" * item.plus
+        case fields.Measure():
+            return _measure(locale, item)
+        case fields.Sides():
+            units = item.units or repeat("")
+            sides = [_counted(locale, number, unit) for number, unit in zip(item.numbers, units, strict=False)]
+            return f" {locale.by[not (item.units or len(sides) > 2)]} ".join(sides)
+        case fields.Multiple():
+            first = f"{spoken(locale, item.first)} {locale.to} " if item.last else ""
+            times = item.last or item.first
             form = locale.times[plural(locale, times)]
             return f"{first}{spoken(locale, times, form)} {form}"
-        case Height():
-            meters = _counted(locale, Written(fields.feet), "m")
-            return f"{meters} {locale.number(fields.inches)}"
-        case Coordinate():
-            bare = (number._replace(whole=number.whole.lstrip("0") or "0") for number in fields.parts)
+        case fields.Height():
+            meters = _counted(locale, Written(item.feet), "m")
+            return f"{meters} {locale.number(item.inches)}"
+        case fields.Coordinate():
+            bare = (number._replace(whole=number.whole.lstrip("0") or "0") for number in item.parts)
             parts = [_counted(locale, number, unit) for number, unit in zip(bare, ("°", "min", "s"), strict=False)]
-            return " ".join(filter(None, (*parts, locale.directions.get(fields.way))))
-        case Elapsed():
-            return _elapsed(locale, fields)
-    raise TypeError(fields)
+            return " ".join(filter(None, (*parts, locale.directions.get(item.way))))
+        case fields.Elapsed():
+            return _elapsed(locale, item)
+    raise TypeError(item)
 
 
 def _counted(locale: Locale, number: Written, unit: str, power: str = "", several: bool = False) -> str:
@@ -95,7 +80,7 @@ def _counted(locale: Locale, number: Written, unit: str, power: str = "", severa
     return joined(said, form) if form else said
 
 
-def _measure(locale: Locale, measure: Measure) -> str:
+def _measure(locale: Locale, measure: fields.Measure) -> str:
     if not measure.first.number:
         return powered(locale, measure.unit, measure.power)[1]
     first = ""
@@ -111,7 +96,7 @@ def _between(locale: Locale) -> str:
     return locale.date.partition("{month}")[2].partition("{year}")[0]
 
 
-def _date(locale: Locale, date: Date) -> str:
+def _date(locale: Locale, date: fields.Date) -> str:
     day = locale.first_day if date.day == 1 else locale.cardinal(date.day)
     if date.last_day:
         day += f" {locale.to} {locale.cardinal(date.last_day)}"
@@ -125,7 +110,7 @@ def _date(locale: Locale, date: Date) -> str:
     return f"{words}, {_clock(locale, date.time)}{' UTC' * date.utc}" if date.time else words
 
 
-def _clock(locale: Locale, clock: Clock, last: bool = True) -> str:
+def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
     hour = locale.hour[clock.hours not in (0, 1)]
     noun = "" if locale.numbers == "it" and clock.hours != 1 else "hora" if locale.numbers != "it" else "ora"
     hours = locale.counted(locale.cardinal(clock.hours), "heure" if locale.numbers == "fr" else noun)
@@ -146,7 +131,7 @@ def _clock(locale: Locale, clock: Clock, last: bool = True) -> str:
     return f"{said} en punto" if clock.exact else said
 
 
-def _part_of_day(locale: Locale, clock: Clock) -> str:
+def _part_of_day(locale: Locale, clock: fields.Clock) -> str:
     morning, noon, afternoon, night = locale.parts_of_day
     if clock.half == "a":
         return night if clock.hours == 12 else morning
@@ -155,7 +140,7 @@ def _part_of_day(locale: Locale, clock: Clock) -> str:
     return night if clock.hours >= 8 else afternoon
 
 
-def _elapsed(locale: Locale, elapsed: Elapsed) -> str:
+def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:
     parts = []
     for count, unit in elapsed.parts:
         fraction = elapsed.fraction if unit == "second" else ""

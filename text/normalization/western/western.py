@@ -195,10 +195,7 @@ class Western:
                 ("units", quantities.parser),
                 ("fractions", Parser(VULGAR, FractionParser(locale, quantities).parse)),
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
-                (
-                    "versions",
-                    Versions(locale.signs.get("v", ""), locale.cue["versions"], locale.stages).parser,
-                ),
+                ("versions", Versions(locale.signs.get("v", ""), locale.cue["versions"], locale.stages).parser),
                 ("codes", Parser(figures.starts, figures.codes, mixed=True)),
                 ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
                 ("ranges", Parser(frozenset(), figures.ranges)),
