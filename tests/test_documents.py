@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -33,7 +33,16 @@ MEDIA_TYPES = {"text/event-stream", "text/markdown", "text/plain"}
 OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile", "--gpus"}
 """Docker's and mpv's."""
 
-documents = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+Check = Callable[[Path], Collection[object]]
+
+
+def of_every_document(check: Check) -> Callable[[], None]:
+    """A test that a check finds nothing wrong in any document."""
+
+    def test() -> None:
+        assert {str(each.relative_to(ROOT)): wrong for each in DOCUMENTS if (wrong := check(each))} == {}
+
+    return test
 
 
 def flattened(tokens: list[Token]) -> Iterator[Token]:
@@ -119,8 +128,8 @@ def commands() -> list[tuple[str, ...]]:
     ]
 
 
-@documents
-def test_every_link_leads_somewhere(document: Path) -> None:
+@of_every_document
+def test_every_link_leads_somewhere(document: Path) -> list[str]:
     wrong = []
     for token in tokens(document):
         address = str(token.attrs.get("href") or token.attrs.get("src") or "")
@@ -130,21 +139,21 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         target = (document.parent / name).resolve() if name else document
         if not target.exists() or (anchor and anchor not in anchors(target)):
             wrong.append(address)
-    assert not wrong
+    return wrong
 
 
-@documents
-def test_every_path_is_there(document: Path) -> None:
+@of_every_document
+def test_every_path_is_there(document: Path) -> list[str]:
     named = {
         path.rstrip(".") for span in code(document) for path in PATH.findall(span.split("::")[0]) if "…" not in span
     }
     beside = {span for span in code(document) if re.fullmatch(r"test_\w+\.py", span)}
-    assert not [path for path in named - MEDIA_TYPES if not (ROOT / path).exists()]
-    assert not [name for name in beside if not [*(ROOT / "tests").rglob(name)]]
+    missing = [path for path in named - MEDIA_TYPES if not (ROOT / path).exists()]
+    return missing + [name for name in beside if not [*(ROOT / "tests").rglob(name)]]
 
 
-@documents
-def test_every_benchmark_and_its_options_exist(document: Path) -> None:
+@of_every_document
+def test_every_benchmark_and_its_options_exist(document: Path) -> list[str]:
     wrong = []
     for span in code(document):
         for found in re.finditer(r"(?:python -m )?(benchmarks(?:\.\w+)+)(.*)", span):
@@ -154,7 +163,7 @@ def test_every_benchmark_and_its_options_exist(document: Path) -> None:
                 wrong.append(module)
             elif (options := options_named(words(rest))) and (text := help_of_benchmark(module)):
                 wrong += [f"{module} {option}" for option in options if not re.search(rf"{option}\b(?!-)", text)]
-    assert not wrong
+    return wrong
 
 
 def named_in_code() -> dict[str, set[str]]:
@@ -167,12 +176,15 @@ def named_in_code() -> dict[str, set[str]]:
     return named
 
 
-@pytest.mark.parametrize(("module", "options"), named_in_code().items())
-def test_every_benchmark_that_the_code_names_exists(module: str, options: set[str]) -> None:
-    place = Path(ROOT, *module.split("."))
-    assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()
-    text = help_of_benchmark(module) if options else ""
-    assert not [option for option in options if not re.search(rf"{option}\b(?!-)", text)]
+def test_every_benchmark_that_the_code_names_exists() -> None:
+    wrong = []
+    for module, options in named_in_code().items():
+        place = Path(ROOT, *module.split("."))
+        if not (place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()):
+            wrong.append(module)
+        text = help_of_benchmark(module) if options else ""
+        wrong += [f"{module} {option}" for option in options if not re.search(rf"{option}\b(?!-)", text)]
+    assert not wrong
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda page: page.stem)
@@ -181,8 +193,8 @@ def test_a_decision_s_figures_have_a_command_or_a_test(page: Path) -> None:
     assert not figures or re.search(r"python -m benchmarks|kokoro-live |tests/", page.read_text())
 
 
-@documents
-def test_every_command_takes_the_options_that_it_is_given(document: Path) -> None:
+@of_every_document
+def test_every_command_takes_the_options_that_it_is_given(document: Path) -> list[str]:
     wrong = []
     for span in code(document):
         for found in re.finditer(r"(?:^|[ /=])kokoro-live ((?:[a-z][a-z-]*)(?:[ ].*)?)$", span):
@@ -193,22 +205,22 @@ def test_every_command_takes_the_options_that_it_is_given(document: Path) -> Non
                 continue
             known = options_of_command(*names)
             wrong += [f"{' '.join(names)} {option}" for option in options_named(arguments) if option not in known]
-    assert not wrong
+    return wrong
 
 
-@documents
-def test_every_option_belongs_to_some_command(document: Path) -> None:
+@of_every_document
+def test_every_option_belongs_to_some_command(document: Path) -> set[str]:
     known = {option for names in commands() for option in options_of_command(*names)} | OF_OTHER_PROGRAMS
     named = {option for span in code(document) if span.startswith("--") for option in options_named(words(span))}
-    assert not named - known
+    return named - known
 
 
-@documents
-def test_every_variable_is_a_setting(document: Path) -> None:
+@of_every_document
+def test_every_variable_is_a_setting(document: Path) -> set[str]:
     settings = {option.removeprefix("--").replace("-", "_").upper() for option in options_of_command("serve")}
     clients = {"URL", "API_KEY"}
     named = re.findall(r"(?<!_)KOKORO_LIVE_([A-Z_]*[A-Z])", document.read_text())
-    assert not {*named} - settings - clients
+    return {*named} - settings - clients
 
 
 @cache
@@ -218,11 +230,11 @@ def strings_of_source() -> frozenset[str]:
     return frozenset(name for file in files for name in re.findall(r'(?<=")[a-z][a-z0-9_]*(?=")', file.read_text()))
 
 
-@documents
-def test_every_metric_is_counted(document: Path) -> None:
+@of_every_document
+def test_every_metric_is_counted(document: Path) -> list[str]:
     """Those of `frontend.monitoring.readings` are written without the prefix there."""
     named = set(re.findall(r"kokoro_live_([a-z][a-z0-9_]*[a-z0-9])", document.read_text()))
-    assert not [name for name in named if not {f"kokoro_live_{name}", name} & strings_of_source()]
+    return [name for name in named if not {f"kokoro_live_{name}", name} & strings_of_source()]
 
 
 def test_every_setting_of_serve_is_on_the_page_of_settings() -> None:
@@ -278,8 +290,12 @@ def test_no_thing_stands_there_twice() -> None:
     assert [thing for thing, count in Counter(row.thing for row in ROWS).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.thing)
-def test_each_thing_is_shown_somewhere(row: Row) -> None:
+def test_each_thing_is_shown_somewhere() -> None:
+    for row in ROWS:
+        check_shown(row)
+
+
+def check_shown(row: Row) -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", row.where)
     for name, anchor in links:
         target = DOCUMENT.parent / name

@@ -14,7 +14,7 @@ import pytest
 from tests.books.made_markup import MadeEpub
 from tests.system.server import DEADLINE, ROOT, Server, awaited, server
 from tests.system.sound_card import SoundCard, needs_pulseaudio
-from tests.test_documents import DOCUMENTS, tokens
+from tests.test_documents import DOCUMENTS
 
 ELSEWHERE = {
     "tune": "tests/supervisor/tuning",
@@ -32,9 +32,10 @@ NOVEL = MadeEpub({f"{n}.xhtml": f"<body><h1>Chapter {n}</h1><p>It rains.</p></bo
 def written() -> Iterator[str]:
     """Commands in blocks of code, each once, with the lines that continue it."""
     for document in DOCUMENTS:
-        for block in (token.content for token in tokens(document) if token.type in ("fence", "code_block")):
+        for block in re.findall(r"^ *```.*\n((?:.*\n)*?) *```$", document.read_text(), re.MULTILINE):
             command = ""
             for line in block.splitlines():
+                line = line if command else line.strip()
                 command += re.sub(r"  #.*", "", line if command else line.removeprefix("$ ").removeprefix(".venv/bin/"))
                 if not command.startswith(("kokoro-live ", "curl ")):
                     command = ""
