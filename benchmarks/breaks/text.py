@@ -169,8 +169,8 @@ BREAKS = (
     Mutation(
         "paragraphs-part",
         "frontend/planning/planner.py",
-        "if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:",
-        "if False:",
+        "if numbered or units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:",
+        "if numbered:",
         ("tests/frontend/planning/test_planner.py",),
     ),
     Mutation(
