@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import groupby, islice, product
+from itertools import islice, product, zip_longest
 from random import Random
 from statistics import median
 
@@ -74,11 +74,15 @@ def _semitones(sounds: list[Pcm]) -> float:
 
 
 def _groups(segment: Segment) -> Iterator[tuple[int, int]]:
-    """Spans of the script of words that stand together and are inflected."""
-    for inflected, words in groupby(segment.words, lambda word: word.inflection is not None):
-        if inflected:
-            *_, last = both = list(words)
-            yield both[0].start, last.end
+    """Spans of the script of words that stand together and are inflected; a list's items are apart."""
+    begun: int | None = None
+    for word, following in zip_longest(segment.words, segment.words[1:]):
+        if word.inflection:
+            begun = word.start if begun is None else begun
+            is_item = word.inflection.rise and segment.script[word.end - 1] == ","
+            if is_item or following is None or following.inflection is None:
+                yield begun, word.end
+                begun = None
 
 
 GOING_ON = 1.5

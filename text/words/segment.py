@@ -185,6 +185,7 @@ class Segment:
                 bool(found)
                 and found[-1].inflection == inflection
                 and not self.script[found[-1].end : word.start].strip()
+                and not (inflection.rise and self.script[found[-1].end - 1] == ",")  # each item of a list rises
             )
             written = len(word.written) + (written if following else 0)
             start = found.pop().start if following else word.start
