@@ -168,7 +168,7 @@ class Measures:
             return None
         unit = line[place + 2]
         if self.plain:
-            if unit.fold == "mmhg":
+            if unit.fold in ("mmhg", "mg"):
                 return "over"
             if line[place - 1].text in _DEGREES and line[place + 2].text in _DEGREES:
                 return ""

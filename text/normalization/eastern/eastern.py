@@ -108,10 +108,10 @@ _LABEL = re.compile(
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
 _DISPLAY = re.compile(
-    r"(?<![\d.])(?P<number>[248])K(?=超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
+    r"(?<![\d.])(?P<number>[248])K(?=/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
 )
 _SIZE = re.compile(r"(?<![\d.])(?P<number>\d{2,3})V(?=型)")
-_FLOOR = re.compile(r"(?<![A-Za-z\d.])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
+_FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
 _ROOMS = re.compile(r"(?<![\d.])(?P<number>[1-4])(?=S?LDK|DK(?![A-Za-z])|[KR]・)")
 _ENGLISH_ROOMS = ("ワン", "ツー", "スリー", "フォー")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")

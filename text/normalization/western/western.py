@@ -35,6 +35,7 @@ _APART = frozenset("sSvVlLaAtTbBjJfFcCdDH")
 """Units of one letter that are none if they are glued to a number: 5s, 3A."""
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
+_WORD = re.compile(r"[^\W\d_]{3,9}")
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -65,6 +66,7 @@ class AbbreviationParser:
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == ""))
         self.starts = frozenset(self._rows)
+        self._cut = locale.cut
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, said in table.items():
@@ -78,7 +80,12 @@ class AbbreviationParser:
             self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        for row in self._rows.get(line[place].fold, ()):
+        token, stop = line[place], line[place + 1]
+        whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not line.last(place + 1) else None
+        if whole and not (line[place + 2].kind == "w" and not line[place + 2].gap):
+            said = whole.capitalize() if token.text.istitle() else whole
+            yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
+        for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
             folded = not row.exact or (row.where == "number" and row.lower and line.shouted)
@@ -97,10 +104,11 @@ class AbbreviationParser:
                 after -= 1
             elif run[-1].text != "." and run[-1].text.isalpha() and not line.ends(after) and line[after].text != "-":
                 continue
+            one, _, many = row.said.partition("|")
             yield Classed(
                 place,
                 after,
-                InWords("Abbreviation", row.said),
+                InWords("Abbreviation", many if many and line[place - 1].text != "1" else one),
                 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few"),  # less than a measure
             )
 
@@ -151,9 +159,9 @@ _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
-_STATE = re.compile(r"(?<=[a-zà-ÿ]{3})/(?=[A-Z]{2}\b)")
+_STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{3}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
 """Slash between a town and its state or province: Santos/SP."""
-_SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
+_SLASH = re.compile(rf"(?<={MASK}) ?/ ?(?={MASK})")
 
 
 class Western:
@@ -202,7 +210,7 @@ class Western:
                 ("ranges", Parser(frozenset(), figures.ratios)),
                 ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
-                ("abbreviations", Parser(short.starts, short.parse)),
+                ("abbreviations", Parser(short.starts, short.parse, pattern=_WORD)),
             ),
             lambda fields, british: saying.said(locale, fields),
         )

@@ -26,6 +26,8 @@ _MENDED = (
     (re.compile("centsième"), "centième"),
 )
 """Mistakes of num2words in Spanish, French and Italian, with the right words."""
+_CUT = re.compile(r"(?<=..)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
+"""Consonant after which a word may be cut."""
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
 
@@ -86,6 +88,8 @@ class Locale:
     after_numbers: Mapping[str, str] = field(default_factory=dict)
     before_women: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that are read so before a woman's name."""
+    shortened: str = ""
+    """Words that are often cut to an abbreviation; the first of those that begin so is read."""
     few: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that mean something else after a small number: 3 hab."""
     short_months: Mapping[str, int] = field(default_factory=dict)
@@ -144,6 +148,17 @@ class Locale:
     @cached_property
     def cue(self) -> WordLists:
         return word_lists(self.cues)
+
+    @cached_property
+    def cut(self) -> dict[str, str]:
+        """Words by each of their beginnings that end in a consonant before a vowel: prob, probab."""
+        found: dict[str, str] = {}
+        tables = (self.abbreviations, self.before_numbers)
+        known = (word for read in tables for word in read.values() if word.isalpha() and len(word) > 5)
+        for word in (*self.shortened.split(), *known):
+            for cut in _CUT.finditer(word):
+                found.setdefault(word[: cut.end()].casefold(), word)
+        return found
 
     @cached_property
     def numerals(self) -> WordLists:
