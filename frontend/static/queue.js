@@ -1,7 +1,7 @@
 // The queue: who waits and why, what is planned when, the last hour's first sounds, errors by cause.
 
 import { Look } from "./look.js";
-import { decimal, t } from "./words.js";
+import { decimal, language, t } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MINUTES = 60;
@@ -43,7 +43,7 @@ function filled(card, stream) {
     [t("First sound"), first === undefined ? ahead(stream.first_sound_in_seconds, t("expected in {time}")) : t("after {time}", { time: seconds(first) })],
     [t("Ahead of its listener"), seconds(stream.seconds_ahead)],
     [t("Next segment due"), ahead(stream.due_in_seconds, t("in {time}"))],
-    [t("Real-time factor"), stream.real_time_factor],
+    [t("Real-time factor"), stream.real_time_factor?.toLocaleString(language)],
     [t("Sent"), seconds(stream.seconds_sent)],
     [t("Waits for it"), WAITS[stream.waits]],
     [t("Since"), seconds(stream.age_seconds)],

@@ -2,7 +2,7 @@
 
 import { settings, usual } from "./settings.js";
 import { skip } from "./steps.js";
-import { t } from "./words.js";
+import { decimal, t } from "./words.js";
 
 const STEP = 0.1;
 const [SLOWEST, FASTEST] = [0.25, 4];
@@ -60,7 +60,7 @@ export class Transport {
   /** Show the speed, and the reader's state and place. */
   show() {
     const { play, back, forward, earlier, later, progress, speed } = this.#elements;
-    speed.textContent = `${(settings.speed ?? usual.speed).toFixed(2).replace(/0$/, "")}×`;
+    speed.textContent = `${decimal(settings.speed ?? usual.speed, 2).replace(/0$/, "")}×`;
     const { text, state, place } = this.#reader;
     const running = state === "playing" || state === "waiting";
     play.dataset.state = state;
