@@ -1,4 +1,4 @@
-// The figures of `/status` and `/metrics` in words. What isn't there is left out.
+// The figures of `/status`, and of windows over `/metrics`, in words. What isn't there is left out.
 
 import { decimal, language, t } from "./words.js";
 
@@ -12,15 +12,15 @@ const COUNTED = {
 };
 
 /** Fill a `dl`. Text that stays the same isn't touched, so that nothing is read out twice. */
-export function figures(list, status, samples, { firstAudio, realTime }) {
+export function figures(list, status, { firstAudio, realTime }) {
   const rows = [
     [t("Time to first audio, last 5 minutes"), firstAudio.count && `${inMs(firstAudio.mean)}, ${mean(firstAudio, "request")}`, firstAudio],
     [t("Real-time factor, last 5 minutes"), realTime.count && `${Number(realTime.mean.toPrecision(2)).toLocaleString(language)}, ${mean(realTime, "segment")}`, realTime],
     [t("Streams"), status.active_streams],
     [t("Queue"), counted(status.queue_depth, "segment")],
-    [t("Gaps heard"), samples.get("kokoro_live_stream_underruns_total")],
-    [t("Front up for"), status.front_uptime_seconds === undefined ? undefined : duration(status.front_uptime_seconds)],
-    [t("Restarts"), status.restarts && pairs(status.restarts)],
+    [t("Gaps heard"), status.totals && t("{gaps} in {spoken} texts", { gaps: status.totals.underruns, spoken: status.totals.spoken })],
+    [t("Running for"), status.front_uptime_seconds === undefined ? undefined : duration(status.front_uptime_seconds)],
+    [t("Restarts"), status.restarts && (pairs(status.restarts) || t("none"))],
     [t("Cache"), status.cache && cache(status.cache)],
     [t("Engine"), status.engine && `${status.engine.name}, ${status.engine.model}, ${status.engine.provider}`],
     [t("Given up"), status.provider_failures && pairs(status.provider_failures)],
@@ -92,7 +92,7 @@ function sparkline(points) {
 const inMs = (seconds) => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : t("{seconds} s", { seconds: decimal(seconds, 2) }));
 const counted = (count, noun) => (count === undefined ? undefined : COUNTED[noun][Number(count !== 1)].replace("{count}", count));
 const mean = ({ count }, noun) => (count === 1 ? counted(1, noun) : t("mean of {counted}", { counted: counted(count, noun) }));
-const pairs = (found) => Object.entries(found).map(([name, value]) => `${name} ${value}`).join(", ");
+const pairs = (found) => Object.entries(found).filter(([, value]) => value).map(([name, value]) => `${name} ${value}`).join(", ");
 
 function cache({ segments, bytes, hits, misses }) {
   const parts = [counted(segments, "segment")];

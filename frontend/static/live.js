@@ -39,7 +39,7 @@ class Live {
 
   #show(status, samples) {
     for (const window of Object.values(this.#windows)) window.look(samples);
-    figures(this.#elements.figures, status, samples, this.#windows);
+    figures(this.#elements.figures, status, this.#windows);
     streams(this.#elements.streams, status.streams);
     advice(this.#elements.advice, status.recommendations);
     if (this.#elements.allBox.open) this.#elements.all.textContent = JSON.stringify(status, null, 2);

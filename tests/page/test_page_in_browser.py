@@ -197,7 +197,7 @@ def test_axe_finds_nothing_to_complain_of(chromium: Browser, espeak: Server, sch
         page.keyboard.press("Escape")
         page.get_by_role("tab", name="Figures").click()
         page.locator("#all-box summary").click()
-        page.get_by_text("Front up for").wait_for()
+        page.get_by_text("Running for").wait_for()
         check()
         page.get_by_role("tab", name="Read").click()
         page.get_by_role("button", name="Close", exact=True).click()
