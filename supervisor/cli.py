@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import signal
+from typing import Any
 
 import click
 
@@ -77,7 +79,23 @@ _MEANT = {
 """Commands for words that other programs have."""
 
 
+_AFTER_STOP = {
+    "tune": "Nothing was kept: it measures all of it again.",
+    "bench": "No figures were written: they are at the end.",
+    "dequantize": "No model was written.",
+    "models": "What has come is kept: the same command goes on from there.",
+}
+"""What Ctrl-C leaves of a command's work, where the command doesn't say so itself."""
+
+
 class _LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(f"\nStopped. {_AFTER_STOP.get(ctx.invoked_subcommand or '', '')}".rstrip(), err=True)
+            ctx.exit(128 + signal.SIGINT)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 

@@ -142,11 +142,14 @@ def _read(file: Path) -> str:
             return _text_of_document(data, file)
         if b"\0" in data[:4096] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise CannotSpeak(f"{file} is no text. Read are texts, and {', '.join(_DOCUMENTS)}.")
-        return data.decode("utf-8-sig")
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeError:
+            from books.reading.decoding import decode
+
+            return decode(data)
     except FileNotFoundError:
         raise CannotSpeak(f"There is no file {file}. To speak its name: echo '{file}' | kokoro-live say") from None
-    except UnicodeError:
-        raise CannotSpeak(f"{file} is no text in UTF-8: convert it first, for example with `iconv -t utf-8`.") from None
     except OSError as error:
         raise CannotSpeak(f"{file} can't be read: {error.strerror}.") from error
 

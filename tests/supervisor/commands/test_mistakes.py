@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -54,7 +55,7 @@ ALONE = [
     ("say nofile.txt --engine espeak", "There is no file nofile.txt"),
     ("say ./nothing --engine espeak", "There is no file nothing"),
     ("play nofile.md", "There is no file nofile.md"),
-    ("say bin.txt --engine espeak -o x.wav", "is no text in UTF-8: convert it"),
+    ("say bin.txt --engine espeak -o x.wav", "is no text. Read are texts"),
     ("say folder --engine espeak", "is a folder: name a file in it"),
     ("say book.epub --engine espeak", "`kokoro-live book book.epub` makes an audiobook"),
     ("say '' --engine espeak -o x.wav", "give a text, a file's name, or - for standard input"),
@@ -67,7 +68,6 @@ ALONE = [
     ("say https://example.org/page", "save what is there and name its file"),
     ("play file:///etc/motd", "save what is there and name its file"),
     ("book http://example.org/a.epub", "save what is there and name its file"),
-    ("say song.mp3 --engine espeak", "is no text. Read are texts, and .html"),
     ("say bad.docx --engine espeak", "bad.docx: The file"),
     ("say empty.html --engine espeak", "no text to speak"),
     # options
@@ -127,11 +127,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.txt").write_text("Chapter 1\n\nA short book.\n")
     (tmp_path / "empty.txt").write_text("\n")
-    (tmp_path / "bin.txt").write_bytes(b"\xff\xfe\x00\x80")
+    (tmp_path / "bin.txt").write_bytes(b"\x7fELF\x00\x80")
     (tmp_path / "book.epub").write_bytes(b"PK")
     (tmp_path / "bad.docx").write_bytes(b"PK\x03\x04")
     (tmp_path / "empty.html").write_text("<nav>Home</nav>")
-    (tmp_path / "song.mp3").write_bytes(b"ID3\x04\0\0")
     (tmp_path / "bad.toml").write_text("prot = 1\n")
     return tmp_path
 
@@ -178,11 +177,20 @@ def test_a_mistake_with_a_server_is_answered_in_words_of_the_command_line(
     assert not running.opened and not [*folder.glob("x*")]
 
 
+@pytest.mark.parametrize(("typed", "left"), [("tune", "Nothing was kept"), ("read Hello.", "Stopped.")])
+def test_an_interruption_says_what_it_leaves(typed: str, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = kokoro_live.get_command(click.Context(kokoro_live), typed.split()[0])
+    monkeypatch.setattr(command, "callback", Mock(side_effect=KeyboardInterrupt))
+    code, said = answer(typed)
+    assert code == 130 and said.startswith("Stopped.") and left in said
+
+
 def test_a_file_s_text_is_spoken_and_not_its_name(folder: Path, running: FakeSpeaker) -> None:
     assert answer("say a.txt -o x.wav") == (0, "")
     (folder / "p.html").write_text("<html><nav>Home</nav><h1>A page</h1><p>It is <b>read</b>.</p></html>")
-    assert answer("say p.html -o x.wav") == (0, "")
-    assert [asked.text for asked in running.opened] == ["Chapter 1\n\nA short book.\n", "A page\n\nIt is read."]
+    (folder / "old.txt").write_text("Déjà vu.", encoding="latin-1")
+    assert answer("say p.html -o x.wav") == answer("say old.txt -o y.wav") == (0, "")
+    assert [asked.text for asked in running.opened][1:] == ["A page\n\nIt is read.", "Déjà vu."]
     assert (folder / "x.wav").exists()
 
 
