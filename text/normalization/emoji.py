@@ -18,13 +18,18 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 
-_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>★{4,5})(?!★)")
+_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>[★⭐]{4,5})(?![★⭐])|(?P<some>★{1,5})½")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
 
 
+def _stars(match: re.Match[str]) -> str:
+    full = match["full"] or match["all"] or match["some"] or ""
+    return " " + f"{len(full)} " * bool(full) + "and a half " * bool(match["some"]) + "stars"
+
+
 def omit(draft: Draft) -> None:
-    draft.replace(_STARS, lambda match: f" {len(match['full'] or match['all'] or '') or ''} stars".replace("  ", " "))
+    draft.replace(_STARS, _stars)
     draft.replace(_BOX, lambda match: _BOXES[match[0]])
     _omit_emoticons(draft)
     draft.replace(_PICTURE, _without_pictures)

@@ -405,3 +405,25 @@ def test_stars_are_counted_and_boxes_are_told() -> None:
     for full in range(1, 5):
         assert said(f"{'★' * full}{'☆' * (5 - full)} fine") == f"{full} stars fine"
     assert said("☐ Milk") == "unchecked: Milk" and said("☑ Milk") == "checked: Milk" and said("★ New ★") == "New"
+
+
+def test_several_of_what_is_short_for_one_are_several() -> None:
+    plain = table("en", "abbreviations")["plain"]
+    for short, full in ABBREVIATIONS["anywhere"].items() | ABBREVIATIONS["labels"].items():
+        several = f"{short}s"
+        if len(short) > 2 and not set("aeiouy") & set(short.lower()) and several not in plain | ABBREVIATIONS["labels"]:
+            assert said(f"See {several}. 4 there.").startswith(f"See {full[:-1]}"), several
+            assert said(f"See {several}. 4 there.").endswith("s 4 there."), several
+
+
+def test_a_masked_number_is_told_by_its_last_digits() -> None:
+    for mask, digits in product(("****", "XXXX-XXXX-", "•••• "), ("4471", "0082")):
+        words = " ".join(num2words(int(digit)) for digit in digits)
+        assert said(f"Card {mask}{digits} is here.") == f"Card ending in {words} is here."
+
+
+def test_letters_of_a_pair_are_units_only_if_both_are() -> None:
+    for first, second in product("VLW", "RQ"):
+        assert said(f"see 16{first}/34{second} then") == f"see 16{first}/34{second} then"
+        assert said(f"see 16{second}/34{first} then") == f"see 16{second}/34{first} then"
+    assert said("a 5V/2A plug") != "a 5V/2A plug"

@@ -11,6 +11,7 @@ from text.normalization.classes.tokens import VULGAR, Lexeme, Tokens
 
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
+_OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _VOWELS = frozenset("aeiouy")
 _JOINED = frozenset("._/\\-:@=('’")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
@@ -21,7 +22,10 @@ class Abbreviations:
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         def folded(name: str) -> dict[str, str]:
-            return {written.casefold(): full for written, full in table[name].items()}
+            short = {written.casefold(): full for written, full in table[name].items()}
+            plural = name in ("labels", "anywhere", "plain")
+            plurals = ((f"{each}s", full) for each, full in short.items() if len(each) > 1 and full.isalpha())
+            return {each: _plural(full) for each, full in plurals if plural and _VOWELS.isdisjoint(each)} | short
 
         self._titles, self._streets, self._labels = folded("titles"), folded("streets"), folded("labels")
         self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
@@ -148,6 +152,10 @@ class Abbreviations:
         label = dated or self._labels.get(token.fold, "")
         if token.text == "PP" and not line.shouted:
             return ""
+        if stop and token.fold == "no" and line.has(place - 1, _OWNERS):
+            return "number"
+        if token.text in ("B", "C", "D", "L", "N") and not (line.shouted or line.number(after, 1000, 2099, 4)):
+            return ""  # D. 960
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""
         if line[place - 1].text in (".", "'", "’") and not token.gap:
@@ -174,7 +182,7 @@ class Abbreviations:
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
-        if token.fold in self._doubtful and (token.text.islower() or line.last(place)):
+        if token.fold in self._doubtful and (line.last(place) or (token.text.islower() and following.kind == "w")):
             return ""
         said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
         if token.fold == "incl" and line.last(place):
@@ -194,6 +202,12 @@ class Abbreviations:
         if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted):
             return ""
         return said
+
+
+def _plural(word: str) -> str:
+    if word[-1] == "y" and word[-2] not in _VOWELS:
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word[-1] in "sx" else f"{word}s"
 
 
 def _like(token: Lexeme, said: str) -> str:

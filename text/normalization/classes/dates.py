@@ -249,6 +249,8 @@ class Dates:
             if date and sure and not chained:
                 yield Classed(place, after, replace(date, day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
+            if [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1] and self._expires(line, place - 1):
+                yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
@@ -256,6 +258,10 @@ class Dates:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
         elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
+
+    def _expires(self, line: Tokens, before: int) -> bool:
+        before -= line.has(before, ".:")
+        return line.has(before, self._cues["expiry"])
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
@@ -275,6 +281,12 @@ class Dates:
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
         cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))
+        near = (
+            line.has(after, (",", "@", "at"))
+            and line[after + 1].kind == "d"
+            and line[after + 2].text in (":", "-", "–")
+        )
+        weekday = weekday or (near and not line.folds.isdisjoint(("am", "pm", "m")))  # 11/6, 4–5:30 p.m.
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:
             return 0.5 - 0.1 * cued

@@ -265,7 +265,12 @@ class Measures:
         article = line.has(place - 1, ("a", "an")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         singular = gap == "-" or described or packed
-        attributive = symbol in self._cues["attributive"] and not (power or per) and self.is_noun(line, end)
+        attributive = (
+            symbol in self._cues["attributive"]
+            and line[place - 1].text != "="
+            and not (power or per)
+            and self.is_noun(line, end)
+        )
         singular = singular or (attributive and line[end].fold not in self._cues["masses"])
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
@@ -303,13 +308,19 @@ class Measures:
         following, written, cues = line[end], line[after].text, self._cues
         if self.plain and line.has(end, ".", glued=True) and line[end + 1].kind == "w" and not line[end + 1].gap:
             return False  # 4-3 t.a.b.
-        if len(symbol) == 1 and symbol.isupper() and following.text == "." and line[end + 1].text.istitle():
+        if len(symbol) == 1 and symbol.isupper() and following.text == "." and not (following.gap or line.last(end)):
             return False  # 123 N. Main St.
         if len(symbol) == 1 and symbol.isupper() and self._tallied(line):
             return False  # 13 V, 9 N, 7 D
         paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
+        other = line[place - 2]
+        lettered = line[place - 1].text == "/" and line[place - 3].kind == "d" and not other.gap
+        if lettered and len(other.text) == 1 and other.text.isupper() and not self.unit(line, place - 2)[0]:
+            return False  # 16R/34L
         if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
             return False  # 720V/760M
+        if symbol == "ac" and not gap and "²" in line.folds:
+            return False  # b² − 4ac
         if symbol == "st" and not self._is_stone(line, after, first):
             return False
         if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:

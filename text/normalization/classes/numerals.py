@@ -144,7 +144,7 @@ class NumberForms:
         end = start + 1
         stop = line.has(end, ".", glued=True) and not line.closing(end)
         sure = stop or joined or line.closing(start) or not token.gap or token.text.isupper()
-        if unit == "in" and not sure and line[end].kind == "w":
+        if unit == "in" and not sure and line[end].kind in ("w", "d"):
             return "", place, False
         return unit, end + stop, joined
 

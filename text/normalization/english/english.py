@@ -144,7 +144,7 @@ RULES = (
     Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
-    Rule("code", web.code, re.compile(r"[-_(+]")),
+    Rule("code", web.code, re.compile(r"[-_(+]|[*•xX]{2}")),
     Rule("classes", classes, _ANY),
     Rule("references", references, re.compile(r"\d")),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),

@@ -223,7 +223,7 @@ _TIME = re.compile(
     rf"{START}(?P<above>[2-9]|12)/(?P<below>[248]|16)(?! (?:of|cup|inch|in|mile)){END}"
     r"(?= (?P<named>time|signature|beat|meter|rhythm|groove|feel)\b)?"
 )
-_TIMED = re.compile(r"\b(?:BPM|bpm|[Kk]ey:? (?:of )?[A-G]|time signatures?|waltz|[1-9] bars)\b")
+_TIMED = re.compile(r"\b(?:BPM|bpm|[Kk]ey:? (?:of )?[A-G]|time signatures?|waltz|[1-9] bars)\b|[♩♪♫]|D\.C\.")
 _ACCIDENTALS = {"#": "sharp", "♯": "sharp", "♭": "flat", "b": "flat", "♮": "natural"}
 _LANGUAGES = frozenset("CFJ")
 

@@ -172,12 +172,15 @@ _OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1
 _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
+_MASKED = re.compile(rf"{START}(?:[*•xX]{{2,4}}[- ]?){{1,4}}(?P<last>\d{{3,4}})(?!\d)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 
 
 def code(draft: Draft) -> None:
     if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
+    if draft.has("*•xX"):
+        draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}")
     if "()" in draft.sentence:
         draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
     if "++" in draft.sentence or "--" in draft.sentence:
