@@ -89,6 +89,10 @@ _MARGIN = 1.1
 """Factor on the predicted work: a prediction may be off by a tenth without a gap."""
 
 
+BEGUN_AHEAD = SAMPLE_RATE
+"""Samples left to hear from which on a sentence is waited for until it is whole: it sounds better then."""
+
+
 def needed(real_time_factor: float | None, remaining: float, ran_dry: bool) -> int:
     """Samples that must be there before playback begins.
 
@@ -169,7 +173,7 @@ class Track:
         elif self.item.rest is None:
             self.reel.last = missing - 1
             self._changed()
-        elif self._may_be_begun(missing):
+        elif ahead < BEGUN_AHEAD and self._may_be_begun(missing):
             self._fetch(missing, WrittenPart(self._part_of(missing) + self.item.rest))
 
     def _may_be_begun(self, number: int) -> bool:

@@ -378,7 +378,10 @@ async def test_a_sentence_is_begun_before_it_is_whole(house: House) -> None:
     await house.hear(2)
     assert (house.playback.phase, house.playback.state.sentence) == (Playing.BUFFERING, "w")
     house.playback.extend(Extend(0, msgspec.structs.replace(item, input="word and", rest=" mor")))
-    await house.hear(1)
+    await house.sounds()
+    await house.hear(0.4)
+    assert len(house.fetcher.requests) == 1, "there is enough to hear until the next is whole"
+    await house.hear(0.6)
     assert house.playback.state.sentence == "and"
     house.steer(Verb.BACK)
     house.playback.extend(Extend(0, msgspec.structs.replace(item, input="word and more", rest=None)))
