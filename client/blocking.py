@@ -47,12 +47,14 @@ _KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnecti
 
 
 class GrowingInput:
-    """A text that is still being written. Each iteration gives all of it in bytes, as it comes."""
+    """A text that is still being written, read in a thread of its own. Each iteration gives all of it, as it comes."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self.failure: CannotSpeak | None = None
+    def __init__(self, pieces: Iterable[str], idle: float | None = None) -> None:
+        """`idle`: seconds after which an iteration gives an empty piece while none comes; None: it waits."""
+        self.failure: BaseException | None = None
         """The reason for which no more of it can be read."""
-        self._written: list[bytes] = []
+        self._idle = idle
+        self._written: list[str] = []
         self._ended = False
         self._news = threading.Condition()
         threading.Thread(target=self._read, args=(pieces,), daemon=True).start()
@@ -61,24 +63,25 @@ class GrowingInput:
         try:
             for piece in pieces:
                 with self._news:
-                    self._written += [piece.encode()] if piece else []
+                    self._written.append(piece)
                     self._news.notify_all()
-        except CannotSpeak as error:
+        except BaseException as error:
             self.failure = error
         with self._news:
             self._ended = True
             self._news.notify_all()
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[str]:
         at = 0
         while True:
             with self._news:
-                while at == len(self._written) and not self._ended:
-                    self._news.wait()
-                if at == len(self._written):
+                if at == len(self._written) and not self._ended:
+                    self._news.wait(self._idle)
+                more = self._written[at:]
+                if self._ended and not more:
                     return
-            yield self._written[at]
-            at += 1
+            at += len(more)
+            yield "".join(more)
 
 
 class BlockingClient:
@@ -321,8 +324,9 @@ class BlockingClient:
 def _write(connected: socket.socket, text: GrowingInput) -> None:
     """Send a text as it comes; one that can't be read to its end ends the connection."""
     with suppress(OSError):  # which the answer's reader meets too
-        for piece in text:
-            connected.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
+        for piece in filter(None, text):
+            sent = piece.encode()
+            connected.sendall(b"%x\r\n%b\r\n" % (len(sent), sent))
         if text.failure:
             connected.shutdown(socket.SHUT_RDWR)
         else:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import closing
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from client.answers import CannotSpeak, NoAnswer, RequestRefused
-from client.blocking import ACTION_SECONDS, ANSWER_SECONDS, BlockingClient
+from client.blocking import ACTION_SECONDS, ANSWER_SECONDS, BlockingClient, GrowingInput
 
 _HERE = ("127.0.0.1", "localhost", "::1")
 
@@ -20,31 +19,6 @@ NOTHING = "There is nothing to speak: give a text, a file's name, or - for stand
 
 _ALIVE_SECONDS = 20.0
 """Seconds without a piece after which the server is told that the text still goes on."""
-
-
-def _with_signs_of_life(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces as they come, and an empty one now and then while none does."""
-    come: SimpleQueue[str | BaseException | None] = SimpleQueue()
-
-    def read() -> None:
-        try:
-            for piece in pieces:
-                come.put(piece)
-            come.put(None)
-        except BaseException as error:
-            come.put(error)
-
-    Thread(target=read, daemon=True).start()
-    while True:
-        try:
-            piece = come.get(timeout=_ALIVE_SECONDS)
-        except Empty:
-            piece = ""
-        if piece is None:
-            return
-        if isinstance(piece, BaseException):
-            raise piece
-        yield piece
 
 
 class PlayClient:
@@ -96,10 +70,13 @@ class PlayClient:
         """
         blank = not written
         try:
-            for piece in _with_signs_of_life(pieces):
+            text = GrowingInput(pieces, _ALIVE_SECONDS)
+            for piece in text:
                 self._go_on(name, piece, written, more=True)
                 written += len(piece)
                 blank = blank and not piece.strip()
+            if text.failure:
+                raise text.failure
             if blank:
                 raise CannotSpeak(NOTHING)
             self._go_on(name, "", written, more=False)
