@@ -23,6 +23,7 @@ import { sleepTimer } from "./sleep.js";
 import { paragraph, skip } from "./steps.js";
 import { Suited } from "./suited.js";
 import { Tabs } from "./tabs.js";
+import { Text, divide, paragraphsOf } from "./text.js";
 import { tellReading } from "./telling.js";
 import { Transport } from "./transport.js";
 import { Voices } from "./voices.js";
@@ -33,9 +34,9 @@ const voices = new Voices(settings.voice);
 const reader = new Reader({ voice: undefined, speed: settings.speed });
 const pane = new Pane($("pane"), (place) => reader.play(place));
 const chapters = new Chapters($("chapters"), reader);
+const voiced = { voice: () => voices.spec, found: (language) => suited.found(language) };
 const session = new Session(some("compose", "reading", "text", "title"), reader, pane, new Follow($("follow")), {
-  voice: () => voices.spec,
-  found: (language) => suited.found(language),
+  ...voiced,
   begun(opened) {
     clear();
     chapters.show(opened);
@@ -83,6 +84,12 @@ tellReading(reader);
 
 const keepAsFile = async () => {
   const input = session.written;
+  try {
+    // A text that wasn't opened is in some language, too.
+    if (!session.shown) for await (const _ of divide(paragraphsOf(input), new Text(), voiced)) break;
+  } catch (error) {
+    return failed(error);
+  }
   const request = { input, ...reader.how, response_format: settings.format || usual.format };
   saving ??= import("./download.js");
   (await saving).save(request, session.shown?.title ?? "speech", input.length / reader.pump.pace(reader.how));

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import urllib.request
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 
 from supervisor.connect.clients import CLIENTS
@@ -39,8 +38,7 @@ def test_it_lists_what_the_command_prints_and_copies_it(visit: Visit, espeak: Se
         copied = visit.page.evaluate("navigator.clipboard.readText()")
         assert str(espeak.port) in copied and copied in printed(espeak, client.name)
         expect(one.locator("pre").first).to_have_text(f"kokoro-live connect {client.name}")
-    found = Axe().run(visit.page)
-    assert not found.violations_count, found.generate_report()
+    visit.axe_finds_nothing()
     visit.page.get_by_label("The program runs").select_option("container")
     expect(row(visit, "OpenAI").locator("pre").nth(1)).to_contain_text("host.docker.internal")
 
@@ -83,5 +81,4 @@ def test_a_client_that_has_called_has_a_tick(chromium: Browser, espeak: Server) 
         expect(row(visit, "LibreChat").locator(".called")).to_contain_text("Has called")
         assert ticks.count() == before + 1
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
-        found = Axe().run(visit.page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()

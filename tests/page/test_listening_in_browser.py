@@ -4,7 +4,6 @@ app, and a download's progress."""
 import json
 import re
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Route, expect
 
 from tests.page.visit import LONG, VERY_LONG, Visit, needs_chromium
@@ -153,8 +152,7 @@ def test_a_download_shows_its_progress_and_can_be_cancelled(visit: Visit, espeak
     start = len(espeak.log)
     visit.page.locator("#form").get_by_role("button", name="Download").click()
     expect(visit.page.locator("#saving span")).to_have_text(made)
-    found = Axe().run(visit.page)
-    assert not found.violations_count, found.generate_report()
+    visit.axe_finds_nothing()
     visit.page.get_by_role("button", name="Cancel").click()
     espeak.logs("POST /v1/audio/speech 499", start)
     expect(visit.page.locator("#saving")).to_be_hidden()
@@ -183,8 +181,7 @@ def test_voices_are_searched_liked_heard_by_a_key_and_blended_by_sliders(visit: 
     dialog.get_by_role("slider", name="Weight of Emma").fill("3")
     expect(dialog.locator(".blend output")).to_have_text("af_bella+bf_emma(3)")
     expect(dialog.locator('small[data-id="bf_emma"]')).to_have_text("75%")
-    found = Axe().run(visit.page)
-    assert not found.violations_count, found.generate_report()
+    visit.axe_finds_nothing()
     visit.page.reload()
     visit.page.keyboard.press("v")
     expect(dialog.locator("h3").first).to_have_text("Favourites")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.page.visit import Visit, needs_chromium
@@ -111,8 +110,7 @@ def test_words_are_drawn_emphasised_heard_undone_and_kept(chromium: Browser, spl
         heard_more(visit, lambda: page.get_by_role("button", name="Undo").click())
         assert sent(visit, 6) == []
         expect(page.get_by_role("button", name="Undo")).to_be_disabled()
-        found = Axe().run(page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()
 
 
 def test_keys_do_it_too(chromium: Browser, split: Server) -> None:
@@ -152,8 +150,7 @@ def test_a_finger_does_it_on_a_phone(chromium: Browser, split: Server) -> None:
         heard_more(visit, draw)
         assert dict(sent(visit, 2))["heart"]["pitch"] == 6
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 360
-        found = Axe().run(visit.page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()
 
 
 def test_an_engine_without_scores_says_so(visit: Visit) -> None:

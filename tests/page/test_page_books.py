@@ -1,6 +1,5 @@
 """The tab of books in Chromium, over a real server: a book is dropped, made, downloaded and deleted."""
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.page.visit import LONG, Visit, needs_chromium
@@ -26,7 +25,7 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     chapters.first.uncheck()
     expect(tab.locator(".books-chapters li")).to_have_text([" One 1 s", " Two 1 s"])
     expect(tab.locator("#book-chapters")).to_have_value("2")
-    assert not Axe().run(visit.page).violations_count
+    visit.axe_finds_nothing()
     chapters.first.check()
     expect(tab.locator("#book-chapters")).to_have_value("")
     tab.get_by_text("Cast").click()
@@ -38,7 +37,7 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
         speaker.get_by_role("button", name="Hear Emma").click()
     assert asked.value.post_data_json["voice"] == "bf_emma"
     tab.get_by_label("Quotations").select_option("am_adam")
-    assert not Axe().run(visit.page).violations_count
+    visit.axe_finds_nothing()
     tab.get_by_label("Format").select_option("mp3")
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
@@ -55,8 +54,7 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     assert downloading.value.suggested_filename == "A Small Book.mp3"
     assert downloading.value.path().read_bytes() == result(espeak, job["id"])[2]
     _is_played(visit, card, espeak.get(f"/v1/jobs/{job['id']}/text")[1]["chapters"])
-    found = Axe().run(visit.page)
-    assert not found.violations_count, found.generate_report()
+    visit.axe_finds_nothing()
     card.get_by_role("button", name="Delete A Small Book").click()
     card.get_by_role("button", name="Really delete? A Small Book").click()
     expect(card).to_have_count(0)
@@ -99,8 +97,7 @@ def _is_played(visit: Visit, card: Locator, chapters: list[dict[str, object]]) -
     card.get_by_role("button", name="Bookmark").click()
     marks = card.get_by_role("navigation", name="Bookmarks")
     marks.get_by_label("Note on It ends here.").fill("The end")
-    found = Axe().run(visit.page)
-    assert not found.violations_count, found.generate_report()
+    visit.axe_finds_nothing()
     listen.click()
     expect(card.locator("audio")).to_have_count(0)
     visit.page.get_by_role("tab", name="Read").click()
@@ -160,8 +157,7 @@ def test_a_dropped_file_is_taken_and_progress_is_shown(chromium: Browser, espeak
         card = tab.get_by_role("listitem")
         expect(card).to_contain_text("waiting: it is made in the hours")
         expect(card.get_by_role("progressbar", name="Progress of dropped.txt")).to_have_attribute("max", "1")
-        found = Axe().run(visit.page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
         card.get_by_role("button", name="Cancel dropped.txt").click()
         card.get_by_role("button", name="Really cancel? dropped.txt").click()

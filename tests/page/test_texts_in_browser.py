@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from frontend.http.server import STATIC
@@ -134,8 +133,7 @@ def test_other_files_are_read_in_place_by_chapters(chromium: Browser, espeak: Se
         sizes = page.evaluate(_ARTWORK)
         assert sizes == ([320, 320] if name == "a.epub" else [320, 480]), "the cover, or a drawn one"
         expect(listed.nth(1)).to_have_attribute("aria-current", "true")
-        found = Axe().run(page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()
 
 
 _PASTE = """([html, text]) => {
@@ -277,8 +275,7 @@ def test_the_library_is_searched_exported_and_imported(visit: Visit, chromium: B
             if isinstance(picked, dict):
                 other.complains("wrong.json is no library of this page.")
         expect(other.page.locator("#kept li")).to_have_count(5)
-        found = Axe().run(other.page)
-        assert not found.violations_count, found.generate_report()
+        other.axe_finds_nothing()
         other.page.get_by_role("button", name="Title 2").first.click()
         expect(other.page.get_by_label("Note on Title 2")).to_have_value("Seagulls")
 
@@ -307,8 +304,7 @@ def test_bookmarks_are_set_gone_to_noted_and_deleted(
         rows = marks.get_by_role("listitem")
         expect(rows).to_have_count(2)
         expect(page.locator("#pane .flagged")).to_have_text([f"{SENTENCES[0]}", f"{SENTENCES[2]}"])
-        found = Axe().run(page)
-        assert not found.violations_count, found.generate_report()
+        visit.axe_finds_nothing()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         rows.nth(1).get_by_role("button", name="This is sentence number 3").first.click()
         expect(page.locator(".sentence.current")).to_have_text(SENTENCES[2])

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.system.server import DEADLINE, Server
@@ -119,6 +120,11 @@ class Visit:
     def reading(self, words: int = 1) -> None:
         """Wait until so many words have been lit up."""
         self.wait("words => window.lit.length >= words", words)
+
+    def axe_finds_nothing(self) -> None:
+        """Check the page as it is now."""
+        found = Axe().run(self.page)
+        assert not found.violations_count, found.generate_report()
 
     def state(self, state: str) -> None:
         """Wait until the reader is `idle`, `waiting`, `playing` or `paused`."""
