@@ -14,8 +14,8 @@ from tests.system.sound_card import HAS_PULSEAUDIO, SoundCard, sound_card
 
 @pytest.fixture(scope="package")
 def open_house() -> Iterator[SharedServer]:
-    """A server without keys, which makes one stream at a time."""
-    with shared("--engine", "espeak", "--max-streams", "1") as house:
+    """A server without keys, which makes one stream at a time, and has a Wyoming port."""
+    with shared("--engine", "espeak", "--max-streams", "1", "--wyoming-port", "0") as house:
         yield house
 
 

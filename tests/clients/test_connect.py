@@ -19,7 +19,7 @@ from supervisor.connect.files import DESKTOP, JSON, TOML, VARIABLES, YAML, Also,
 from tests.clients.keys import KEY
 from tests.ports import lasting_port
 from tests.supervisor.clean_environment import clean_environment
-from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.server import DEADLINE, ROOT, Server
 
 ESPEAK = [client.name for client in CLIENTS if client.name != "home-assistant"]
 
@@ -124,18 +124,17 @@ def test_the_desktop_gets_an_entry_that_its_own_tool_accepts(keyed: Server, home
         assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_home_assistant_speaks_where_the_port_is_open(home: Path) -> None:
+def test_home_assistant_speaks_where_the_port_is_open(espeak: Server, home: Path) -> None:
     there = placed(home, "home-assistant")
     assert there
-    with server("--engine", "espeak", "--wyoming-port", "0") as espeak:
-        port = espeak.logs(r"answered on tcp://127\.0\.0\.1:(\d+)")[1]
-        done = run(espeak, "home-assistant", "--yes", "--wyoming-port", port)
-        assert done.exit_code == 0 and "by the Wyoming protocol" in done.output, done.output
-        assert there[0].read_text() == f"{CONFIG}wyoming_port = {port}\n"
-        closed = run(espeak, "home-assistant", "--yes", "--wyoming-port", lasting_port())
-        assert closed.exit_code == 0 and "Start the server again" in closed.output, closed.output
-        assert run(espeak, "home-assistant", "--undo", "--wyoming-port", port).exit_code == 0
-        assert there[0].read_text() == CONFIG
+    port = espeak.logs(r"answered on tcp://127\.0\.0\.1:(\d+)")[1]
+    done = run(espeak, "home-assistant", "--yes", "--wyoming-port", port)
+    assert done.exit_code == 0 and "by the Wyoming protocol" in done.output, done.output
+    assert there[0].read_text() == f"{CONFIG}wyoming_port = {port}\n"
+    closed = run(espeak, "home-assistant", "--yes", "--wyoming-port", lasting_port())
+    assert closed.exit_code == 0 and "Start the server again" in closed.output, closed.output
+    assert run(espeak, "home-assistant", "--undo", "--wyoming-port", port).exit_code == 0
+    assert there[0].read_text() == CONFIG
 
 
 def test_what_else_changed_stays_when_a_connection_is_given_back(keyed: Server, home: Path) -> None:
