@@ -1,18 +1,12 @@
-"""A front of its own process, with a worker that it makes itself: it is given connections, and may be killed.
-
-    python -m tests.frontend.killable_front FD
-
-FD is a Unix socket. Its first message carries the memories that outlive a front; each next one names a connection and
-carries it.
-"""
+"""A front of its own process, with a worker that it makes itself: it is given connections, and may be killed."""
 
 import asyncio
 import itertools
 import json
 import os
 import socket
-import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -29,7 +23,7 @@ from frontend.serving.record import Record
 from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache import SegmentCache
-from shm.killpoint import killpoint
+from shm import killpoint
 from shm.messages import Marks, SegmentOrder
 from shm.records import Records
 from shm.situation import Situation
@@ -61,7 +55,7 @@ class QuickWorker(ScriptedWorker):
 
     async def _make_blocks(self, order: SegmentOrder) -> None:
         if "deadly" in order.script:
-            killpoint("deadly")
+            killpoint.killpoint("deadly")
         self.begin(order)
         words = [place for place, letter in enumerate(order.script) if letter == " "]
         marks = tuple((place, place * PER_TOKEN) for place in (0, *words, len(order.script)))
@@ -148,8 +142,7 @@ class Front:
         self._tasks.add(task)
 
 
-async def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
+async def serve(control: socket.socket) -> None:
     settings, (memory, sounds), _, _ = socket.recv_fds(control, 4096, 2)
     front = Front(control, Records(memory), FrontSettings(**json.loads(settings)), sounds)
     await front.start()
@@ -158,5 +151,12 @@ async def main() -> None:
     await asyncio.Event().wait()
 
 
-if __name__ == "__main__":
-    asyncio.run(main())
+def run(control: socket.socket, killpoints: Path | None) -> None:
+    """Serve the connections of a Unix socket, whose first message carries the memories that outlive a front.
+
+    Args:
+        control: each next message names a connection and carries it.
+        killpoints: the folder of orders (`shm/killpoint.py`).
+    """
+    killpoint._folder = str(killpoints) if killpoints else None
+    asyncio.run(serve(control))

@@ -7,21 +7,24 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPResponse
 from io import BytesIO
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from shm import killpoint
 from shm.memory import sparse
 from shm.records import reserve_records
+from tests.frontend import killable_front
 
 TIMEOUT = 60.0
+
+TEMPLATE = get_context("forkserver")
+"""Its process imports a front's modules once, for a second of a core."""
+TEMPLATE.set_forkserver_preload([killable_front.__name__])
 
 
 class Front:
@@ -29,9 +32,8 @@ class Front:
 
     def __init__(self, memories: list[int], settings: dict[str, Any], killpoints: Path | None) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = os.environ | ({killpoint.VARIABLE: str(killpoints)} if killpoints else {})
-        command = [sys.executable, "-m", "tests.frontend.killable_front", str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
+        self._process = TEMPLATE.Process(target=killable_front.run, args=(theirs, killpoints), daemon=True)
+        self._process.start()
         theirs.close()
         self._control = ours
         self._ready = False
@@ -56,13 +58,15 @@ class Front:
         socket.send_fds(self._control, [json.dumps(told).encode()], [connection.fileno()])
 
     def dies(self) -> None:
-        assert self._process.wait(TIMEOUT) == -signal.SIGKILL
+        self._process.join(TIMEOUT)
+        assert self._process.exitcode == -signal.SIGKILL
 
     def kill(self, number: int) -> None:
-        os.kill(self._process.pid, number)
-        if number == signal.SIGSTOP:
-            os.kill(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        if number != signal.SIGKILL and self._process.pid:
+            os.kill(self._process.pid, number)
+        if number != signal.SIGSEGV:
+            self._process.kill()
+        self._process.join()
 
 
 class Fronts:
