@@ -90,20 +90,14 @@ def normalized_sentences(
         text = layout.cleared(layout.mathml_as_tex(text, with_tex) if "<math" in text else text)
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
+        kept = [Replacement.kept(chunk, 0, len(chunk))]
         pieces = plain(chunk, "code_blocks" in settings.on, with_tex) if markdown else None
         if pieces is None and laid_out:
             pieces = layout.joined(chunk)
         if layout.FILLER in chunk:
-            pieces = list(layout.without_fillers(pieces or [Replacement.kept(chunk, 0, len(chunk))]))
-        yield from _chunk(
-            chunk,
-            start,
-            Rewritten([Replacement.kept(chunk, 0, len(chunk))] if pieces is None else pieces),
-            language,
-            rules,
-            settings.on,
-            keeps,
-        )
+            pieces = list(layout.without_fillers(pieces or kept))
+        written = Rewritten(kept if pieces is None else pieces)
+        yield from _chunk(_Words(chunk, start), written, language, rules, settings.on, keeps)
 
 
 @lru_cache(32)
@@ -119,15 +113,8 @@ def _rules_on(code: str, settings: Normalization) -> list[Rule]:
 
 
 def _chunk(
-    chunk: str,
-    offset: int,
-    written: Rewritten,
-    language: str,
-    rules: list[Rule],
-    on: frozenset[str],
-    keeps: Keeps | None,
+    words: _Words, written: Rewritten, language: str, rules: list[Rule], on: frozenset[str], keeps: Keeps | None
 ) -> Iterator[Normalized]:
-    words = _Words(chunk, offset)
     position = 0
     for sentence in sentences(written.text, language):
         while written.text[position].isspace():

@@ -47,7 +47,6 @@ class Addresses:
         stopped = {each: full for each, full in abbreviated.items() if full in names} | dict(table["stopped_states"])
         self._stopped = {written.casefold(): full for written, full in stopped.items()}
         self._parties = table["parties"]
-        self.states = frozenset(self._states)
         self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties)))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

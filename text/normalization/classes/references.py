@@ -242,8 +242,6 @@ def sections(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
 class Scores:
     """Parser of results of games, with a dash or a colon."""
 
-    words = frozenset[str]()
-
     def __init__(self, cues: frozenset[str]) -> None:
         self._cues = cues
 

@@ -37,11 +37,8 @@ def said(item: object, british: bool) -> str:
             street = (ordinal(int(name), british) if name.isdecimal() else name for name in item.names)
             return " ".join(filter(None, (in_pairs(item.house, british), item.flat, *street)))
         case State():
-            return (
-                item.name
-                + (f" {_one_by_one(item.code, True)}" if item.code else "")
-                + (f", {_one_by_one(item.more, True)}" if item.more else "")
-            )
+            codes = (_one_by_one(code, True) for code in (item.code, item.more) if code)
+            return f"{item.name} {', '.join(codes)}".strip()
         case Identifier():
             groups = item.joint.join(_one_by_one(group, item.ohs) for group in item.groups)
             return f"{item.name} {'plus ' if item.plus else ''}{groups}".strip()
