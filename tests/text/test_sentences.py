@@ -270,6 +270,13 @@ def test_no_english_abbreviation_that_is_read_ends_a_sentence_before_a_number_or
     assert [text for found in before_numbers + before_names for text in found] == []
 
 
+def test_after_a_number_only_units_end_a_sentence_before_a_name() -> None:
+    units = table.STOPPED_UNITS | table.LAST_OR_NOT | table._WORDS
+    other = [name.lower() for name in table.ANYWHERE if name.lower() not in units]
+    assert [text for name in other for text in ended(f"65 {name}", ("Xylem came.",), "en-us")] == []
+    assert all(ended(f"65 {name}", ("Xylem came.",), "en-us") for name in table.STOPPED_UNITS)
+
+
 @pytest.mark.parametrize(("code", "language"), [("es", "es"), ("fr", "fr-fr"), ("it", "it"), ("pt", "pt-br")])
 def test_no_abbreviation_of_a_locale_ends_a_sentence_before_a_number_or_a_name(code: str, language: str) -> None:
     read = [name[:-1] for name in tables.table(code, "locale")["abbreviations"] if name[-1] == "."]

@@ -129,7 +129,9 @@ def before_name(word: str, language: str, after_number: bool) -> bool:
     if lower in read_in(language) or (lower in _NAMED and word[0].isupper()):
         return True
     known = lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
-    return not after_number and (known or (language == "en" and is_unknown(word)))
+    if after_number:
+        return known and lower not in STOPPED_UNITS
+    return known or (language == "en" and is_unknown(word))
 
 
 def is_unknown(word: str) -> bool:

@@ -125,6 +125,12 @@ def test_every_row_is_said_as_its_table_says(code: str) -> None:
     assert wrong == []
 
 
+def test_no_row_is_its_own_cue() -> None:
+    sections = [section for section in table("en", "forms").values() if "cues" in section]
+    own = [(row, words) for section in sections for row, words in section.items() if row in section["cues"].split()]
+    assert [row for row, words in own if words in said(f"So {row} 2 it is.", "en-us")] == [] != own
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -70,7 +70,9 @@ class Forms:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
         parts = tuple(Tokens(marked).tokens)
         letters = "".join(filter(str.isalpha, marked))
-        row = _Row(parts, not letters.islower() and bool(letters), marked == written, said, cues)
+        plain = marked == written
+        others = cues.difference(part.fold for part in parts) if plain else cues  # no abbreviation is its own cue
+        row = _Row(parts, not letters.islower() and bool(letters), plain, said, others)
         name = _NAMES.get(parts[0].text, "")
         if name in ("n", "d", "t") and len(parts) > 1 and parts[1].text not in _NAMES:
             self._numbered[parts[1].fold].append(row)
