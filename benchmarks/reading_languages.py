@@ -1,9 +1,14 @@
 """Share of sampled fields that are read right in languages other than English, in many written forms.
 
     python -m benchmarks.reading_languages [--wrong LANGUAGE]
+    python -m benchmarks.reading_languages --homographs [--wrong LANGUAGE]
 
 As `benchmarks.reading`: a quarter of the forms is held out, and only its share is printed. The expected words are made
 from the fields here, by num2words and a few words a language, without the reader's tables.
+
+`--homographs` needs the extras `ja` and `zh`. A line of `tests/text/homographs.*.txt` has a written word in braces with
+its reading here and another one, each in signs that have but that reading; the word is read as the one whose line
+sounds more like its own.
 """
 
 from __future__ import annotations
@@ -14,12 +19,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
 
 from num2words import num2words
 
 from benchmarks.measuring.report import Table
 from benchmarks.reading import said
 from benchmarks.reading_forms import Written, held_out
+from text.east_asian import EastAsian
+
+_HOMOGRAPH = re.compile(r"\{(.+?):(.+?)/(.+?)\}")
 
 Draw = Callable[[random.Random, "Language"], tuple[str, str, str]]
 """Sampler of the form's name, the text, and the words."""
@@ -265,13 +275,34 @@ def shares(seed: int, each: int) -> Table:
     return Table("Sampled fields read right", ("language", "forms", "held-out forms"), rows)
 
 
+def homographs(code: str) -> tuple[list[str], int]:
+    """Lines of ja or cmn whose homograph is read wrong, and how many lines there are."""
+    reader = EastAsian(code)
+
+    def sound(text: str) -> str:
+        return "".join(word.phonemes for word in reader.words(text))
+
+    def alike(line: str, group: int) -> float:
+        heard, meant = (sound(_HOMOGRAPH.sub(rf"\{each}", line)) for each in (1, group))
+        return SequenceMatcher(None, heard, meant, autojunk=False).ratio()
+
+    lines = Path(f"tests/text/homographs.{code}.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if alike(line, 2) <= alike(line, 3)], len(lines)
+
+
 def main() -> None:
     """Print the table, or lines that are read wrong."""
     parser = argparse.ArgumentParser(prog="benchmarks.reading_languages", description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=200, help="samples of each class and language")
     parser.add_argument("--wrong", metavar="LANGUAGE", help="print the forms that are read wrong, no held-out one")
+    parser.add_argument("--homographs", action="store_true", help="Japanese and Mandarin words of several readings")
     asked = parser.parse_args()
+    if asked.homographs:
+        for code in ("ja", "cmn"):
+            wrong, lines = homographs(code)
+            print(f"{code}: {lines - len(wrong)} of {lines} right", *wrong * (asked.wrong == code), sep="\n")
+        return
     if asked.wrong:
         for code, case in written(asked.seed, asked.each):
             if code == asked.wrong and not held_out(case.family, case.form) and not right(code, case):

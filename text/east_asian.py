@@ -7,12 +7,14 @@ import importlib.util
 import logging
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from kokoro_live.installation import this_installation
 from text.english.english import English
 from text.errors import TextError
 from text.espeak.espeak_g2p import EspeakG2P
+from text.locales.tables import table
 from text.words.punctuation import MARKS
 from text.words.segment import PhonemeSource, Word
 
@@ -49,6 +51,19 @@ _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 """A letter that isn't Latin."""
+
+
+@cache
+def _readings(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), said) for pattern, said in table(language, "readings")["words"].items())
+
+
+def by_neighbours(text: str, language: str) -> str:
+    """Text in which words of several readings are written by the sound that their neighbours give them."""
+    for pattern, said in _readings(language):
+        text = pattern.sub(said, text)
+    return text
+
 
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
@@ -112,7 +127,7 @@ class EastAsian:
             return self._latin(text)[0]
         try:
             assert self._misaki is not None
-            phonemes = self._misaki(text)
+            phonemes = self._misaki(by_neighbours(text, self._language))
             if any(map(str.isalpha, phonemes)):
                 return Word(text, phonemes, PhonemeSource.LEXICON)
         except Exception:

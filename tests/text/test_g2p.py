@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from kokoro_live.installation import this_installation
 from shm.espeak.messages import LANGUAGE_FILES
-from text.east_asian import LanguageUnavailable, missing
+from text.east_asian import LanguageUnavailable, by_neighbours, missing
 from text.espeak import espeak
 from text.g2p import G2P, Key, PhonemeCache, size_of
 from text.words.segment import PhonemeSource, Word
@@ -361,3 +361,16 @@ def test_threads_share_it() -> None:
         thread.join()
     assert cache.hits + cache.misses == 8_000
     assert 0 < cache.bytes <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "written"),
+    [
+        ("ja", "私は一日三回", "わたしはいちにち三回"),
+        ("ja", "五月一日に私立学校へ", "五月一日に私立学校へ"),
+        ("cmn", "他跑得很快,还书", "他跑的很快,环书"),
+        ("cmn", "获得很多,还有", "获得很多,还有"),
+    ],
+)
+def test_a_word_of_several_readings_is_written_as_its_neighbours_tell(language: str, text: str, written: str) -> None:
+    assert by_neighbours(text, language) == written

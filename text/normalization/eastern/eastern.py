@@ -110,6 +110,8 @@ _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 _DISPLAY = re.compile(
     r"(?<![\d.])(?P<number>[248])K(?=/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
 )
+_TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
+"""Which is also the word for enough in ideographs."""
 _SIZE = re.compile(r"(?<![\d.])(?P<number>\d{2,3})V(?=型)")
 _FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
 _ROOMS = re.compile(r"(?<![\d.])(?P<number>[1-4])(?=S?LDK|DK(?![A-Za-z])|[KR]・)")
@@ -206,6 +208,7 @@ class Eastern:
         draft.replace(_RATE, self._rate)
         draft.replace(_DISPLAY, lambda match: f"{self._number(match['number'])}K")
         if self._words.japanese:
+            draft.replace(_TEN_MINUTES, lambda match: "じゅっぷん")
             draft.replace(_SIZE, lambda match: f"{self._number(match['number'])}ブイ")
             draft.replace(_ROOMS, lambda match: _ENGLISH_ROOMS[int(match["number"]) - 1])
         draft.replace(_FLOOR, lambda match: f"{self._number(match['number'])}{self._words.floor}")
