@@ -12,6 +12,7 @@ from books.making.settings import BookCast
 from shm.book_jobs import CastFile
 from shm.engine_info import VoiceInfo
 from text.words.language import UnknownLanguage, language_code
+from text.words.voice_spec import preference
 
 
 def read_cast(data: bytes) -> BookCast:
@@ -78,7 +79,7 @@ def _speaker(text: str, quotation: re.Match[str], cast: BookCast) -> str:
 
 
 def narrator(voices: Sequence[VoiceInfo], usual: str, language: str) -> str:
-    """The engine's first voice that speaks the book's language; empty, for the usual voice, if that one speaks it or
+    """The engine's best voice that speaks the book's language; empty, for the usual voice, if that one speaks it or
     none does.
 
     An English book of any region has the usual voice: it is the best one, and the region picks the pronunciation.
@@ -93,5 +94,5 @@ def narrator(voices: Sequence[VoiceInfo], usual: str, language: str) -> str:
         wanted = language_code(language, voices).partition("-")[0]
     except UnknownLanguage:
         return ""  # the server says what is wrong with it
-    native = [voice.name for voice in voices if voice.language.partition("-")[0] == wanted]
-    return "" if usual in native else next(iter(native), "")
+    native = {voice.name: voice for voice in voices if voice.language.partition("-")[0] == wanted}
+    return "" if usual in native or not native else min(native.values(), key=preference).name

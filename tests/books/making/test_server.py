@@ -17,7 +17,7 @@ from aiohttp import web
 
 from books.book import BlockKind, BookError, Chapter, TextBlock
 from books.making import server as server_module
-from books.making.casting import read_cast
+from books.making.casting import narrator, read_cast
 from books.making.passages import Passage, PassageRefused, Postponed
 from books.making.progress import Pace, pace_of, spoken_seconds
 from books.making.server import ServerSpeaker, Unreachable
@@ -327,3 +327,9 @@ def test_the_cast_is_a_small_file() -> None:
     for wrong in (b"narrator = 1", b"voice = 'x'", b"[", b"\xff"):
         with pytest.raises(BookError, match="cast can't be read"):
             read_cast(wrong)
+
+
+def test_a_book_in_another_language_has_the_voice_that_a_request_in_it_has() -> None:
+    voices = [kokoro_voice(name) for name in ("af_heart", "bf_alice", "bf_emma")]
+    assert narrator(voices[1:], "ff_siwis", "en-GB") == "bf_emma"
+    assert narrator(voices, "af_heart", "en-GB") == narrator(voices, "af_heart", "de") == ""
