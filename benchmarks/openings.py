@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -128,8 +129,9 @@ def segments(
 def spoken(engine: KokoroEngine, said: Sequence[Segment]) -> Pcm:
     """The joined samples of the segments."""
     pieces, joiner = list[Pcm](), Joiner()
+    asked = Utterance("", "en-us", ((VOICES["en-us"][0], 1.0),), 1.0)
     for segment in said:
-        asked = Utterance(segment.script, "en-us", ((VOICES["en-us"][0], 1.0),), 1.0, part=segment.part)
+        asked = replace(asked, script=segment.script, part=segment.part, styled=segment.styled)
         for block in engine.begin(asked):
             pieces += joiner.push(block.samples)
         joiner.end(segment.cut, 1.0)

@@ -64,6 +64,8 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     part: tuple[int, int] | None = None
     """Span of the script that is to be made, in characters; the rest gives it its prosody. None: all of it. Only for an
     engine that makes parts."""
+    styled: int = 0
+    """Tokens of the text whose style the script has: that of more than itself; 0: its own."""
     marks: bool = False
     """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
     score: Score = ()

@@ -99,6 +99,8 @@ class Utterance:
     part: tuple[int, int] | None = None
     """Span of the script that is made, with the prosody that it has in the whole script; None: all of it. Samples are
     counted from the part's beginning. Only for an engine that makes parts."""
+    styled: int = 0
+    """Tokens of the text whose style the script has; 0: its own."""
     marks: bool = False
     """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
     score: Score = ()

@@ -12,7 +12,7 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.playback import FirstAudible
-from frontend.planning.planner import Limits, plan
+from frontend.planning.planner import LONG, Limits, plan
 from frontend.planning.profile import CostProfile, guess
 from text.g2p import G2P
 from text.pipeline import TextPipeline
@@ -61,7 +61,8 @@ class Alone:
         chosen = profile or guess(self.engine.info.first_block)
         notation = Notation.of(self.engine.info)
         sentences = self._pipeline.sentences(text, self._language, notation)
-        return list(plan(sentences, chosen, 1.0, notation, Limits()))
+        limits = Limits(opens_from=LONG if self.engine.info.parts else 0)
+        return list(plan(sentences, chosen, 1.0, notation, limits))
 
     def to_first_audible(self, segment: Segment) -> float:
         """Seconds of work until the block is made that has the segment's first audible sample."""
@@ -84,7 +85,8 @@ class Alone:
         return time.perf_counter() - started, time.process_time() - processor
 
     def _utterance(self, segment: Segment) -> Utterance:
-        return Utterance(segment.script, self._language, ((self.voice, 1.0),), segment.rate)
+        voice = ((self.voice, 1.0),)
+        return Utterance(segment.script, self._language, voice, segment.rate, part=segment.part, styled=segment.styled)
 
 
 class Bare:
@@ -98,9 +100,9 @@ class Bare:
         self._types = {given.name: NUMPY_TYPES[given.type] for given in self._session.get_inputs()}
 
     def seconds(self, segments: Sequence[Segment]) -> list[float]:
-        """Seconds of one run for each segment, one after another."""
+        """Seconds of one run for each script, one after another: an opening is a part of the script after it."""
         taken = []
-        for segment in segments:
+        for segment in (each for each in segments if not each.styled):
             ids = [DEFAULT_VOCAB[phoneme] for phoneme in segment.script]
             values = {"style": self._voices.style(((self._voice, 1.0),), len(ids)), "speed": [segment.rate]}
             feeds = {name: np.asarray(values.get(name, [[0, *ids, 0]]), kind) for name, kind in self._types.items()}

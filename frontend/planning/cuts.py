@@ -45,7 +45,7 @@ SILENCE_PRICE = 50.0
 
 _PLACES = 64
 
-_MARGIN = 1.25
+MARGIN = 1.25
 """Safety factor on predicted work: a stored profile may be off by as much before it is replaced."""
 
 Cuts = list[tuple[int, float]]
@@ -130,7 +130,7 @@ class Row:
             price += SHORT_PRICE * (2 - tokens / self.minimum)
         if slack is None:
             return price + ready, ready + audio - work
-        late = ready * _MARGIN - slack
+        late = ready * MARGIN - slack
         if late > 0:
             price += SILENCE_PRICE * late
         return price, max(slack, ready) + audio - work

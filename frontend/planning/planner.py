@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from frontend.contract.growing_text import TextMark
-from frontend.planning.cuts import Cuts, Row, best_cuts, parts
+from frontend.planning.cuts import MARGIN, Cuts, Row, best_cuts, parts
 from frontend.planning.profile import CostProfile
 from frontend.planning.sentences import BegunSentence, SentenceSource, words_of
 from text.units.segmentation import add_word
@@ -20,6 +20,19 @@ MIN_FIRST_TOKENS = 30
 A fragment of a few words cut out of a longer text gets a melody of its own, which reveals the cut.
 A complete text that is shorter sounds right.
 """
+
+LONG = 80
+"""Tokens of a first segment whose prosody takes so long that its first words are begun before."""
+
+BEGUN = 50
+"""Tokens whose prosody is made for the first words of such a segment (docs/decisions/long-openings.md)."""
+
+BEHIND = 3
+"""Words of them that are spoken with the rest of the segment: their prosody is that of a text's end."""
+
+USUAL = 65
+"""Tokens of a usual sentence. The beginning of one that isn't whole yet has at least the style of that
+(docs/decisions/growing-text.md)."""
 
 _AT_ONCE = 300
 """Number of tokens planned together, unless twice a segment's limit is more. A larger number would hardly change a cut,
@@ -36,6 +49,8 @@ class Limits:
     minimum."""
     min_first_tokens: int = MIN_FIRST_TOKENS
     """Shortest segment in tokens, where the text allows it."""
+    opens_from: int = 0
+    """Tokens from which on a text's first segment is begun with the prosody of its first words alone; 0: none is."""
 
 
 def plan(
@@ -125,6 +140,7 @@ class _Planner:
         if self._speaks_text:
             self._most = most = notation.max_tokens
         self._minimum = min(limits.min_first_tokens, most // 2)
+        self._opens_from = limits.opens_from
 
         @cache
         def costs_at(rate: float) -> tuple[CostProfile, int]:
@@ -177,6 +193,8 @@ class _Planner:
                     cuts = cuts[:1]
             start = 0
             for end, after in cuts:
+                if slack is None and (segment := self._opening(units[start:end])) is not None:
+                    yield segment
                 if (segment := self._unsaid(units[start:end])) is not None:
                     yield segment
                 start, slack = end, after
@@ -194,7 +212,26 @@ class _Planner:
             return None
         segment = _part_of(whole, self._said, words, Cut.SEAM, self._words_said)
         self._said, self._words_said = words, segment.words
-        return segment
+        return replace(segment, styled=max(whole.tokens, USUAL))
+
+    def _opening(self, units: Sequence[Unit]) -> Segment | None:
+        """The first words of a long first segment, which sound before the prosody of all of it is made; None if it is
+        short or begun, or if the rest could come late."""
+        length = sum(map(_length, units)) - len(units[0].lead)
+        if self._said or not 0 < self._opens_from <= length:
+            return None
+        there = next(place for place, reached in enumerate(accumulate(map(_length, units)), 1) if reached >= BEGUN)
+        words = len(words_of(units[:there])) - BEHIND
+        if words < 1 or there == len(units):
+            return None
+        opening = _part_of(_segment(units[:there]), 0, words, Cut.SEAM, ())
+        costs = self._costs_at(opening.rate)[0]
+        audio = costs.audio_per_token * opening.tokens
+        slack = audio - costs.per_audio * (audio - costs.first_block)
+        if costs.first_audio(length, 1.0) * MARGIN > slack:
+            return None
+        self._said, self._words_said = words, opening.words
+        return replace(opening, styled=length)
 
     def _unsaid(self, units: Sequence[Unit]) -> Segment | None:
         """The segment of these units, without its words that were spoken before; None if all were."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
-from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, plan, plan_growing, recut
+from frontend.contract.request import SpeechRequest, Urgency
+from frontend.planning.planner import LONG, Limits, plan, plan_growing, recut
 from frontend.planning.profile import CostProfile
 from frontend.planning.sentences import WrittenText
 from shm.engine_info import EngineInfo
@@ -73,7 +73,9 @@ class Reader:
         planned: Iterator[Segment | TextMark]
         if request.growing is None:
             sentences = clock.timed(self._whole(request, engine, notation))
-            planned = plan(sentences, profile, request.speed, notation, self._limits)
+            listened_to = request.urgency is not Urgency.WHOLE and not request.score_only
+            limits = replace(self._limits, opens_from=LONG) if engine.parts and listened_to else self._limits
+            planned = plan(sentences, profile, request.speed, notation, limits)
         else:
             numbers: list[int] = []
             source = WrittenText(

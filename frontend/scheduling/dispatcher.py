@@ -142,6 +142,7 @@ class Dispatcher:
                 from_sample=planned.sealed,
                 inflected=planned.inflected,
                 part=planned.segment.part,
+                styled=planned.segment.styled,
                 first_deadline=deadline,
                 marks=request.timestamps,
                 score=planned.segment.score,
@@ -176,7 +177,7 @@ def stream_segment(stream: Stream, segment: Segment, ledger: Ledger) -> StreamSe
     speed = segment_speed(request.speed, segment.rate)
     inflected = segment.inflected(request.inflection) if stream.engine.inflects else ()
     voice, language, part = performer.voice, performer.language, segment.part
-    key = fingerprint(stream.engine, segment.script, language, voice, speed, inflected, part)
+    key = fingerprint(stream.engine, segment.script, language, voice, speed, inflected, part, segment.styled)
     if segment.score or request.score_only:
         key = hashlib.blake2b(_encode((key, segment.score, request.score_only * LAYOUT)), digest_size=16).digest()
     return StreamSegment(
@@ -200,6 +201,7 @@ def fingerprint(
     speed: float,
     inflected: tuple[InflectedSpan, ...] = (),
     part: tuple[int, int] | None = None,
+    styled: int = 0,
 ) -> bytes:
     """The key under which a segment is cached and quarantined, a hash of 16 bytes: equal keys mean equal samples.
 
@@ -208,7 +210,7 @@ def fingerprint(
     of one model differ by rounding only.
     """
     how = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, engine.rendering)
-    said = (script, language, voice, speed, *((part,) if part else ()), *((inflected,) if inflected else ()))
+    said = (script, language, voice, speed, *((part, styled) if part else ()), *((inflected,) if inflected else ()))
     return hashlib.blake2b(_encode((how, *said)), digest_size=16).digest()
 
 

@@ -60,6 +60,15 @@ def test_every_sample_of_every_export(tmp_path, name, duration, speed):
     assert np.array_equal(spoken(engine, speed=speed), expected(tokens_of(HELLO), speed))
 
 
+def test_a_scripts_style_is_that_of_its_own_length_or_of_the_text_of_which_it_is_a_part(tmp_path):
+    engine = make_engine(tmp_path, style=True)
+    utterances = [Utterance(HELLO, "en-us", HEART, 1.0, styled=styled) for styled in (0, len(HELLO), 65)]
+    own, same, other = (engine.begin(each) for each in utterances)
+    own, same, other = (np.concatenate([block.samples for block in blocks]) for blocks in (own, same, other))
+    assert np.array_equal(own, same)
+    assert not np.array_equal(own, other)
+
+
 @pytest.mark.parametrize("voice", ["af_heart", "bf_emma"])
 def test_same_audio_as_kokoro_onnx_itself(tmp_path, voice):
     engine = make_engine(tmp_path, style=True)

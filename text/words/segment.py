@@ -168,6 +168,8 @@ class Segment:
     """Units of the segment, kept so that they can be planned again."""
     part: tuple[int, int] | None = None
     """Span of the script that is spoken, in characters; the rest only gives it its prosody. None: all of it."""
+    styled: int = 0
+    """Tokens of the sentence whose style the beginning of it has; 0: the script's own."""
 
     def inflected(self, around: Inflection = PLAIN) -> tuple[InflectedSpan, ...]:
         """The spans of the script that are to be said otherwise than the engine would say them.

@@ -45,9 +45,6 @@ _NO_STATISTICS = (
     "`python -m benchmarks.training.statistics_training` makes a file of them, to lie alongside the model"
 )
 
-_USUAL = 65
-"""Tokens of a usual sentence."""
-
 _WARM_UP_WORDS = 8
 """Number of three-phoneme words in the warm-up script: enough for it to be vocoded in windows."""
 
@@ -170,9 +167,7 @@ class KokoroEngine:
 
     def _inputs(self, utterance: Utterance) -> list[NDArray[Any]]:
         tokens = self._tokens(utterance.script)
-        # The beginning of a sentence that isn't whole yet has the style of a whole one (decisions/growing-text.md).
-        is_begun = utterance.part is not None and utterance.part[1] < len(tokens)
-        style = self._voices.style(utterance.voice, max(len(tokens), _USUAL) if is_begun else len(tokens))
+        style = self._voices.style(utterance.voice, utterance.styled or len(tokens))
         return [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(utterance.speed)])]
 
     def _tokens(self, script: str) -> list[int]:

@@ -93,6 +93,7 @@ class SegmentWork:
                     order.from_sample,
                     order.inflected,
                     order.part,
+                    order.styled,
                     order.marks,
                     order.score,
                     order.score_only,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.planning.cuts import CUT_PRICES, Row, best_cuts, parts
-from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
+from frontend.planning.planner import BEGUN, MIN_FIRST_TOKENS, Limits, plan, replan
 from frontend.planning.profile import GUESS, WINDOWED_GUESS, CostProfile
 from tests.frontend.plans import (
     FAST,
@@ -48,6 +48,25 @@ def test_a_long_sentence_without_a_comma_is_cut_between_words_only_as_often_as_i
     assert len(rest) == 1 and first.cut is Cut.WORD, "an engine that makes segments whole takes 100 tokens at most"
     assert f"{first.text} {rest[0].text}" == text
     assert shape(planned(text, profile=WINDOWED)) == [(160, "sentence")]
+
+
+@pytest.mark.parametrize("limits", [LIMITS, replace(LIMITS, opens_from=80)])
+@given(counts=st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_a_long_first_segment_is_begun_and_each_word_is_spoken_once(limits: Limits, counts: list[int]) -> None:
+    texts = [" ".join(f"w{number}{'abcde'[: number % 5]}" for number in range(count)) + "." for count in counts]
+    wholes = planned(*texts, profile=WINDOWED)
+    segments = planned(*texts, profile=WINDOWED, limits=limits)
+    assert [word.written for each in segments for word in each.words] == " ".join(texts).split()
+    if limits.opens_from == 0 or wholes[0].tokens < 80:
+        assert segments == wholes
+        return
+    slow = replace(WINDOWED, per_audio=0.9, per_token=0.006)
+    assert not any(each.part for each in planned(*texts, profile=slow, limits=limits)), "the rest would come late"
+    begun, rest, *later = segments
+    assert begun.part and rest.part and (begun.cut, begun.styled) == (Cut.SEAM, wholes[0].tokens)
+    assert rest.script.startswith(begun.script) and BEGUN - 1 <= len(begun.script) < BEGUN + 10
+    assert begun.part[1] == rest.part[0] < len(begun.script) and rest.part[1] == len(rest.script)
+    assert (rest.script, rest.cut, rest.styled, later) == (wholes[0].script, wholes[0].cut, 0, wholes[1:])
 
 
 @pytest.mark.parametrize("per_token", [0.001, 0.0044, 0.006, 0.012])

@@ -14,7 +14,6 @@ from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, decibels, joined, make_engine, utterance
 from worker.engine import Cancelled, EngineUnavailable
-from worker.engines import kokoro
 from worker.engines.kokoro import KokoroEngine
 from worker.session import graph_name
 from worker.settings import WorkerSettings
@@ -216,8 +215,7 @@ def test_marks_of_a_tail_are_those_that_sound_in_it(engine):
 
 
 @pytest.mark.parametrize("cuts", [(5,), (3, 9)])
-def test_parts_of_a_script_are_its_sound_without_a_gap_or_a_repeat(engine, cuts, monkeypatch):
-    monkeypatch.setattr(kokoro, "_USUAL", 0)  # the style of the script itself
+def test_parts_of_a_script_are_its_sound_without_a_gap_or_a_repeat(engine, cuts):
     whole, places = joined(blocks_of(engine)), (0, *cuts, len(SCRIPT))
     parts = [blocks_of(engine, part=span, marks=True) for span in pairwise(places)]
     assert decibels(whole / 32_768, np.concatenate([joined(blocks) for blocks in parts]) / 32_768) > 40
