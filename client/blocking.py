@@ -253,7 +253,7 @@ class BlockingClient:
             if received:
                 lost = f"the server at {self.url} was lost after {amount(received)}: {reason_of(error)}"
                 raise NoAnswer(lost) from error
-            raise NoAnswer(f"{nobody(self.url, error)}, or speak without one with --local") from error
+            raise NoAnswer(nobody(self.url, error)) from error
 
     @contextmanager
     def _spoken(

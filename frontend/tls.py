@@ -68,7 +68,8 @@ class Certificate:
             raise BadCertificate(f"{certificate} with the key {key} is no certificate for TLS: {reason}") from error
         except OSError as error:
             missing = next((file for file in self._files if not os.access(file, os.R_OK)), certificate)
-            raise BadCertificate(f"{missing} can't be read: {error.strerror}") from error
+            cure = "`kokoro-live tls make` makes one for this machine."
+            raise BadCertificate(f"{missing} can't be read: {error.strerror}. {cure}") from error
         return context
 
     def _changed(self) -> list[tuple[int, int]] | None:

@@ -102,7 +102,13 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
     It is made while nobody listens. After an interruption, the same command continues where it stopped.
     """
     from books.book import BookError
+    from text.words.language import UnknownLanguage, language_code
 
+    try:
+        if values["lang"]:
+            language_code(values["lang"])
+    except UnknownLanguage as error:
+        raise click.BadParameter(str(error), param_hint="--lang") from error
     try:
         _book(context, file, output or file.with_suffix(".m4b"), values)
     except BookError as error:

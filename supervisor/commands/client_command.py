@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from client.answers import CannotSpeak, RequestRefused
+from client.answers import START, CannotSpeak, RequestRefused
 from client.play import NOTHING
 from shm.audio import FASTEST, SLOWEST
 from supervisor.settings.command import SettingsCommand
@@ -180,6 +180,9 @@ def failed(error: CannotSpeak) -> click.ClickException:
         return click.ClickException(message + "`kokoro-live doctor` says why there is none.")
     if isinstance(error, RequestRefused) and error.status == 404 and message.startswith("There is no POST"):
         message += " --url is the server's address alone, as in http://127.0.0.1:8880."
+    context = click.get_current_context(silent=True)
+    if START in message and context and "local" in context.params:
+        message += ", or speak without one with --local"
     for api, words in _SAID.items():
         message = message.replace(api, words)
     return click.ClickException(message)

@@ -3,6 +3,7 @@ makes the same checks and names them all."""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
@@ -59,9 +60,12 @@ def resolved(host: str, port: int, flag: str = "--port") -> tuple[int, int, int,
 
 def _taken(host: str, port: int, flag: str, error: Exception) -> PortTaken:
     reason = getattr(error, "strerror", None) or error
-    return PortTaken(
-        f"can't listen on {host}:{port}: {reason}. Stop what listens there, or choose another with {flag}."
-    )
+    cure = f"Stop what listens there, or choose another with {flag}."
+    if isinstance(error, PermissionError):
+        cure = f"Choose a port above 1023 with {flag}."
+    elif isinstance(error, socket.gaierror | ValueError) or getattr(error, "errno", 0) == errno.EADDRNOTAVAIL:
+        cure = f"Name an address of this machine with {'--wyoming-host' if 'wyoming' in flag else '--host'}."
+    return PortTaken(f"can't listen on {host}:{port}: {reason}. {cure}")
 
 
 FIRST_DESCRIPTOR = 3
