@@ -36,8 +36,8 @@ _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
-_CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùúlmnrsxztd][^\W_aeiouyàáâãèéêìíòóôõùú]$", re.IGNORECASE)
-"""End of a word that was cut: disocc, fabbr."""
+_CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
+"""End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
@@ -204,7 +204,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True
         if following[0].isdecimal() and language == "hi":
             return True  # a Hindi sentence ends with a danda
-        if following[0].isdecimal() and language != "en" and (_SHORT.fullmatch(word) or _CUT.search(word)):
+        cut = language in ("es", "it", "pt") and _CUT.search(word) is not None
+        if following[0].isdecimal() and language != "en" and (_SHORT.fullmatch(word) or cut):
             return lower not in words(language, "function_words")
         if after_number and lower in abbreviations.short_months(language):
             return True  # "5 nov. 2024"
