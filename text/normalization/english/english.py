@@ -62,7 +62,7 @@ _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|\b[IVX]{1,4}[A-Ea-e]\b|# [a-z]")
+_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]")
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
@@ -150,5 +150,6 @@ RULES = (
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     Rule("units", units.units, _DIGIT),
     Rule("initialisms", initialisms, re.compile(r"[A-Z][A-Z&\ds]|\w&\w")),
+    Rule("abbreviations", maths.stops, re.compile(r"(?<=[a-z])\. ")),
     Rule("math", maths.math, maths.NEEDED),
 )

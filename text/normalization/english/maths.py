@@ -51,7 +51,7 @@ _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-Ωα-ω](?![Α-ωά-ώ])|(?
 """Greek letter glued to others: ΔG, hν, Δ9."""
 _STANDARD = re.compile(r"(?<=[GHSE])°(?!\w)")
 _FUNCTIONS = {"sin": "sine", "tan": "tangent", "ln": "L.N"}
-_FUNCTION = re.compile(rf"{START}(?P<name>sin|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°| [xyzt]\b)")
+_FUNCTION = re.compile(rf"{START}(?P<name>sin|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
@@ -59,6 +59,7 @@ _STOP = re.compile(
     r"(?= (?P<following>\w+|[(&@#$£€~−+]))"
 )
 """Short word with a full stop inside a sentence, which no table has: the splitter has found that it ends nothing."""
+_ANY_GREEK = re.compile("[Α-Ωα-ω]")
 _PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
 _STARTERS = words("en", "sentence_starters")
 _LENGTHS: dict[str, str] = {unit: table("en", "units")["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
@@ -76,11 +77,15 @@ _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
-    r"[a-z]\. |[^\W\d_]/?\d{1,9}\.\d|[Α-Ωα-ω][a-zA-Z\d]|[a-zA-Z\d][Α-Ωα-ω]|\b(?:sin|tan|ln)[ (\d]"
+    r"\d\.\d|[Α-Ωα-ω]|(?<=sin|tan)[(\d]|(?<=ln)[(\d]"
     rf"|[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x "
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
+
+
+def stops(draft: Draft) -> None:
+    draft.replace(_STOP, lambda match: None if match["following"].lower() in _STARTERS else match["word"])
 
 
 def math(draft: Draft) -> None:
@@ -92,11 +97,11 @@ def math(draft: Draft) -> None:
         )
     if draft.has("."):
         draft.replace(_POINT, lambda match: number(match["number"], british))
-    if not _PHONETIC.search(draft.sentence):
+    if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
-    draft.replace(_STANDARD, lambda match: " naught")
+    if draft.has("°"):
+        draft.replace(_STANDARD, lambda match: " naught")
     draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
-    draft.replace(_STOP, lambda match: None if match["following"].lower() in _STARTERS else match["word"])
     if draft.has("|"):
         draft.replace(_GIVEN, lambda match: " given ")
     if draft.has("!"):
