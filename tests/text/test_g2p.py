@@ -367,9 +367,9 @@ def test_threads_share_it() -> None:
     ("language", "text", "written"),
     [
         ("ja", "私は一日三回", "わたしはいちにち三回"),
-        ("ja", "五月一日に私立学校へ", "五月一日に私立学校へ"),
+        ("ja", "五月一日と二十一日に私立学校へ何か月", "五月一日と二十一日に私立学校へ何か月"),
         ("cmn", "他跑得很快,还书", "他跑的很快,环书"),
-        ("cmn", "获得很多,还有", "获得很多,还有"),
+        ("cmn", "获得很多,还清楚,第一只有", "获得很多,还清楚,第一只有"),
     ],
 )
 def test_a_word_of_several_readings_is_written_as_its_neighbours_tell(language: str, text: str, written: str) -> None:
