@@ -249,7 +249,7 @@ BREAKS = (
     Mutation(
         "parts-in-the-key",
         "frontend/scheduling/dispatcher.py",
-        "*((part,) if part else ()), ",
+        "*((part, styled) if part else ()), ",
         "",
         ("tests/frontend/scheduling/test_several_voices.py",),
     ),
