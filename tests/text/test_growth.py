@@ -260,7 +260,7 @@ def openings(count: int, language: str) -> Iterator[str]:
         yield text if number < len(texts) else changed(text, number, language)
 
 
-LANGUAGES = ("es", "fr-fr", "it", "pt-br")
+LANGUAGES = ("es", "fr-fr", "hi", "it", "pt-br")
 
 
 @pytest.mark.parametrize(("language", "count"), [("en-us", 150), ("en-gb", 150), *((each, 30) for each in LANGUAGES)])

@@ -225,6 +225,9 @@ the melody of a sentence that goes on."""
 SHORTEST = 3
 """Fewest words that are spoken before their sentence is whole, unless a comma ends them."""
 
+_LONGER = {"hi": (3, 5)}
+"""Both numbers for languages whose pitch is too far off with fewer words (docs/decisions/growing-text.md)."""
+
 LONGEST_BEGUN = 200
 """Characters of a sentence after which no opening is looked for: the sentence is cut at a clause soon."""
 
@@ -233,6 +236,7 @@ _LATIN = re.compile(rf"(?:[A-ZÀ-ÖØ-Þ]?{_LOWER}*['’])?[A-ZÀ-ÖØ-Þa-zà-�
 _PLAIN = {
     "en": re.compile(r"(?:I|A|[A-Za-z]?[a-z]+)(?:['’](?:s|t|re|ve|ll|d|m))?(?:-[a-z]+)*,? "),
     **dict.fromkeys(("es", "fr", "it", "pt"), _LATIN),
+    "hi": re.compile("[\u0900-\u0963\u0970-\u097f]+,? "),
 }
 """A plain word of each language whose openings are spoken, with the white space after it."""
 
@@ -262,18 +266,19 @@ def opening_of(text: str, language: str, *, clauses: bool = False) -> SettledWor
     SettledWords(text='Well, the short answer is', words=1)
     >>> opening_of("It costs 3", "en-us")
     """
-    plain = _PLAIN.get(language.partition("-")[0])
-    if plain is None:
+    spoken = language.partition("-")[0]
+    if (plain := _PLAIN.get(spoken)) is None:
         return None
+    held, shortest = _LONGER.get(spoken, (HELD, SHORTEST))
     place = begin = len(text) - len(text.lstrip(" "))
     words: list[str] = []
     while (found := plain.match(text, place, LONGEST_BEGUN)) and not _is_shortened(found[0].rstrip(" ,")):
         words.append(found[0].rstrip(" "))
         place = found.end()
-    settled = len(words) - HELD
+    settled = len(words) - held
     if clauses:
         settled = max((at + 1 for at, word in enumerate(words[: max(settled, 0)]) if word.endswith(",")), default=0)
-    elif settled < SHORTEST:
+    elif settled < shortest:
         return None
     return SettledWords(text[begin:place].rstrip(" "), settled) if settled > 0 else None
 
