@@ -221,7 +221,7 @@ BREAKS = (
     Mutation(
         "openings-hold-words-back",
         "text/sentences/growth.py",
-        "settled = len(words) - HELD",
+        "settled = len(words) - held",
         "settled = len(words)",
         ("tests/text/test_growth.py", "tests/frontend/contexts/test_context_audio.py"),
     ),
