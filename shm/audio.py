@@ -18,7 +18,7 @@ SAMPLE_BYTES = 2
 AUDIBLE = 64
 """Amplitude (-54 dBFS) above which a sample counts as sound; an engine's lead-in and its pauses stay at or below it."""
 
-SLOWEST, FASTEST = 0.25, 4.0
+SLOWEST, FASTEST = 0.25, 5.0
 """Limits of a pace, as a factor on the voice's own: of requests, of markup, of the player."""
 
 Pcm: TypeAlias = "NDArray[np.int16]"

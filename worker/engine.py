@@ -88,7 +88,7 @@ class Utterance:
     language: str
     voice: Voice
     speed: float
-    """Speed factor, 0.25 to 4; 1 is the voice's own pace."""
+    """Speed factor, 0.25 to 5; 1 is the voice's own pace."""
     seed: int = 0
     """Noise seed: equal utterances with equal seeds give equal samples. An engine without randomness ignores
     the seed."""

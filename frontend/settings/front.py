@@ -70,7 +70,7 @@ class FrontSettings:
         "",
     )
     default_speed: float = setting(
-        Group.ANSWERS, "The pace of requests that name none, 0.25 to 4.", 1.0, low=SLOWEST, high=FASTEST
+        Group.ANSWERS, "The pace of requests that name none, 0.25 to 5.", 1.0, low=SLOWEST, high=FASTEST
     )
     default_format: str = setting(
         Group.ANSWERS,

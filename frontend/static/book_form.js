@@ -39,7 +39,7 @@ export class BookForm {
     this.#cast = new Cast(failed);
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
     const format = made("select", { id: "book-format", name: "format" }, ...options(FORMATS));
-    const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 4, step: 0.05, value: 1 });
+    const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 5, step: 0.05, value: 1 });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
     const drop = field(t("Book"), this.file, t("Drop an EPUB, PDF, Word or OpenDocument file, a page, Markdown or plain text here, or choose one."));
     drop.classList.add("books-drop");

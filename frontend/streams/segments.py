@@ -21,7 +21,7 @@ def segment_speed(requested: float, rate: float) -> float:
     """The request's speed times the rate that its markup asks for, within the paces that engines take.
 
     >>> segment_speed(2.0, 3.0)
-    4.0
+    5.0
     """
     return min(max(requested * rate, SLOWEST), FASTEST)
 

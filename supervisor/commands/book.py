@@ -74,7 +74,7 @@ class _Source(click.Path):
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
-@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 4.  [default: the server's]")
+@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 5.  [default: the server's]")
 @click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
 @click.option(
     "--loudness",

@@ -69,7 +69,7 @@ class PaceType(click.ParamType[float]):
         except ValueError:
             pace = math.nan
         if not SLOWEST <= pace <= FASTEST:  # not so for NaN
-            self.fail(f"{value} is not from 0.25 to 4, as 1.5 is.", param, ctx)
+            self.fail(f"{value} is not from 0.25 to 5, as 1.5 is.", param, ctx)
         return pace
 
 

@@ -41,7 +41,7 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
 @click.option("--slower", "verb", flag_value="slower", help="Speak slower from the next sentence on.")
 @click.option("--status", "verb", flag_value="status", help="Print what is being played, as JSON.")
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'.")
-@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 4; without TEXT, of what is being played.")
+@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 5; without TEXT, of what is being played.")
 @click.option("--volume", type=float, help="0 to 1, of what is being played and what comes.")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
 @click.option(

@@ -52,7 +52,7 @@ def _checked_part(_context: click.Context, _parameter: click.Parameter, part: st
     help=f"The file: {', '.join(BY_EXTENSION)}; .pcm and .raw are bare samples, as on standard output, which is -.",
 )
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
-@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 4.  [default: the server's]")
+@click.option("--speed", type=PaceType(), help="The pace, 0.25 to 5.  [default: the server's]")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
 @click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file to write, with each word at its time.")
 @client_options

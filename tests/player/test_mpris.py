@@ -150,7 +150,7 @@ async def test_seeking_and_rates(desktop: tuple[NotingPlayback, MediaKeys, Any])
     await player.set_rate(9.0)
     await player.set_volume(0.25)
     await player.set_rate(0.0)
-    assert playback.changes == [Change(speed=4.0), Change(volume=0.25)] and playback.verbs[-1] is Verb.PAUSE
+    assert playback.changes == [Change(speed=5.0), Change(volume=0.25)] and playback.verbs[-1] is Verb.PAUSE
     for setter in (player.set_rate, player.set_volume):
         with pytest.raises(DBusError, match="must be a number"):
             await setter(float("nan"))

@@ -70,7 +70,7 @@ class KokoroEngine:
     """Kokoro engine for any export with Kokoro's inputs and outputs. All threads share its sessions.
 
     The engine makes its own sessions; kokoro-onnx provides the exports' names and types, and the vocabulary.
-    kokoro-onnx's `create` isn't used: it refuses speeds outside 0.5 to 2 (the API allows 0.25 to 4), trims silence and
+    kokoro-onnx's `create` isn't used: it refuses speeds outside 0.5 to 2 (the API allows 0.25 to 5), trims silence and
     inserts pauses of its own, which would change the segments that a plan joins, and can't be stopped in the middle of
     a run.
     """

@@ -154,7 +154,7 @@ def test_an_engine_without_the_default_voice_speaks_with_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"), [({"default_speed": 5.0}, "default_speed"), ({"default_format": "ogg"}, "default_format")]
+    ("settings", "named"), [({"default_speed": 5.5}, "default_speed"), ({"default_format": "ogg"}, "default_format")]
 )
 def test_defaults_that_no_request_may_have_are_refused(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):

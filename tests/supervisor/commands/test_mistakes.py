@@ -74,9 +74,9 @@ ALONE = [
     # options
     ("say Hello. --engine espeak --voice bob -o x.wav", "`kokoro-live voices`"),
     ("say Hello. --engine espeak --lang xx -o x.wav", "en-us"),
-    ("say Hello. --speed 9", "from 0.25 to 4"),
+    ("say Hello. --speed 9", "from 0.25 to 5"),
     ("say Hello. --speed fast", "as 1.5 is"),
-    ("book a.txt --speed 150%", "from 0.25 to 4"),
+    ("book a.txt --speed 150%", "from 0.25 to 5"),
     ("say Hello. -o x.xyz --engine espeak", "name the file .mp3"),
     ("say Hello. -o x --engine espeak", "name the file .mp3"),
     ("say Hello. -o nowhere/x.wav --engine espeak", "there is no folder"),

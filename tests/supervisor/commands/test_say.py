@@ -132,7 +132,7 @@ def test_the_lexicon_is_obeyed_without_a_server(tmp_path, model, monkeypatch, gi
         (["Hello.", "-o", "x.wav", "--subtitles", "x.txt"], 1, "name a .srt or .vtt file"),
         (["Hello.", "-o", "x.wav", "--subtitles", "none/x.srt"], 1, "there is no folder"),
         (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "There is nothing in the text that can be spoken."),
-        (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 4"),
+        (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 5"),
         (["Hello.", "-o", "x.wav", "--threads", "-1"], 2, "threads must be 0"),
         (["Hello.", "-o", "x.wav", "--local", "--url", "http://a"], 2, "--local is about speech in this process"),
         (["Hello.", "-o", "x.wav", "--model-dir", ".", "--server"], 2, "--model-dir is about speech in this process"),

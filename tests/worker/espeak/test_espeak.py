@@ -74,7 +74,7 @@ def test_women_are_higher_than_men(engine):
     assert pitch(spoken(engine, FOX, "af_heart")) > 1.3 * pitch(spoken(engine, FOX, "am_adam")) > 1.3 * 75
 
 
-@pytest.mark.parametrize("speed", [0.25, 0.3, 0.45, 0.5, 0.75, 1.25, 1.5, 2.0, 2.5, 2.6, 3.0, 4.0])
+@pytest.mark.parametrize("speed", [0.25, 0.3, 0.45, 0.5, 0.75, 1.25, 1.5, 2.0, 2.5, 2.6, 3.0, 4.0, 5.0])
 @pytest.mark.parametrize("voice", ["af_heart", "am_adam"])
 def test_speed_is_kept_over_its_whole_range(engine, voice, speed):
     normal = spoken(engine, FOX, voice)
@@ -235,7 +235,7 @@ def test_what_it_cannot_follow_changes_nothing(engine) -> None:
     assert (engine.info.inflects, engine.info.scores) == (True, False)
 
 
-@pytest.mark.parametrize("speed", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("speed", [0.25, 1.0, 4.0, 5.0])
 @pytest.mark.parametrize("voice", ["af_heart", "am_adam"])
 def test_the_same_samples_whatever_was_spoken_before(engine, voice, speed):
     first = spoken(engine, FOX, voice, speed=speed)

@@ -186,7 +186,7 @@ def level(samples):
     return np.abs(samples.astype(int)).max()
 
 
-@pytest.mark.parametrize("speed", [0.25, 0.4, 1.0, 1.7, 2.6, 4.0])
+@pytest.mark.parametrize("speed", [0.25, 0.4, 1.0, 1.7, 2.6, 4.0, 5.0])
 def test_words_are_marked_where_they_sound(engine, speed):
     """Silence lies between "stop" and "Now" at the usual pace and slower, and its borders are marked."""
     script = "Please stop, Now let it go."
@@ -213,7 +213,7 @@ def test_marks_are_whole_wherever_the_samples_begin(engine):
     assert marked(engine, FOX, from_sample=30_000)[0] == marked(engine, FOX)[0]
 
 
-@pytest.mark.parametrize("speed", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("speed", [0.25, 1.0, 4.0, 5.0])
 @pytest.mark.parametrize(
     ("language", "script"),
     [

@@ -23,7 +23,7 @@ REACH = 480
 """Samples (20 ms): so far from its time a sound may lie, its passing into the next one included."""
 
 
-@pytest.mark.parametrize("speed", [1.6, 2.0, 3.0, 4.0])
+@pytest.mark.parametrize("speed", [1.6, 2.0, 3.0, 4.0, 5.0])
 def test_a_fast_segment_lasts_its_share_and_pauses_give_more_than_stops(speed: float) -> None:
     script = "tˈɑ,tɑ"
     long = Prosody(
