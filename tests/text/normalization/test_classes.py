@@ -6,6 +6,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 from num2words import num2words
@@ -359,6 +360,13 @@ def test_a_stop_that_ends_no_sentence_is_not_said() -> None:
     assert said("We saw it all. Tom left.").count("\n") == said("It was hmm. Tom left.").count("\n") == 1
 
 
+def test_a_word_keeps_its_stop_where_the_next_sentence_begins_small() -> None:
+    lines = (Path(__file__).parents[1] / "ends.txt").read_text()
+    ends = {word for word in re.findall(r" ([a-z]{2,5})\.\|", lines) if re.search("[aeiouy]", word)}
+    heard = [said(f"We saw the {word}. npm failed (again. xoxo).") for word in sorted(ends)]
+    assert [line for line in heard if ". npm" not in line or "again. xoxo" not in line] == [] and len(ends) > 40
+
+
 def test_a_symbol_before_a_noun_is_its_unit_in_the_singular_but_before_a_mass() -> None:
     cues = table("en", "units")["cues"]
     for unit in cues["attributive"].split():
@@ -387,6 +395,7 @@ def test_a_letter_after_a_numeral_is_its_own_word() -> None:
         ("stage", "Type", "class"), (("II", "two"), ("III", "three"), ("IV", "four")), "ABab"
     ):
         assert said(f"It is {name} {numeral}{letter}.") == f"It is {name} {value} {letter.upper()}."
+        assert said(f"It is {name} ID 7.") == f"It is {name} ID 7."
 
 
 def test_versions_joined_to_a_named_one_are_versions() -> None:

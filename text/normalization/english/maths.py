@@ -8,6 +8,7 @@ import unicodedata
 from text.locales.tables import table, word_list, words
 from text.normalization.draft import END, MASK, NUMBER, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
+from text.sentences.abbreviations import is_unknown
 
 _LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -58,10 +59,11 @@ _STOP = re.compile(
     rf"(?P<word>{START}[a-zA-Z][a-z]{{1,4}}|{START}[A-Z][a-z]{{5,6}}|(?<=[-/])[b-df-hj-np-tv-z]{{2,4}})\."
     r"(?= (?P<following>\w+|[(&@#$£€~−+]))"
 )
-"""Short word with a full stop inside a sentence, which no table has: the splitter has found that it ends nothing."""
+"""Short word with a full stop inside a sentence: the splitter has found that it ends nothing."""
 _ANY_GREEK = re.compile("[Α-Ωα-ω]")
 _PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
 _STARTERS = words("en", "sentence_starters")
+_AS_WRITTEN = word_list(table("en", "abbreviations")["contexts"]["as_written"])
 _LENGTHS: dict[str, str] = {unit: table("en", "units")["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
 _PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
 """After a plural: 60 LEDs/m."""
@@ -85,7 +87,11 @@ _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)
 
 
 def stops(draft: Draft) -> None:
-    draft.replace(_STOP, lambda match: None if match["following"].lower() in _STARTERS else match["word"])
+    def said(match: re.Match[str]) -> str | None:
+        short = is_unknown(match["word"]) or match["word"].lower() in _AS_WRITTEN  # else a word: I need milk. eggs too.
+        return match["word"] if short and match["following"].lower() not in _STARTERS else None
+
+    draft.replace(_STOP, said)
 
 
 def math(draft: Draft) -> None:
