@@ -37,6 +37,8 @@ sys.modules["text.english.foreign"].rewrites()
 sys.modules["text.english.foreign"].syllable_expression()
 sys.modules["text.english.foreign"]._marks()
 sys.modules["text.english.english"].endings()
+for language in ("ja", "cmn"):
+    sys.modules["text.east_asian"]._readings(language)
 print(json.dumps(found))
 """
 

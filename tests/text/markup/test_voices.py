@@ -82,7 +82,7 @@ def test_a_rate_tag_scales_the_voices_own_pace_and_a_voice_tag_resets_it() -> No
         aliases=(("narrator", performer("af_bella", rate=0.8)),),
     )
     assert [round(each.rate, 3) for each in found] == [0.5, 0.8, 1.2, 1.0, 0.5]
-    assert [each.rate for each in segments("[rate:99] One. [rate:0.1] Two.")] == [4.0, 0.25]
+    assert [each.rate for each in segments("[rate:99] One. [rate:0.1] Two.")] == [5.0, 0.25]
 
 
 def test_ssml_voices_nest_and_end_with_their_element() -> None:

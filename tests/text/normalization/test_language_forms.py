@@ -213,3 +213,13 @@ def test_rules_say_the_same_if_each_is_applied_to_all(
     language: str, samples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check(monkeypatch, cases(samples), language)
+
+
+@pytest.mark.parametrize(("code", "language"), [("es", "es"), ("fr", "fr-fr"), ("it", "it"), ("pt", "pt-br")])
+def test_no_word_is_a_cut_one_before_an_ellipsis_or_by_chance(code: str, language: str) -> None:
+    locale = locale_of(code)
+    cuts = [cut for cut in sorted(locale.cut) if not any(month.startswith(cut) for month in locale.months)]
+    texts = [f"Xyl {cut}... xyl." for cut in random.Random(2).sample(cuts, 60)]
+    texts += [f"Xyl {word}. xyl." for word in locale.whole.split()]
+    assert [text for text in texts if normalize(text, language, Normalization()) != text] == []
+    assert any(locale.cut[cut] in normalize(f"Xyl {cut}. 7 xyl.", language, Normalization()) for cut in locale.cut)

@@ -81,8 +81,10 @@ class AbbreviationParser:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, stop = line[place], line[place + 1]
+        if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
+            return  # an ellipsis
         whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not line.last(place + 1) else None
-        if whole and not (line[place + 2].kind == "w" and not line[place + 2].gap):
+        if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
             said = whole.capitalize() if token.text.istitle() else whole
             yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):

@@ -90,6 +90,8 @@ class Locale:
     """Abbreviations that are read so before a woman's name."""
     shortened: str = ""
     """Words that are often cut to an abbreviation; the first of those that begin so is read."""
+    whole: str = ""
+    """Words that aren't others cut."""
     few: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that mean something else after a small number: 3 hab."""
     short_months: Mapping[str, int] = field(default_factory=dict)
@@ -157,8 +159,9 @@ class Locale:
         known = (word for read in tables for word in read.values() if word.isalpha() and len(word) > 5)
         for word in (*self.shortened.split(), *known):
             for cut in _CUT.finditer(word):
-                found.setdefault(word[: cut.end()].casefold(), word)
-        return found
+                if cut.end() > 3:
+                    found.setdefault(word[: cut.end()].casefold(), word)
+        return {cut: word for cut, word in found.items() if cut not in self.whole.split()}
 
     @cached_property
     def numerals(self) -> WordLists:
