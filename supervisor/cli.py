@@ -85,7 +85,7 @@ _AFTER_STOP = {
     "dequantize": "No model was written.",
     "models": "What has come is kept: the same command goes on from there.",
 }
-"""What Ctrl-C leaves of a command's work, where the command doesn't say so itself."""
+"""Words for what Ctrl-C leaves of a command's work, where the command doesn't say so itself."""
 
 
 class _LazyGroup(click.Group):

@@ -134,7 +134,7 @@ class _Table:
 
     @property
     def heading(self) -> str:
-        """What precedes the cell at hand; the first one is what the row is about."""
+        """Text before the cell at hand; the first one is what the row is about."""
         if self.rows < 2 or not self.headed or not 0 < self.column < len(self.headings):
             return ""
         text = " ".join(self.headings[self.column].split())

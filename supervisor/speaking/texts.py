@@ -116,7 +116,7 @@ _LONGEST_ANSWER = 5.0
 
 
 def web_address(word: str) -> str:
-    """What to do with a word that is the address of a web page; empty for any other."""
+    """Advice about a word that is the address of a web page; empty for any other."""
     if not re.fullmatch(r"(?:https?|file)://\S+", word, re.IGNORECASE):
         return ""
     return f"{word} is an address: save what is there and name its file, or open it on the server's page."
@@ -155,7 +155,7 @@ def _read(file: Path) -> str:
 
 
 def _text_of_document(data: bytes, file: Path) -> str:
-    """What is to be read of a document, as a book of it would have it."""
+    """The text of a document that is to be read, as a book of it would have it."""
     from books.book import BookError
     from books.reading.open import read_book
 

@@ -35,7 +35,7 @@ RULES = {
     "roman_numerals": "Say Roman numerals after names and headings: Henry VIII, Chapter IV.",
     "abbreviations": "Say abbreviations in full: Dr., St., e.g., No. 5.",
 }
-"""What each rule does, and after a colon an example, which its test reads. A rule is its row here, its function, and
+"""Purpose of each rule, and after a colon an example, which its test reads. A rule is its row here, its function, and
 its row in the list of each language that has it (`text.normalization.english.english`); text of a rule that is off is
 passed to the engine as written.
 """
