@@ -122,7 +122,7 @@ def test_without_its_extra_east_asian_text_is_refused_with_the_command(
     ("text", "phonemes"),
     [
         ("東京は日本の首都です。", "toːkʲoː βa ɲiʔpoɴ no ɕɨto desɨ."),
-        ("私はPythonが好きです。", "βatakɯɕi βa pˈIθˌɑn ɡa sɨkʲi desɨ."),
+        ("私はPythonが好きです。", "βataɕi βa pˈIθˌɑn ɡa sɨkʲi desɨ."),
     ],
 )
 def test_japanese_is_cutlets_and_latin_words_are_english(text: str, phonemes: str) -> None:
