@@ -111,8 +111,8 @@ class Client:
 
 
 def tokens(text: str) -> list[str]:
-    """Pieces as a language model writes them: a space comes with the word after it."""
-    return re.findall(r"\s*\w{1,6}|\s*[^\w\s]", text)
+    """Pieces as a language model writes them: a space comes with the word after it, ideographs and kana by twos."""
+    return re.findall(r"\s*[^\W\u3041-\u9fff]{1,6}|\s*\w{1,2}|\s*[^\w\s]", text)
 
 
 async def write(socket: aiohttp.ClientWebSocketResponse, name: str, text: str, rate: float | None) -> list[float]:

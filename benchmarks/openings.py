@@ -47,7 +47,7 @@ from frontend.streams.joins import Joiner
 from shm.audio import SAMPLE_RATE, Pcm
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.sentences.growth import opening_of
+from text.sentences.growth import UNSPACED, opening_of
 from text.words.segment import Cut, Notation, Segment
 from worker.engine import Utterance
 from worker.engines.kokoro import KokoroEngine
@@ -63,6 +63,8 @@ VOICES = {
     "hi": ("hf_alpha", "hm_omega"),
     "it": ("if_sara", "im_nicola"),
     "pt-br": ("pf_dora", "pm_alex"),
+    "ja": ("jf_alpha", "jm_kumo"),
+    "cmn": ("zf_xiaobei", "zm_yunjian"),
 }
 SECOND = " Anything else?"
 """Follows each answer, so that its end is noticed as in a longer one."""
@@ -214,13 +216,18 @@ def prosody_rows(texts: Sequence[str], language: str) -> Iterator[list[Cell]]:
             script += unit.lead + unit.script
             ends.append(len(script))
         whole = renderer.prosody(script, voice)
-        cases = [(f"{k} words, {k - h} spoken", k, k - h) for k in (4, 5, 6, 7, 8) for h in (1, 2, 3)]
         clause = next((at + 1 for at, unit in enumerate(units[:-1]) if unit.cut is Cut.CLAUSE), 0)
+        counts = [(k, k - h) for k in (4, 5, 6, 7, 8) for h in (1, 2, 3)]
+        if unspaced := UNSPACED.get(language):
+            words = [place for place, each in enumerate(script) if each == " "]
+            clause = words.index(ends[clause - 1]) + 1 if clause else 0
+            ends, counts = [*words, len(script)], [(k, k - unspaced[0]) for k in (8, 10, 12, 14)]
+        cases = [(f"{there} words, {said} spoken", there, said) for there, said in counts]
         cases += [("the first clause alone", clause, clause)] if clause else []
         for name, there, said in cases:
-            if there >= len(units):
+            if there >= len(ends):
                 continue
-            for style, row in (("its own", None), ("65 tokens", 65)):
+            for style, row in (("its own", None), ("65 tokens", max(65, ends[there - 1]))):
                 part = renderer.prosody(script[: ends[there - 1]], voice, row)
                 if told := difference(script, whole, part, ends[said - 1]):
                     found.setdefault((name, style), []).append(told)

@@ -153,18 +153,30 @@ class Lexicon:
         """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
         entry at each place.
         """
-        if self._longest is None:
-            self._longest = max((len(word) for _, word, _ in self._entries), default=0)
+        longest = self._length_of_longest()
         found: list[LexiconMatch] = []
         place = 0
         while place < len(token):
-            for length in range(min(self._longest, len(token) - place), 0, -1):
+            for length in range(min(longest, len(token) - place), 0, -1):
                 if entry := self._said_entry(token[place : place + length], language):
                     found.append(LexiconMatch(place, place + length, *entry))
                     place += length - 1
                     break
             place += 1
         return found
+
+    def begun_in(self, text: str) -> int:
+        """Number of characters of a text without white space before the first with which an entry may begin that ends
+        after the text."""
+        for place in range(max(len(text) - self._length_of_longest(), -1) + 1, len(text)):
+            if any(word.startswith(text[place:]) and word != text[place:] for _, word, _ in self._entries):
+                return place
+        return len(text)
+
+    def _length_of_longest(self) -> int:
+        if self._longest is None:
+            self._longest = max((len(word) for _, word, _ in self._entries), default=0)
+        return self._longest
 
     def _said_entry(self, word: str, language: str, part: str | None = None) -> tuple[str | None, str | None] | None:
         """Phonemes or respelling of a word; None if no entry matches or the language's voices can't say its IPA."""

@@ -23,6 +23,7 @@ from text.settings import PRONOUNCING, Pronouncing, TextSettings
 from text.units.pacing import Reading, SourcedWords, paced
 from text.units.prosody import Pauses
 from text.units.segmentation import pronounceable
+from text.words.language import EAST_ASIAN
 from text.words.performer import Performer
 from text.words.punctuation import is_unpronounceable
 from text.words.segment import Continuation, Cut, Notation, PhonemeSource, Sentence, Word
@@ -192,7 +193,10 @@ class TextPipeline:
 
     def settled(self, words: Sequence[str], language: str) -> int:
         """Number of a sentence's first words that are pronounced alike whatever their sentence becomes, apart from the
-        two words after each."""
+        two words after each. Without white space between words (`EAST_ASIAN`), it is the number of characters before
+        the first with which an entry of a lexicon may begin that isn't there whole."""
+        if language in EAST_ASIAN:
+            return self._lexicon().begun_in("".join(words))
         by_part = self._lexicon().by_part
         bare = (word.rstrip(",") for word in words)
         depend = (

@@ -226,6 +226,20 @@ BREAKS = (
         ("tests/text/test_growth.py", "tests/frontend/contexts/test_context_audio.py"),
     ),
     Mutation(
+        "a-run-is-begun-at-a-word",
+        "frontend/planning/sentences.py",
+        ' and script.startswith(f"{begun} "):',
+        ":",
+        ("tests/frontend/planning/test_growing_plans.py",),
+    ),
+    Mutation(
+        "an-entry-that-has-begun-waits",
+        "text/lexicon.py",
+        "word.startswith(text[place:]) and word != text[place:]",
+        "word == text[place:]",
+        ("tests/text/test_lexicon.py",),
+    ),
+    Mutation(
         "heteronyms-wait",
         "text/pipeline.py",
         "return next((place for place, depends in enumerate(depend) if depends), len(words))",

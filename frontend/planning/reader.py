@@ -18,6 +18,7 @@ from text.markup.marked import Marked, Pause, PerformedText
 from text.markup.meanings import MAX_PAUSE_SECONDS, MarkupError
 from text.markup.parse import parse_markup
 from text.pipeline import TextPipeline
+from text.sentences.growth import UNSPACED
 from text.units.segmentation import phoneme_sentences
 from text.words.performer import Cast, DialogueTurn
 from text.words.segment import Continuation, Notation, Segment, Sentence, SentenceStart
@@ -81,7 +82,8 @@ class Reader:
             source = WrittenText(
                 request.growing,
                 lambda part: clock.timed(self._part(request, engine, part, numbers)),
-                lambda words: self._pipeline.settled(words, request.language),
+                lambda words: self._pipeline.saying(request.pronunciations).settled(words, request.language),
+                UNSPACED.get(request.language),
             )
             planned = plan_growing(source, profile, request.speed, notation, self._limits)
         yield from recut(planned, [cut.units for cut in request.progress.cuts])

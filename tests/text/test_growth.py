@@ -2,24 +2,30 @@
 
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.measuring.evaluation.sentences import answers, evaluation_texts
+from frontend.contract.growing_text import GrowingText, TextPart
+from frontend.planning.sentences import WrittenText
 from tests.growth import grows_with_the_length
 from tests.share import share
 from tests.text.letters import VOCABULARY
+from text.east_asian import missing
 from text.g2p import G2P
 from text.pipeline import TextPipeline
-from text.sentences.growth import LONGEST, Growth, WholeSentences, opening_of
+from text.sentences.growth import LONGEST, UNSPACED, Growth, SettledWords, WholeSentences, opening_of
 from text.sentences.sentences import sentences
+from text.units.segmentation import add_word
 from text.words.sanitize import sanitize
-from text.words.segment import Notation, Unit
+from text.words.segment import Continuation, Notation, SpokenWord, Unit
 
 
 def complete(pieces: Iterable[str], language: str = "en-us") -> tuple[list[str], str]:
@@ -274,6 +280,76 @@ def test_words_of_openings_are_those_of_the_whole_text_in_many_sentences(languag
     assert not [each for text in openings(share(2000), language) for each in wrong(text, language)]
 
 
+UNSPACED_TEXTS = {
+    "ja": ("ので、", 4, "三 3.5万 「引用」 iPhone 一日 十分 ・ **太字** 何 ー 上手 気に入 😀 々"),
+    "cmn": ("，", 9, "三 3.5万 “引用” iPhone 一 不 行 长 得 **粗体** 了 😀 只"),
+}
+"""What joins clauses of each language, how many, and what may stand anywhere in them."""
+
+
+def openings_unspaced(count: int, language: str) -> Iterator[str]:
+    """Sentences of answers, and changed ones of clauses with words of several readings."""
+    between, most, changes = UNSPACED_TEXTS[language]
+    lines = (Path(__file__).parent / f"homographs.{language}.txt").read_text(encoding="utf-8").splitlines()
+    clauses = [re.sub(r"\{(.*?):.*?\}", r"\1", line) for line in lines if line]
+    yield from answers(language)
+    for number in range(count - len(answers(language))):
+        chance = random.Random(number)
+        characters = [*between.join(chance.sample(clauses, most))]
+        for _ in range(chance.randint(0, 3)):
+            characters.insert(chance.randint(10, len(characters)), chance.choice([*changes.split(), " "]))
+        yield "".join(characters)
+
+
+def early(opening: SettledWords, text: str, language: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The pieces of an opening that are spoken early, each with its script, and as many of the whole text."""
+    pipeline, notation = _pipeline()
+    growing = GrowingText()
+    source = WrittenText(
+        growing,
+        lambda part: pipeline.sentences(part.text, language, notation, then=Continuation()),
+        lambda texts: pipeline.settled(texts, language),
+        UNSPACED[language],
+    )
+    growing.add(TextPart(opening.text, opening=opening.words))
+    with growing.working():
+        begun = source.opening()
+        if begun is None or not begun.words:
+            return [], []
+        source.spoke(begun.words)
+        growing.add(TextPart(text))
+        whole = source.take() or ()
+    one, other = (spoken_pieces(units)[: begun.words] for units in (begun.units, whole))
+    assert opening.text.startswith("".join(written for written, _ in one))
+    return one, other
+
+
+def spoken_pieces(units: Sequence[Unit]) -> list[tuple[str, str]]:
+    """The words as they are written, each with its script."""
+    words: list[SpokenWord] = []
+    script = ""
+    for unit in units:
+        script += unit.lead
+        for word in unit.words:
+            add_word(words, replace(word, start=word.start + len(script), end=word.end + len(script)))
+        script += unit.script
+    return [(word.written, script[word.start : word.end]) for word in words]
+
+
+@pytest.mark.parametrize("language", UNSPACED)
+@pytest.mark.parametrize("count", [60, pytest.param(share(2000), marks=pytest.mark.slow)])
+def test_words_of_openings_without_white_space_are_those_of_the_whole_text(count: int, language: str) -> None:
+    if names := missing(language):
+        pytest.skip(f"no {names}")
+    begun = 0
+    for text in openings_unspaced(count, language):
+        cuts = {each for kind in range(3) for each in accumulate(pieces(text, kind))}
+        found = [early(each, text, language) for each in {opening_of(cut, language) for cut in cuts} if each]
+        assert not [(text, one, other) for one, other in found if one != other]
+        begun += any(one for one, _ in found)
+    assert begun > count / 2
+
+
 @pytest.mark.parametrize("language", ["en-us", *LANGUAGES])
 def test_enough_of_most_answers_is_spoken_before_their_end(language: str) -> None:
     begun = [opening_of(" ".join(text.split(" ")[:8]) + " ", language) for text in answers(language)]
@@ -289,4 +365,24 @@ def test_what_may_still_change_waits(text: str) -> None:
 
 
 def test_a_language_without_rules_of_its_own_waits() -> None:
-    assert opening_of("もちろん、お手伝いできますので、", "ja") is None
+    assert opening_of("Natürlich kann ich dir dabei helfen, ", "de") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "opening", "clause"),
+    [
+        ("もちろん、お手伝いできますので、まずアプリ", "ja", 15, 5),
+        ("もちろん、お手伝いできますので、", "ja", 0, 5),
+        ("もちろんお手伝いできますのでまず「アプリ」を", "ja", 0, 0),
+        ("当然可以，我来帮您预订周末的酒店，请告诉我", "cmn", 15, 5),
+        ("当然可以，我来帮您预订3张周末的票，请告诉我", "cmn", 0, 5),
+        ("Of course, ", "ja", 0, 0),
+    ],
+)
+def test_places_of_texts_without_white_space_are_characters(
+    text: str, language: str, opening: int, clause: int
+) -> None:
+    for clauses, place in ((False, opening), (True, clause)):
+        found = opening_of(text, language, clauses=clauses)
+        assert (found.words if found else 0) == place
+        assert found is None or text.startswith(found.text)

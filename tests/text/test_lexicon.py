@@ -231,6 +231,16 @@ def test_an_entry_for_a_part_of_speech_is_found_by_the_sentence() -> None:
     assert pipeline.settled(["I", "see", "fork", "now"], "en-us") == 4
 
 
+def test_an_entry_that_may_have_begun_waits_where_words_have_no_white_space_between_them() -> None:
+    entries, _ = read_entries("東京都庁\t/a/\n東京\t/e/\n大阪\t/i/\n".encode())
+    pipeline = TextPipeline(G2P(), lexicon=lambda: Lexicon(entries))
+    settled = [
+        pipeline.settled([f"明日は{text}"], "ja") for text in ("", "東", "東京都", "東京都庁", "東京都庁の大", "東京の")
+    ]
+    assert settled == [3, 3, 3, 7, 8, 6]
+    assert TextPipeline(G2P()).settled(["明日は東"], "ja") == 4
+
+
 _NOTATION = Notation("phonemes", ALPHABET | frozenset(" .,!?;:—…“”()"), 510)
 _g2p = G2P()
 

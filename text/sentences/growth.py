@@ -228,6 +228,19 @@ SHORTEST = 3
 _LONGER = {"hi": (3, 5)}
 """Both numbers for languages whose pitch is too far off with fewer words (docs/decisions/growing-text.md)."""
 
+UNSPACED = {"ja": (3, 7), "cmn": (4, 8)}
+"""Both numbers for languages without white space between words. Only their readers know their words, so the places of
+their openings are characters."""
+
+CLAUSE_ENDS = ",、，"
+
+AHEAD = 6
+"""Characters after a settled word of such a language that must be there: its readings look as far
+(`text.east_asian.by_neighbours`)."""
+
+_LEAST_UNSPACED = 18
+"""Characters of such a language that seldom have fewer words than both numbers together."""
+
 LONGEST_BEGUN = 200
 """Characters of a sentence after which no opening is looked for: the sentence is cut at a clause soon."""
 
@@ -237,8 +250,11 @@ _PLAIN = {
     "en": re.compile(r"(?:I|A|[A-Za-z]?[a-z]+)(?:['’](?:s|t|re|ve|ll|d|m))?(?:-[a-z]+)*,? "),
     **dict.fromkeys(("es", "fr", "it", "pt"), _LATIN),
     "hi": re.compile("[\u0900-\u0963\u0970-\u097f]+,? "),
+    "ja": re.compile("[\u3005\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff、，]"),
+    "cmn": re.compile("[\u4e00-\u9fff、，]"),
 }
-"""A plain word of each language whose openings are spoken, with the white space after it."""
+"""A plain word of each language whose openings are spoken, with the white space after it; a character, where words have
+none between them."""
 
 _SHORTENED = frozenset((*abbreviations.TITLES, *abbreviations.STREETS, *abbreviations.ANYWHERE, *abbreviations.LABELS))
 _MAY_BE_LOWER = frozenset(each.lower() for each in _SHORTENED if len(each) > 2)
@@ -250,7 +266,8 @@ class SettledWords(NamedTuple):
     text: str
     """All plain words that are there, without white space at the ends."""
     words: int
-    """Number of them that are settled."""
+    """Number of them that are settled; in `UNSPACED` languages the number of characters, inside the last of which a
+    word may be."""
 
 
 def opening_of(text: str, language: str, *, clauses: bool = False) -> SettledWords | None:
@@ -270,6 +287,8 @@ def opening_of(text: str, language: str, *, clauses: bool = False) -> SettledWor
     if (plain := _PLAIN.get(spoken)) is None:
         return None
     held, shortest = _LONGER.get(spoken, (HELD, SHORTEST))
+    if spoken in UNSPACED:
+        held, shortest = AHEAD, _LEAST_UNSPACED - AHEAD
     place = begin = len(text) - len(text.lstrip(" "))
     words: list[str] = []
     while (found := plain.match(text, place, LONGEST_BEGUN)) and not _is_shortened(found[0].rstrip(" ,")):
@@ -277,7 +296,9 @@ def opening_of(text: str, language: str, *, clauses: bool = False) -> SettledWor
         place = found.end()
     settled = len(words) - held
     if clauses:
-        settled = max((at + 1 for at, word in enumerate(words[: max(settled, 0)]) if word.endswith(",")), default=0)
+        settled = max(
+            (at + 1 for at, word in enumerate(words[: max(settled, 0)]) if word[-1] in CLAUSE_ENDS), default=0
+        )
     elif settled < shortest:
         return None
     return SettledWords(text[begin:place].rstrip(" "), settled) if settled > 0 else None

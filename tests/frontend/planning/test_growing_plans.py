@@ -1,7 +1,10 @@
 """Plans of growing texts: they depend on the text and its flushes, and wait where a short sentence may join another."""
 
+import re
 import time
+from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -18,7 +21,8 @@ from tests.miniature import vocabulary
 from text.g2p import G2P
 from text.pipeline import TextPipeline, configured_pipeline
 from text.settings import TextSettings
-from text.words.segment import Cut, Notation, Segment, Sentence, SentenceStart
+from text.units.segmentation import units_of
+from text.words.segment import Cut, Notation, PhonemeSource, Segment, Sentence, SentenceStart, Word
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."
@@ -210,6 +214,69 @@ def test_no_pitch_jumps_at_a_seam(plan: Plan, text: str, inflected: list[str]) -
     words = [word for each in planned if isinstance(each, Segment) for word in each.words]
     assert [word.written for word in words] == text.split()
     assert [word.written for word in words if word.inflection] == inflected
+
+
+def run_together(part: TextPart) -> Iterator[Sentence]:
+    """One sentence of one run without white space, whose reader divides it into words of two letters; digits are said
+    as letters, and capitals are silent."""
+    said = part.text.translate(str.maketrans("0123456789", "abcdefghij"))
+    phonemes = re.sub(r"([a-z]{2})(?=[a-z])", r"\1 ", re.sub("[A-Z]", "", said.replace("、", ", "))).strip()
+    yield units_of([Word(said, phonemes, PhonemeSource.LEXICON)], KOKORO, Counter(), written=[part.text])
+
+
+@pytest.mark.parametrize("end", ["yz.", "yzab、cdef.", "yz、12、cdef.", "yz12、cd、ef."])
+@pytest.mark.parametrize(
+    ("said", "openings"),
+    [(0, ["ab cd, ef gh ij", "kl mn op qr"]), (5, ["ef gh ij", "kl mn op qr"]), (11, ["kl mn op qr"])],
+)
+def test_a_run_without_white_space_is_begun_at_its_readers_words(
+    plan: Plan, end: str, said: int, openings: list[str]
+) -> None:
+    """Each of its characters is spoken once, and has a time, whatever follows and whichever stream has begun it."""
+    source = WrittenText(plan.text, run_together, lambda texts: len(texts[0]), (2, 3))
+    plan.items = plan_growing(source, WINDOWED, 1.0, KOKORO, LIMITS)
+    begun = "abcd、efghijklmnopqrstuvwx"
+    parts = [TextPart(begun[:17], opening=12, said=said), TextPart(begun, opening=19, said=said)]
+    spoken: list[Segment] = []
+    for each in (*parts, TextPart(begun + end, flush=True, said=said)):
+        assert plan.text.said in (0, 11, 19), "where a word of the reader's ends"
+        plan.text.add(each)
+        with plan.text.working():
+            items = takewhile(lambda item: item is not WAITING, plan.items)
+            spoken += [item for item in items if isinstance(item, Segment)]
+    assert len(spoken) == len(openings) + 1
+    *begins, (rest, cut) = [(each.script[slice(*(each.part or (0, None)))].strip(), each.cut) for each in spoken]
+    assert begins == [(script, Cut.SEAM) for script in openings]
+    whole = "".join(unit.lead + unit.script for unit in next(run_together(TextPart(begun + end))))
+    assert (rest, cut) == (whole[whole.index("st") :], Cut.SENTENCE)
+    written = [word.written for each in spoken for word in each.words]
+    assert "".join(written) == (begun + end)[said:]
+    assert said or written[:3] == ["abcd、", "efghij", "klmnopqr"], "a clause has a time of its own"
+    for each in spoken:
+        begin, stop = each.part or (0, len(each.script))
+        assert all(begin <= word.start < word.end <= stop for word in each.words)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "unspaced", "spoken"),
+    [
+        ("abcdefghijklmnop", 0, (3, 3), ["abcdefghij"]),
+        ("abcdefghijklmnop", 0, (4, 3), ["abcdefgh"]),
+        ("abcdefghijQklmno", 0, (2, 3), ["abcdefgh"]),
+        ("abcdefghijklmnop", 0, (3, 6), []),
+        ("abcdefghijklmnop", 4, (3, 6), ["abcd", "efghij"]),
+        ("abcdefghijklmnop", 6, (3, 1), []),
+    ],
+    ids=["said", "held", "silent", "too-few", "more", "too-few-more"],
+)
+def test_the_words_of_a_run_that_are_spoken_early(
+    plan: Plan, text: str, said: int, unspaced: tuple[int, int], spoken: list[str]
+) -> None:
+    source = WrittenText(plan.text, run_together, lambda texts: len(texts[0]), unspaced)
+    plan.text.add(TextPart(text, opening=10, said=said))
+    with plan.text.working():
+        begun = source.opening()
+    assert begun and [word.written for word in begun.units[0].words][: begun.words] == spoken
 
 
 TEXT = "Yes. No, never. It costs $250, as it did in 2026."
