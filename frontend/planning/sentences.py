@@ -253,7 +253,7 @@ def divided(units: Sequence[Unit], borders: Sequence[Border]) -> Sentence:
     found: list[Unit] = []
     place = at = 0
     rest = ""
-    """What is written of the words in hand, apart from what is divided."""
+    """Written characters of the words in hand, apart from what is divided."""
     for unit in units:
         at += len(unit.lead) if found else 0
         words: list[SpokenWord] = []

@@ -120,7 +120,7 @@ class FakeFetcher(Fetcher):
         tell: Callable[[str], None] = print,
         written: WrittenPart | None = None,
     ) -> None:
-        """Of a text that is still being written, the first half of the first sentence comes before its text's end."""
+        """Give its audio; half of the first sentence of a text that is being written comes before the text ends."""
         request = Request(item, sentence, speed, voice)
         self.requests.append(request)
         try:

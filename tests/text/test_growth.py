@@ -284,7 +284,7 @@ UNSPACED_TEXTS = {
     "ja": ("ので、", 4, "三 3.5万 「引用」 iPhone 一日 十分 ・ **太字** 何 ー 上手 気に入 😀 々"),
     "cmn": ("，", 9, "三 3.5万 “引用” iPhone 一 不 行 长 得 **粗体** 了 😀 只"),
 }
-"""What joins clauses of each language, how many, and what may stand anywhere in them."""
+"""By language: the words that join clauses, the number of clauses, and pieces that may stand anywhere in them."""
 
 
 def openings_unspaced(count: int, language: str) -> Iterator[str]:

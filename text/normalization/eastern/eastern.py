@@ -111,7 +111,7 @@ _DISPLAY = re.compile(
     r"(?<![\d.])(?P<number>[248])K(?=/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
 )
 _TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
-"""Which is also the word for enough in ideographs."""
+"""Ten minutes, which in ideographs are also the word for enough."""
 _SIZE = re.compile(r"(?<![\d.])(?P<number>\d{2,3})V(?=型)")
 _FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
 _ROOMS = re.compile(r"(?<![\d.])(?P<number>[1-4])(?=S?LDK|DK(?![A-Za-z])|[KR]・)")
