@@ -22,8 +22,7 @@ from frontend.contexts.events import Event, Spoken
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
-from frontend.dialects.elevenlabs_lists import ROUTES, models
-from frontend.dialects.elevenlabs_times import Alignments, ElevenLabsTurn, TimedLines
+from frontend.dialects.elevenlabs_answers import ROUTES, Alignments, ElevenLabsTurn, TimedLines, models
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.gate import KEY_DUE

@@ -18,11 +18,10 @@ from client.answers import NoAnswer, RequestRefused, audio_in
 from client.blocking import BlockingClient
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import VoiceInfo
+from supervisor.speechd.at_once import Asked, Espeak, EspeakAudio, Vocabulary, named
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Mark, SpokenText, Text, marked_up, spelled, words_in
-from supervisor.speechd.espeak import Espeak, EspeakAudio, named
 from supervisor.speechd.manner import Manner, VoiceList
-from supervisor.speechd.vocabulary import Asked, Vocabulary
 from supervisor.speechd.wire import Ended, Playout, Wire, leave
 
 VOICES_AGAIN = 5.0

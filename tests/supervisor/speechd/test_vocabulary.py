@@ -11,9 +11,9 @@ import pytest
 
 from shm.audio import SAMPLE_RATE
 from supervisor.speechd import speaking as speaking_module
+from supervisor.speechd.at_once import named
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Mark, SpokenText, Text, marked_up
-from supervisor.speechd.espeak import named
 from supervisor.speechd.manner import Manner, VoiceList
 from supervisor.speechd.speaking import Speaking
 from supervisor.speechd.wire import Wire, escaped

@@ -20,7 +20,7 @@ from frontend.contract.errors import ApiError
 from frontend.dialects.cartesia import CartesiaError
 from frontend.dialects.deepgram import DeepgramError
 from frontend.dialects.elevenlabs import ElevenLabsError, TimedLines
-from frontend.dialects.elevenlabs_times import Alignments
+from frontend.dialects.elevenlabs_answers import Alignments
 from frontend.dialects.open_contexts import REMEMBERED, OpenContexts
 from frontend.settings.front import FrontSettings
 from shm.timing import WordTiming
