@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -46,16 +46,44 @@ def missing(language: str) -> str:
     return ", ".join(name for name in _PACKAGES[language] if importlib.util.find_spec(name) is None)
 
 
-_LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
+_LATIN = re.compile(r"([A-Za-z\u00c0-\u024f](?:[A-Za-z\u00c0-\u024f'’-]*[A-Za-z\u00c0-\u024f])?)")
 """Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
 
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 """A letter that isn't Latin."""
 
 
+_Said = str | Callable[[re.Match[str]], str]
+
+
 @cache
-def _readings(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), said) for pattern, said in table(language, "readings")["words"].items())
+def _readings(language: str) -> tuple[tuple[re.Pattern[str], _Said], ...]:
+    rows = table(language, "readings")
+    words: Iterable[tuple[str, _Said]] = rows["words"].items()
+    counted = [_counters(rows["counters"], rows["digits"])] if "counters" in rows else []
+    return tuple((re.compile(pattern), said) for pattern, said in (*words, *counted))
+
+
+def _counters(rows: Mapping[str, str], digits: Mapping[str, str]) -> tuple[str, _Said]:
+    """Pattern of numbers' last digits with their counters, which change each other's sound: サンボン, ロッピキ."""
+    sounds = [row.split() for row in rows.values()]
+
+    def said(match: re.Match[str]) -> str:
+        last, (plain, *changed) = match["last"], sounds[(match.lastindex or 0) - 3]
+        before, number = "".join(digits[ten] for ten in match["tens"]), digits[last]
+        if last[-1] in "千万何" and len(changed) < 2:
+            return match[0]
+        if last[-1] in "千万何" or last == "三":
+            return before + number + (changed[1] if len(changed) > 1 else plain)
+        if changed and last[-1] in ("一六八十百" if changed[0][0] in "カキケコパピプペポ" else "一八十"):
+            return f"{before}{number[:-1]}ッ{changed[0]}"
+        return before + number + plain
+
+    number = (
+        "(?P<tens>(?:[二三四五六七八九]?十(?=[一二三四五六七八九])|[二三四五六七八九](?=十))?)"
+        "(?P<last>[三六八]百|三千|[一二三四五六七八九十百千万何])"
+    )
+    return f"{number}(?:{'|'.join(f'({counter})' for counter in rows)})", said
 
 
 def by_neighbours(text: str, language: str) -> str:
@@ -64,6 +92,9 @@ def by_neighbours(text: str, language: str) -> str:
         text = pattern.sub(said, text)
     return text
 
+
+_SIGNS = frozenset("→↗↓↘ ").union(MARKS.values())
+"""Characters of misaki's alphabet that are no letters; its readers give some signs of the text back as well."""
 
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
@@ -127,7 +158,9 @@ class EastAsian:
             return self._latin(text)[0]
         try:
             assert self._misaki is not None
-            phonemes = self._misaki(by_neighbours(text, self._language))
+            found = self._misaki(by_neighbours(text, self._language))
+            marked = (MARKS.get(sign, sign) for sign in found)
+            phonemes = "".join(sign for sign in marked if sign.isalpha() or sign in _SIGNS)
             if any(map(str.isalpha, phonemes)):
                 return Word(text, phonemes, PhonemeSource.LEXICON)
         except Exception:
@@ -146,19 +179,10 @@ def _mandarin() -> Callable[[str], str]:
     zh.jieba.setLogLevel(logging.WARNING)
     zh.jieba.dt.tmp_dir = str(cache)
     g2p = zh.ZHG2P()
-
-    def phonemes(text: str) -> str:
-        return "".join(MARKS.get(phoneme, phoneme) for phoneme in g2p(text)[0])
-
-    return phonemes
+    return lambda text: g2p(text)[0]
 
 
 def _japanese() -> Callable[[str], str]:
     # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
     g2p = importlib.import_module("misaki.cutlet").Cutlet()
-
-    def phonemes(text: str) -> str:
-        found: str = g2p(text)[0]
-        return "".join(MARKS.get(phoneme, phoneme) for phoneme in found)
-
-    return phonemes
+    return lambda text: g2p(text)[0]

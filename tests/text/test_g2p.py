@@ -139,12 +139,12 @@ def test_mandarin_is_misakis() -> None:
 def test_with_its_extra_mandarin_is_misakis_and_latin_letters_in_it_are_espeaks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A misaki that, like the real one, gives Latin letters back as they are, and raises on some texts."""
+    """A misaki that, like the real one, gives Latin letters and a sign back as they are, and raises on some texts."""
 
     class ZHG2P:
         def __call__(self, text: str) -> tuple[str, None]:
             assert "坏" not in text
-            return text.replace("你好", "ni↓xau↓").replace("，", ", "), None
+            return text.replace("你好", "ni↓xau↓").replace("，", ", ") + "^", None
 
     dictionary = SimpleNamespace(tmp_dir=None)
     fake = ModuleType("misaki.zh")
@@ -366,8 +366,15 @@ def test_threads_share_it() -> None:
 @pytest.mark.parametrize(
     ("language", "text", "written"),
     [
-        ("ja", "私は一日三回", "わたしはいちにち三回"),
+        ("ja", "私は一日三回", "わたしはいちにちサンカイ"),
         ("ja", "五月一日と二十一日に私立学校へ何か月", "五月一日と二十一日に私立学校へ何か月"),
+        ("ja", "四月二日十九時三十分、十二本と百三匹", "シガツフツカ十クジサンジュップン、ジューニホンと百サンビキ"),
+        (
+            "ja",
+            "六百本、六歳、十一点、三階、七人、三千円",
+            "ロッピャッポン、ロクサイ、ジューイッテン、サンガイ、七人、三千円",
+        ),
+        ("ja", "三分の一で十分、六本木、四日市、一個人", "三分の一で十分、六本木、四日市、一個人"),
         ("cmn", "他跑得很快,还书", "他跑的很快,环书"),
         ("cmn", "获得很多,还清楚,第一只有", "获得很多,还清楚,第一只有"),
     ],
