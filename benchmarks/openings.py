@@ -1,11 +1,11 @@
 """Sentences that are begun before they are whole: first token to sound, and how far they are from the whole sentence.
 
-    python -m benchmarks.openings [--answers 50] [--rates 62 20] [--ways sentence clause now] [--others 0]
+    python -m benchmarks.openings [--answers 60] [--rates 62 20] [--ways sentence clause now] [--others 0]
                                   [--language en-us] [--prosody] [--sound] [--page FOLDER]
 
 Answers of voice agents are written to a server over a socket as a language model writes them, at so many tokens per
-second, with each value of `--growing-text`, while so many others listen to long texts. Without a server, `--prosody`
-compares durations and pitch of a sentence's first words with those in the whole sentence, and `--sound` compares the
+second, with each value of `--growing-text` in turn, while so many others listen to long texts. Without a server,
+`--prosody` compares durations and pitch of a sentence's first words with those in the whole sentence, and `--sound` the
 sound of both (it needs the extra `quality`); `--page` only writes a page to listen to the ways side by side.
 """
 
@@ -16,8 +16,8 @@ import asyncio
 import itertools
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -26,7 +26,8 @@ import aiohttp
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.agents import Server, hear
+from benchmarks.agents.listeners import AT_ONCE, Heard, hear
+from benchmarks.agents.ways import Server
 from benchmarks.growing_text import FRESH, tokens
 from benchmarks.measuring.evaluation.sentences import answers
 from benchmarks.measuring.figures import median
@@ -49,7 +50,7 @@ from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.sentences.growth import UNSPACED, opening_of
 from text.words.segment import Cut, Notation, Segment
-from worker.engine import Utterance
+from worker.engine import Engine, Utterance
 from worker.engines.kokoro import KokoroEngine
 from worker.models.choice import kokoro_files
 from worker.settings import WorkerSettings
@@ -73,18 +74,27 @@ _VOICED = 60.0
 """Hz of a phoneme's median F0 from which on it is voiced."""
 
 
-async def latencies(port: int, voice: str, rates: Sequence[float], texts: Sequence[str]) -> list[list[Cell]]:
-    """A row for each rate: the rate, the sentence's end, first sound (median, ninetieth percentile), gaps."""
+async def latencies(
+    ports: Mapping[str, int], voice: str, rates: Sequence[float], texts: Sequence[str]
+) -> list[list[Cell]]:
+    """Each answer to the servers of all ways in turn. A row for each way and rate: the way, the rate, the sentence's
+    end, first sound (median, ninetieth percentile), median of the answers' ratios to the first way's, gaps."""
     rows: list[list[Cell]] = []
     async with aiohttp.ClientSession() as session:
-        server = Server(f"http://127.0.0.1:{port}", voice, "", session)
-        for _ in range(3):
-            await hear("cartesia", server, texts[0], 1000.0)
+        servers = {way: Server(f"http://127.0.0.1:{port}", voice, "", session) for way, port in ports.items()}
+        for server in [*servers.values()] * 3:
+            await hear("cartesia", server, texts[0], AT_ONCE)
         for rate in rates:
-            found = [await hear("cartesia", server, text + SECOND, rate) for text in texts]
-            sound = [each.sound or 0.0 for each in found]
+            found: dict[str, list[Heard]] = {way: [] for way in servers}
+            for text, (way, server) in itertools.product(texts, servers.items()):
+                found[way].append((await hear("cartesia", server, text + SECOND, rate)).assert_whole())
             ends = median([(len(tokens(text)) - 1) / rate for text in texts])
-            rows.append([rate, ends, median(sound), float(np.quantile(sound, 0.9)), sum(each.gaps for each in found)])
+            sounds = {way: [each.sound or 0.0 for each in heard] for way, heard in found.items()}
+            for way, sound in sounds.items():
+                ratio = median([one / other for one, other in zip(sound, next(iter(sounds.values())), strict=True)])
+                gaps = sum(each.playback.underruns for each in found[way])
+                rows.append([way, rate, ends, median(sound), float(np.quantile(sound, 0.9)), ratio, gaps])
+                print(f"  {rows[-1]}", file=sys.stderr, flush=True)
     return rows
 
 
@@ -128,15 +138,15 @@ def segments(
     ]
 
 
-def spoken(engine: KokoroEngine, said: Sequence[Segment]) -> Pcm:
+def spoken(engine: Engine, said: Sequence[Segment], speed: float = 1.0) -> Pcm:
     """The joined samples of the segments."""
     pieces, joiner = list[Pcm](), Joiner()
-    asked = Utterance("", "en-us", ((VOICES["en-us"][0], 1.0),), 1.0)
+    asked = Utterance("", "en-us", ((VOICES["en-us"][0], 1.0),), speed)
     for segment in said:
         asked = replace(asked, script=segment.script, part=segment.part, styled=segment.styled)
         for block in engine.begin(asked):
             pieces += joiner.push(block.samples)
-        joiner.end(segment.cut, 1.0)
+        joiner.end(segment.cut, speed)
         pieces += joiner.drain() if segment.cut is Cut.SEAM else []
     return np.concatenate([*pieces, *joiner.finish()])
 
@@ -249,7 +259,7 @@ def difference(script: str, whole: Prosody, part: Prosody, end: int) -> tuple[fl
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=50)
+    parser.add_argument("--answers", type=int, default=60)
     parser.add_argument("--rates", type=float, nargs="*", default=[62.0, 20.0])
     parser.add_argument("--ways", nargs="*", default=["sentence", "clause", "now"])
     parser.add_argument("--others", type=int, default=0, help="listeners to long texts meanwhile")
@@ -276,17 +286,17 @@ def main() -> int:
         heard = list(judged(texts, (0, 5, 7)))
         print(Table("Its sound", ("sentence begun", "P.808", "words wrong, %", "seconds"), heard).as_markdown())
     rows: list[list[Cell]] = []
-    for way in arguments.ways:
-        with (
-            kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way) as subject,
-            others(subject.port, arguments.others, " ".join(answers())),
-        ):
-            rows += [
-                [way, *row] for row in asyncio.run(latencies(subject.port, VOICES[language][0], arguments.rates, texts))
-            ]
-        print(f"  {way}: {rows[-1]}", file=sys.stderr)
+    for ways in [[way] for way in arguments.ways] if arguments.others else [arguments.ways]:
+        with ExitStack() as stack:
+            ports: dict[str, int] = {}
+            for way in ways:
+                server = kokoro_live(WorkerSettings(model=arguments.model), "--growing-text", way)
+                ports[way] = stack.enter_context(server).port
+                stack.enter_context(others(ports[way], arguments.others, " ".join(answers())))
+            rows += asyncio.run(latencies(ports, VOICES[language][0], arguments.rates, texts)) if ways else []
     if rows:
-        names = ("growing-text", "tokens/s", "sentence's end, s", "first sound, s", "of ten, the ninth, s", "gaps")
+        first = ("growing-text", "tokens/s", "sentence's end, s", "first sound, s", "of ten, the ninth, s")
+        names = (*first, f"by {arguments.ways[0]} = 1" if not arguments.others else "", "gaps")
         print(Table(f"From the first token, {arguments.others} others listening", names, rows).as_markdown())
     return 0
 

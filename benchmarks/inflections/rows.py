@@ -211,7 +211,7 @@ def marks(bench: Bench) -> Iterator[Verdict]:
 def ordinary(bench: Bench) -> Iterator[Verdict]:
     """Ordinary sentences as the server reads them, and without any rule. Most have the same samples both ways."""
     plain, heard, words, sentences = Heard(), Heard(), 0, 0
-    for place, text in enumerate((*middling(), *answers())):
+    for place, text in enumerate((*middling(), *answers()[:50])):
         name = VOICES[place % bench.voices]
         if segment := bench.speaker.segment(text, name):
             words, sentences = words + len(spoken_words(text)), sentences + 1

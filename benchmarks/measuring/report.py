@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from markdown_it import MarkdownIt
+
 from benchmarks.measuring.plots import Plot, draw
+
+_STYLE = (
+    "<style>body{font:16px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:left}img{max-width:48%}</style>"
+)
 
 Cell = str | float | int | None
 """A cell's value; None: it was not measured, and the report says so."""
@@ -84,7 +91,8 @@ def shown(cell: Cell) -> str:
 
 
 def write(reports: Sequence[Report], machine: Mapping[str, str], command: str, quick: bool, out: Path) -> list[Path]:
-    """`bench.json`, `bench.md` and, with matplotlib, a picture of each plot, into the folder; their paths."""
+    """`bench.json`, `bench.md`, `bench.html` and, with matplotlib, a picture of each plot, into the folder; their
+    paths."""
     out.mkdir(parents=True, exist_ok=True)
     data = {
         "command": command,
@@ -94,11 +102,18 @@ def write(reports: Sequence[Report], machine: Mapping[str, str], command: str, q
     }
     as_json, as_markdown = out / "bench.json", out / "bench.md"
     as_json.write_text(json.dumps(data, indent=1) + "\n")
-    head = [f"# `{command}`", "; ".join(f"{name}: {value}" for name, value in machine.items())]
+    about = [f"# `{command}`", "; ".join(f"{name}: {value}" for name, value in machine.items())]
     if quick:
-        head.append("A quick run: it shows that everything works; its figures are worth nothing.")
-    as_markdown.write_text("\n\n".join([*head, *(report.as_markdown() for report in reports)]) + "\n")
-    return [as_json, as_markdown, *draw([plot for report in reports for plot in report.plots], out)]
+        about.append("A quick run: it shows that everything works; its figures are worth nothing.")
+    as_markdown.write_text("\n\n".join([*about, *(report.as_markdown() for report in reports)]) + "\n")
+    pictures = draw([plot for report in reports for plot in report.plots], out)
+    as_page = out / "bench.html"
+    shown_pictures = "".join(f"\n\n![{picture.stem}]({picture.name})" for picture in pictures)
+    body = MarkdownIt().enable("table").render(as_markdown.read_text() + shown_pictures)
+    as_page.write_text(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(command)}</title>{_STYLE}{body}"
+    )
+    return [as_json, as_markdown, as_page, *pictures]
 
 
 def read(file: Path) -> dict[str, Any]:

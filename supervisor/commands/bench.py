@@ -25,7 +25,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("bench-results"),
     show_default=True,
-    help="The folder for bench.json, bench.md and, with matplotlib, pictures.",
+    help="The folder for bench.json, bench.md, bench.html and, with matplotlib, pictures.",
 )
 @click.option("--quick", is_flag=True, help="20 seconds and one sentence; with a name, short texts and few runs.")
 @click.option(

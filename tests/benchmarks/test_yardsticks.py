@@ -1,5 +1,9 @@
 """Yardsticks on the way: voice agents, listeners of a core, a writer killed while it sends, kills in parts, pauses."""
 
+import asyncio
+import base64
+import itertools
+import json
 import random
 import subprocess
 import sys
@@ -7,12 +11,18 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import aiohttp
 import numpy as np
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from benchmarks import listeners_per_core, queues
-from benchmarks.agents import WAYS, Heard, _sentences
+from benchmarks.agents import listeners
+from benchmarks.agents.listeners import AT_ONCE, Heard, hear
+from benchmarks.agents.ways import WAYS, Server, Written, sentences_of
 from benchmarks.chaos import COLUMNS, added, arguments_of
 from benchmarks.chaos_forms import places_of
 from benchmarks.listeners_per_core import MOST, carried, heard_by, needs
@@ -46,18 +56,75 @@ async def test_sentences_are_cut_when_the_next_begins() -> None:
         for token in ("It", " rains", ".", " It", " is", " 3", ".5", "!", " End"):
             yield token
 
-    assert [each async for each in _sentences(written())] == ["It rains.", "It is 3.5!", "End"]
+    assert [each async for each in sentences_of(written())] == ["It rains.", "It is 3.5!", "End"]
+
+
+LOUD = np.full(SAMPLE_RATE, 9000, "<i2").tobytes()
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("elevenlabs", json.dumps({"audio": base64.b64encode(LOUD).decode()})),
+        ("cartesia", json.dumps({"type": "chunk", "data": base64.b64encode(LOUD).decode()})),
+        ("deepgram", LOUD),
+    ],
+)
+async def test_an_answer_whose_socket_closes_before_its_end_is_cut(way: str, message: str | bytes) -> None:
+    async def one_second(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await (socket.send_str(message) if isinstance(message, str) else socket.send_bytes(message))
+        await socket.close()
+        return socket
+
+    app = web.Application()
+    app.router.add_get("/{any:.*}", one_second)
+    async with TestServer(app) as server, aiohttp.ClientSession() as session:
+        heard = await hear(way, Server(str(server.make_url("")).rstrip("/"), "v", "", session), "A word.", AT_ONCE)
+    assert (heard.sound is not None, heard.playback.audio_seconds) == (True, 1.0)
+    with pytest.raises(ConnectionError, match="closed"):
+        heard.assert_whole()
+
+
+@pytest.mark.parametrize("survives", [True, False])
+async def test_a_kill_is_told_by_the_answer_and_by_who_asks_then(
+    survives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server speaks four seconds at once; killed, it refuses, and speaks again at the third try, if at all."""
+    tries = itertools.count()
+    dead = asyncio.Event()
+
+    async def spoken(server: Server, written: Written) -> AsyncIterator[bytes]:
+        if dead.is_set() and not (survives and next(tries) > 1):
+            raise ConnectionError("refused")
+        for _ in range(4):
+            yield LOUD
+            await asyncio.sleep(0)
+            if dead.is_set() and not survives:
+                raise ConnectionError("cut")
+
+    monkeypatch.setitem(WAYS, "fake", spoken)
+    monkeypatch.setattr(listeners, "PATIENCE", 0.3)
+    found = await listeners.killed("fake", Mock(), "A text.", AT_ONCE, dead.set, 0.0)
+    assert (found.whole, found.cut, found.newcomer is None) == (survives, not survives, not survives)
+    assert found.share == 1.0 if survives else found.share < 1
 
 
 @pytest.mark.slow
-def test_a_server_is_heard_in_each_way(tmp_path: object) -> None:
-    options = ["--engine", "espeak", "--answers", "2", "--rates", "300", "--listeners", "1", "--out", str(tmp_path)]
+def test_a_server_is_heard_in_each_way(tmp_path: Path) -> None:
+    options = ["--engine", "espeak", "--answers", "3", "--rates", "300", "--listeners", "1", "--kills", "1"]
+    options += ["--out", str(tmp_path)]
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks.agents", *options], capture_output=True, text=True, timeout=300, check=False
     )
     assert ran.returncode == 0, ran.stderr
     for way in {*WAYS} - {"espeak-ng"}:
         assert f"| kokoro-live, {way} | 300 | 1 |" in ran.stdout
+        for role in ("worker", "front"):
+            assert f"| kokoro-live, {way} | {role} | 1 | 1 |" in ran.stdout
+    page = (tmp_path / "bench.html").read_text()
+    assert page.count("<table>") == 2 and page.count("<img ") == 3
 
 
 @pytest.mark.parametrize("first", [0, 1, 4, 5, 6, 30])

@@ -62,7 +62,14 @@ def hard_texts() -> tuple[tuple[str, str], ...]:
 @cache
 def answers(language: str = "en-us") -> tuple[str, ...]:
     """First sentences of answers as voice agents give them."""
-    return tuple(text for code, text in _lines("answers.tsv") if code == language)
+    return tuple(text for code, text, *_ in _lines("answers.tsv") if code == language)
+
+
+@cache
+def spoken_answers() -> tuple[tuple[str, str], ...]:
+    """Domain and text of 60 English answers, of one, three and six sentences in turn."""
+    rows = (line for line in _lines("answers.tsv") if len(line) > 2)
+    return tuple((domain, f"{first} {rest}".strip()) for _, first, rest, domain in rows)
 
 
 def _texts(name: str) -> tuple[tuple[str, str], ...]:
