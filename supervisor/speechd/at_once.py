@@ -14,7 +14,7 @@ import time
 import tomllib
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -231,15 +231,15 @@ class Vocabulary:
             if sound:
                 self._sounds.move_to_end(asked)
             else:
-                self._want(asked, last=True)
+                self._want(asked)
             return sound
 
-    def expect(self, all_asked: Iterable[Asked]) -> None:
-        """Have sounds made that are likely to be asked for, the first ones first."""
+    def expect(self, all_asked: Sequence[Asked]) -> None:
+        """Have sounds made that are likely to be asked for, the first ones first, and all before earlier ones."""
         with self._changed:
-            for asked in all_asked:
-                if asked not in self._sounds and asked not in self._wanted:
-                    self._want(asked, last=False)
+            for asked in reversed(all_asked):
+                if asked not in self._sounds:
+                    self._want(asked)
 
     def close(self) -> None:
         """Make no more."""
@@ -248,9 +248,9 @@ class Vocabulary:
             self._changed.notify()
         self._server.interrupt()
 
-    def _want(self, asked: Asked, *, last: bool) -> None:
+    def _want(self, asked: Asked) -> None:
         self._wanted[asked] = None
-        self._wanted.move_to_end(asked, last)
+        self._wanted.move_to_end(asked)
         while len(self._wanted) > _MOST:
             self._wanted.popitem(last=False)
         self._changed.notify()

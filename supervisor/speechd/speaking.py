@@ -38,6 +38,11 @@ _WAITING_SECONDS = 1.0
 """Longest wait for a server that serves others first: after it espeak-ng speaks."""
 
 _ALPHABET = string.ascii_lowercase + string.digits
+_COMMON = (
+    "space,return,tab,backspace,delete,escape,up,down,left,right,home,end,blank,button,link,heading,text,list,menu,"
+    "check box,checked,not checked,selected,not selected,expanded,collapsed,pressed,not pressed,dialog"
+)
+"""Keys, roles and states as English screen readers name them."""
 
 Write = Callable[[str], str]
 """Makes SSML of a stretch of text."""
@@ -57,7 +62,7 @@ class Speaking:
         self._espeak = Espeak()
         self._vocabulary = Vocabulary(BlockingClient(config.url, headers=agent), lambda: self.is_busy)
         self._expected: dict[str, Any] = {}
-        """Fields for which letters and digits were asked for last."""
+        """Fields for which letters, digits and common words were asked for last."""
         self._voices: VoiceList | None = None
         self._no_voices_before = 0.0
         """Monotonic seconds until which the server isn't asked for them."""
@@ -174,7 +179,9 @@ class Speaking:
         """True if the server has made the document's sound before, and it was played."""
         if fields != self._expected:
             self._expected = fields
-            self._vocabulary.expect(_asked(SpokenText((Text(each),)), fields, spelled) for each in _ALPHABET)
+            common = _COMMON.split(",") if self.voices().language(fields["voice"]).startswith("en") else []
+            expected = [*((each, spelled) for each in _ALPHABET), *((each, marked_up) for each in common)]
+            self._vocabulary.expect([_asked(SpokenText((Text(text),)), fields, said) for text, said in expected])
         sound = self._vocabulary.get(_asked(document, fields, write))
         if sound is None:
             return False

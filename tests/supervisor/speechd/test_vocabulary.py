@@ -5,13 +5,15 @@ import re
 import socket
 import string
 from pathlib import Path
+from queue import Queue
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from shm.audio import SAMPLE_RATE
 from supervisor.speechd import speaking as speaking_module
-from supervisor.speechd.at_once import named
+from supervisor.speechd.at_once import Vocabulary, named
 from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Mark, SpokenText, Text, marked_up
 from supervisor.speechd.manner import Manner, VoiceList
@@ -57,15 +59,33 @@ def test_what_was_said_once_has_the_servers_voice_from_then_on(
         assert not server.asked
 
 
-def test_letters_and_digits_are_made_ahead_for_each_manner(tmp_path: Path) -> None:
+def test_letters_digits_and_common_words_are_made_ahead_for_each_manner(tmp_path: Path) -> None:
     with scripted() as server, dispatcher(tmp_path, ModuleConfig(server.url)) as module:
         server.make = make
         for rate in (0, 50):
+
+            def made(speed: float = 2.0 ** (rate / 50)) -> str:
+                while (asked := server.made.get(timeout=60))["speed"] != speed:
+                    pass
+                return text_of(asked)
+
             module.set(rate=rate)
             module.spoken("CHAR", "q")
-            made = [server.made.get(timeout=60) for _ in string.ascii_lowercase + string.digits]
-            assert {text_of(asked) for asked in made} == set(string.ascii_lowercase + string.digits)
-            assert {asked["speed"] for asked in made} == {2.0 ** (rate / 50)}
+            assert {made() for _ in range(36)} == set(string.ascii_lowercase + string.digits)
+        assert [made() for _ in range(3)] == ["space", "return", "tab"]
+        assert module.spoken("KEY", "space")[1].split()[2] == str(SAMPLE_RATE)
+
+
+def test_what_a_new_manner_needs_comes_before_what_an_earlier_one_did() -> None:
+    asked: Queue[str] = Queue()
+    server = Mock(whole=lambda _, fields: asked.put(fields["input"]) or b"")
+    busy = True
+    vocabulary = Vocabulary(server, lambda: busy)
+    for words in ("ab", "cb"):
+        vocabulary.expect([(("input", each),) for each in words])
+    busy = False
+    assert [asked.get(timeout=60) for _ in range(3)] == ["c", "b", "a"]
+    vocabulary.close()
 
 
 @pytest.mark.parametrize("settings", [{"punctuation_mode": "all", "language": "es"}, {"cap_let_recogn": "spell"}])
