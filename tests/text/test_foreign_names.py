@@ -61,7 +61,7 @@ def test_a_name_of_the_table_is_read_however_it_is_written(english: English, nam
         ("Vasconcelos", "es", "vəskɑnsˈɛlɑs"),
         ("Jáuregui", "es", "hˈWɹˌɛɡi"),
         ("Desrosiers", "fr", "dAɹOzjˈA"),
-        ("Grünewald", "de", "ɡɹˈunɛvˌɑlt"),
+        ("Grünewald", "de", "ɡɹˈunɛvˌɑld"),
         ("Oosterhuis", "nl", "OstɛɹhˈWs"),
         ("Kiselyov", "ru", "kisɛljˈɑf"),
         ("Lourenço", "pt", "lˌOɹˈAnsO"),
