@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import select
 import socket
 import ssl
 from pathlib import Path
@@ -33,6 +34,9 @@ SYSTEM_HELD = 1 << 16
 4 MB, 90 s of PCM; with a quarter of this, a client gets no more than 1.7 MB in a second."""
 
 SPARE_FILES = 64
+
+FAREWELL = 2.0
+"""Seconds in which a client may answer the end of TLS: one that keeps a connection for its next request reads no end."""
 
 log = logging.getLogger(__name__)
 
@@ -134,6 +138,7 @@ class TlsProcess(SupervisedProcess):
             backlog=BACKLOG,
             ssl=Certificate(*self._certificate).context,
             ssl_handshake_timeout=self._settings.header_timeout,
+            ssl_shutdown_timeout=self._settings.write_timeout,  # the answer's end is sent in it too
         )
         self._tell_supervisor(Started())
         await self._end.wait()
@@ -159,7 +164,10 @@ class TlsProcess(SupervisedProcess):
         try:
             await self._forward(taken, given)
             given.close()
-            await given.wait_closed()
+            async with asyncio.timeout(self._settings.write_timeout):
+                await _is_the_systems(given)
+            async with asyncio.timeout(FAREWELL):
+                await given.wait_closed()
         except OSError as error:
             log.debug("a connection has broken: %s", error)
         finally:
@@ -197,6 +205,22 @@ class TlsProcess(SupervisedProcess):
         finally:
             asking.cancel()
             requests.transport.abort()
+
+
+async def _is_the_systems(given: asyncio.StreamWriter) -> None:
+    """Wait until the system has all that was written: it has room for more, and nothing has come to fill it."""
+    loop, poll = asyncio.get_running_loop(), select.poll()
+    with given.get_extra_info("socket").dup() as same:  # the transport watches its own
+        poll.register(same, select.POLLOUT)
+        has_room = asyncio.Event()
+        while not poll.poll(0):
+            loop.add_writer(same, has_room.set)
+            try:
+                await has_room.wait()
+            finally:
+                loop.remove_writer(same)
+            has_room.clear()
+            await asyncio.sleep(0)  # for the transport to write
 
 
 async def _ask(client: asyncio.StreamReader, front: asyncio.StreamWriter) -> None:

@@ -1,5 +1,6 @@
 """A listener in a thread of its own, to whom things happen meanwhile."""
 
+import contextlib
 import http.client
 import threading
 
@@ -31,11 +32,12 @@ class Listener:
 
     def _read(self, to: Server) -> None:
         try:
-            response = to.speak(input=self._text, response_format="pcm")
-            self._heard.append(response.read(4800))
-            self._began.set()
-            self._reads_on.wait(DEADLINE)
-            self._heard.append(response.read())
+            with contextlib.closing(to.connect()) as connection:
+                response = connection.speak({"input": self._text, "response_format": "pcm"})
+                self._heard.append(response.read(4800))
+                self._began.set()
+                self._reads_on.wait(DEADLINE)
+                self._heard.append(response.read())
         except (OSError, http.client.HTTPException) as error:
             self._cut = error
 
