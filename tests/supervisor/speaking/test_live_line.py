@@ -267,12 +267,14 @@ def test_it_is_played_and_never_taken_for_a_files_name(
 
 @contextmanager
 def display() -> Iterator[str]:
-    """An X server without a screen; its name."""
-    arguments = ["Xvfb", "-displayfd", "1", "-screen", "0", "64x64x8", "-nolisten", "tcp"]
+    """An X server without a screen, which doesn't start anew when its last client leaves; its name."""
+    arguments = ["Xvfb", "-displayfd", "1", "-noreset", "-screen", "0", "64x64x8", "-nolisten", "tcp"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout
-        yield f":{server.stdout.readline().strip()}"
-        server.terminate()
+        try:
+            assert server.stdout
+            yield f":{server.stdout.readline().strip()}"
+        finally:
+            server.terminate()
 
 
 @pytest.mark.skipif(not (shutil.which("Xvfb") and shutil.which("xclip")), reason="NO X SERVER: xvfb, xclip")
