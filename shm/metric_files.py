@@ -17,7 +17,6 @@ import contextlib
 import fcntl
 import logging
 import os
-import struct
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,8 +30,6 @@ FILES = {"counter": 1 << 18, "histogram": 1 << 19, "gauge_livesum": 1 << 14, "ga
 
 MAX_SLOTS = 32
 """Largest number of processes of one role that may be alive at once."""
-
-_UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, struct.error)
 
 
 class MetricFiles:
@@ -83,7 +80,7 @@ class MetricFiles:
         files = [str(file) for file in sorted(self._folder.glob("*.db")) if self._counts(file)]
         try:
             return _merged(files)
-        except _UNREADABLE:
+        except Exception:  # what a damaged file raises in prometheus-client has no limits
             return _merged([file for file in files if self._readable(file)])
 
     def _counts(self, file: Path) -> bool:
@@ -96,7 +93,7 @@ class MetricFiles:
     def _readable(self, file: str) -> bool:
         try:
             _merged([file])
-        except _UNREADABLE as error:
+        except Exception as error:
             if file not in self._skipped:
                 self._skipped.add(file)
                 log.error("left out of /metrics: %s can't be read: %s", file, error)

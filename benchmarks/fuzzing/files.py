@@ -20,7 +20,6 @@ import click
 import msgspec
 import numpy as np
 import onnxruntime
-from prometheus_client.mmap_dict import MmapedDict, mmap_key
 
 from benchmarks.fuzzing import seeds
 from benchmarks.fuzzing.target import unicode_text
@@ -34,7 +33,6 @@ from frontend.streams.cache import CachedSegment, DiskCache, from_bytes, to_byte
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.book_jobs import JobJournal, JobOptions, JobOrder
 from shm.job_folder import JOURNAL, ORDER, JobFolder
-from shm.metric_files import _UNREADABLE, _merged
 from supervisor.settings import profile as tuning
 from supervisor.settings.composition import Settings, parse_settings
 from supervisor.speechd.config import read_config
@@ -300,22 +298,6 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 def manifests() -> Iterable[bytes]:
     yield msgspec.json.encode(list(sources.KNOWN.values())[:1])
-
-
-def metric_file(data: bytes) -> None:
-    """A file of metrics as a process left it."""
-    try:
-        list(_merged([str(_written(data, "counter_front-0.db"))]))
-    except _UNREADABLE:
-        return
-
-
-def counted() -> bytes:
-    file = scratch() / "counter_front-1.db"
-    values = MmapedDict(str(file))  # type: ignore[no-untyped-call]
-    values.write_value(mmap_key("requests", "requests_total", ["status"], ["200"], "R"), 3.0, 0.0)  # type: ignore[no-untyped-call]
-    values.close()  # type: ignore[no-untyped-call]
-    return file.read_bytes()[:512]
 
 
 def wav() -> bytes:

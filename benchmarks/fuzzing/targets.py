@@ -77,7 +77,6 @@ TARGETS = (
     Target("job", files.job, files.jobs),
     Target("passage", files.passage, lambda: [files.spoken()]),
     Target("dictionary", files.dictionary, lambda: [seeds.DICTIONARY], (UnknownLayout, ValueError), stretched=LONG),
-    Target("metric-files", files.metric_file, lambda: [files.counted()]),
     Target("answers", files.answers, files.replies, (ValueError,)),
     Target("frames", processes.frames, processes.framed_messages, (BrokenChannel,)),
     Target("messages", processes.messages, processes.each_message),

@@ -141,9 +141,10 @@ def test_nothing_that_was_shown_is_lost_or_half_whenever_the_writer_is_killed(
 
 
 USED = (200).to_bytes(4, "little") + bytes(4)
+ITS_NAME_IS_7 = (32).to_bytes(4, "little") + bytes(4) + (4).to_bytes(4, "little") + b"7   " + bytes(16)
 
 
-@pytest.mark.parametrize("damage", [b"", b"\x10", USED, USED + b"\xff" * 300, USED + b"\x20" * 300])
+@pytest.mark.parametrize("damage", [b"", b"\x10", USED, USED + b"\xff" * 300, USED + b"\x20" * 300, ITS_NAME_IS_7])
 def test_a_file_that_cannot_be_read_is_left_out_and_the_rest_is_shown(
     tmp_path: Path, processes: list[Process], damage: bytes
 ) -> None:
