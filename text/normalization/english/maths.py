@@ -48,7 +48,7 @@ _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?![\d.]|,\d)")
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
-_GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-Ωα-ω](?=[a-zA-Z\d])")
+_GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?=[a-zA-Z\d])")
 """Greek letter glued to others: ΔG, hν, Δ9."""
 _STANDARD = re.compile(r"(?<=[GHSE])°(?!\w)")
 _FUNCTIONS = {"sin": "sine", "tan": "tangent", "ln": "L.N"}
@@ -60,7 +60,7 @@ _STOP = re.compile(
     r"(?= (?P<following>\w+|[(&@#$£€~−+]))"
 )
 """Short word with a full stop inside a sentence: the splitter has found that it ends nothing."""
-_ANY_GREEK = re.compile("[Α-Ωα-ω]")
+_ANY_GREEK = re.compile("[Α-ΡΣ-Ωα-ω]")
 _PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
 _STARTERS = words("en", "sentence_starters")
 _AS_WRITTEN = word_list(table("en", "abbreviations")["contexts"]["as_written"])
@@ -79,7 +79,7 @@ _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
-    r"\d\.\d|[Α-Ωα-ω]|(?<=sin|tan)[(\d]|(?<=ln)[(\d]"
+    r"\d\.\d|[Α-ΡΣ-Ωα-ω]|(?<=sin|tan)[(\d]|(?<=ln)[(\d]"
     rf"|[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x "
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
