@@ -8,6 +8,7 @@ The tables are in `text/locales`: English ones have the spelling that is read, o
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -21,8 +22,66 @@ TITLES: dict[str, str] = _READ["titles"]
 STREETS: dict[str, str] = _READ["streets"]
 """Parts of street names."""
 
-ANYWHERE: dict[str, str] = _READ["anywhere"] | _READ["plain"]
+
+def cut_words(name: str) -> dict[str, str]:
+    """Words by their beginnings that are written before a full stop; those of a list of the English table.
+
+    A longer beginning than the listed one is of six letters or seven, the last of them a consonant.
+    """
+    found: dict[str, str] = {}
+    rows = [row.partition("|") for row in _READ["cut"][name].split()]
+    for more in range(3):
+        for stem, _, rest in rows:
+            beginning, word = stem + rest[:more], stem + rest
+            if not more or (len(stem) > 4 and len(rest) > more + 1 and beginning[-1] not in "aeiou"):
+                found.setdefault(beginning, word)
+    return {beginning: word for beginning, word in found.items() if beginning not in _READ["cut"]["whole"].split()}
+
+
+PLAIN: dict[str, str] = _READ["plain"] | cut_words("plain")
+"""Abbreviations read wherever they stand, with a full stop or without."""
+
+ANYWHERE: dict[str, str] = _READ["anywhere"] | cut_words("stopped") | PLAIN
 """Abbreviations read wherever they stand."""
+
+SHRUNK = re.compile("[A-Za-z][b-df-hj-np-tv-z]{2,}|[B-DF-HJ-NP-TV-Z]{4,}")
+"""Words that may be written by consonants."""
+_VOWEL, _TWICE = re.compile("[aeiou]"), re.compile(r"(.)\1")
+_LETTERS: dict[str, list[tuple[str, str]]] = defaultdict(list)
+"""Consonants of the words that are written by them, and the words, by their first letter and last consonant."""
+for _word in _READ["shrunk"]["words"].split():
+    _consonants = _word[0] + _VOWEL.sub("", _word[1:])
+    _LETTERS[_word[0] + _consonants[-1]].append((_consonants, _word))
+
+
+@lru_cache(512)
+def shrunk_word(fold: str) -> str:
+    """Word, or plural of a word, of which all or some consonants are written (bldg, tmrw); "" for other letters."""
+    if fold[-1:] == "s" and not _shrunk(fold):
+        return plural(one) if (one := _shrunk(fold[:-1])) else ""
+    return _shrunk(fold)
+
+
+def _shrunk(fold: str) -> str:
+    found = [
+        (len(letters), word)
+        for letters, word in _LETTERS.get(fold[:1] + fold[-1:], ())
+        if (len(fold) > 3 or fold == _TWICE.sub(r"\1", letters)) and _is_part(fold, letters)
+    ]
+    return min(found, key=lambda each: each[0])[1] if found else ""
+
+
+def _is_part(few: str, letters: str) -> bool:
+    """True if letters stand in others in the same order."""
+    rest = iter(letters)
+    return all(letter in rest for letter in few)
+
+
+def plural(word: str) -> str:
+    if word[-1] == "y" and word[-2] not in "aeiouy":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word[-1] in "sx" else f"{word}s"
+
 
 LABELS: dict[str, str] = _READ["labels"]
 """Abbreviations read before numbers."""
@@ -136,7 +195,8 @@ def before_name(word: str, language: str, after_number: bool) -> bool:
 
 def is_unknown(word: str) -> bool:
     """True for a short English word without vowels (Bldg, pkt), which must be an abbreviation; ssh and TV are names."""
-    return _CONSONANTS.fullmatch(word) is not None and word.lower() not in _INTERJECTIONS
+    known = _CONSONANTS.fullmatch(word) is not None and word.lower() not in _INTERJECTIONS
+    return known or (SHRUNK.fullmatch(word) is not None and shrunk_word(word.lower()) != "")
 
 
 @lru_cache

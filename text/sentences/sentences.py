@@ -241,6 +241,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"
     if is_name or is_initial or _DOTTED.fullmatch(word):
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")
+        if following in ("AND", "OR", "BUT"):
+            return True  # U.S. AND U.K.
         return following.lower() not in starters
     return False
 

@@ -1,5 +1,6 @@
 """Labels, chords, decades and telephone numbers in words: what is said has no word of a class that the text lacks."""
 
+import json
 import random
 import re
 import string
@@ -17,6 +18,7 @@ from text.locales.tables import languages, table, word_list
 from text.normalization.english.maths import _QUALITIES
 from text.normalization.normalize import normalize, normalized_sentences
 from text.normalization.settings import Normalization
+from text.sentences.abbreviations import ANYWHERE, SHRUNK, cut_words, shrunk_word
 from text.words.sanitize import sanitize
 
 SETTINGS = Normalization()
@@ -101,6 +103,8 @@ def test_a_telephone_number_in_words_has_its_words_and_digits_in_order() -> None
 
 
 ABBREVIATIONS = table("en", "abbreviations")
+CUT = f"{ABBREVIATIONS['cut']['stopped']} {ABBREVIATIONS['cut']['plain']}".split()
+DICTIONARY = json.loads(next(Path().rglob("us_gold.json")).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", [str.lower, str.title, str.upper])
@@ -108,7 +112,7 @@ def test_an_abbreviation_that_is_no_word_is_read_in_any_case_with_a_full_stop_or
     case: Callable[[str], str],
 ) -> None:
     wrong = []
-    for written, full in ABBREVIATIONS["plain"].items():
+    for written, full in (ABBREVIATIONS["plain"] | cut_words("plain")).items():
         for stop in ("", "."):
             sentence = "she saw {}, he said" if case is not str.upper else "SHE SAW {}, HE SAID"
             heard = said(sentence.format(case(written) + stop)).lower()
@@ -387,7 +391,7 @@ def test_a_word_before_a_year_and_before_another_number() -> None:
     table_of = table("en", "abbreviations")
     for short, full in table_of["dated"].items():
         assert full in said(f"It was {short}. 1847 here.") and full not in said(f"It was {short}. 12 here.")
-        assert table_of["labels"].get(short, table_of["anywhere"].get(short)) in said(f"It was {short}. 12 here.")
+        assert table_of["labels"].get(short, ANYWHERE.get(short)) in said(f"It was {short}. 12 here.")
 
 
 def test_a_letter_after_a_numeral_is_its_own_word() -> None:
@@ -436,3 +440,60 @@ def test_letters_of_a_pair_are_units_only_if_both_are() -> None:
         assert said(f"see 16{first}/34{second} then") == f"see 16{first}/34{second} then"
         assert said(f"see 16{second}/34{first} then") == f"see 16{second}/34{first} then"
     assert said("a 5V/2A plug") != "a 5V/2A plug"
+
+
+def test_a_beginning_of_a_word_that_is_no_word_is_read_and_ends_no_sentence() -> None:
+    words = word_list(ABBREVIATIONS["contexts"]["words"])
+    cuts = [
+        (cut, full)
+        for cut, full in cut_words("stopped").items()
+        if ANYWHERE[cut] == full and cut not in {*words, "ref"}
+    ]
+    assert [cut for cut, full in cuts if said(f"so {cut}. blue") != f"so {full} blue"] == []
+    longer = [cut for cut, full in cut_words("stopped").items() if f"{cut}|{full[len(cut) :]}" not in CUT]
+    assert longer and [cut for cut in longer if cut in DICTIONARY] == []
+
+
+def test_consonants_of_a_word_are_read_as_it_and_no_word_is_read_as_another() -> None:
+    for word in ABBREVIATIONS["shrunk"]["words"].split():
+        letters = word[0] + re.sub("[aeiou]", "", word[1:])
+        if len(letters) > 4 and shrunk_word(letters) == word and letters not in ANYWHERE:
+            assert said(f"so {letters} blue") == said(f"so {letters}. blue") == f"so {word} blue", letters
+    words = [word for word in DICTIONARY if SHRUNK.fullmatch(word) and word.islower() and word not in ANYWHERE]
+    assert len(words) > 200 and {word for word in words if shrunk_word(word)} == {"srsly"}
+    assert not any(
+        map(shrunk_word, word_list("http https html xml css dns ssh tls ssl ftp grpc kvm gps sms vms rss ssn"))
+    )
+
+
+def test_between_two_ends_is_and() -> None:
+    for span in ("5-10", "$5-$10", "2–3 km", "1914–1918", "2:00–2:20"):
+        assert " and " in said(f"between {span} then") and " to " not in said(f"between {span} then")
+        assert " to " in said(f"of {span} then") and " to " in said(f"between {span} and 7")
+
+
+def test_sides_written_in_different_ways_are_by_each_other() -> None:
+    for first, second in product(("12'6\"", "8½", "6'", '9"'), ("10'9\"", "7'", "3½")):
+        assert said(f"a {first} x {second} room").count(" by ") == 1
+
+
+def test_a_letter_after_a_number_that_owns_something_is_no_magnitude() -> None:
+    for letter in "BMKT":
+        assert said(f"in 4{letter}'s kitchen") == f"in 4{letter}'s kitchen"
+
+
+def test_a_count_of_things_in_a_list_and_a_multiple() -> None:
+    for count, words in ((1, "one"), (2, "two"), (4, "four")):
+        assert said(f"Ports: {count}x HDMI, {count}x screws") == f"Ports: {words} HDMI, {words} screws"
+    assert said("It is 2x faster, 2x the size") == "It is two times faster, two times the size"
+
+
+def test_a_day_no_month_can_be_comes_first_in_any_voice() -> None:
+    assert said("ends 31/01") == said("ends 1/31") and said("due 25/12") == said("due 12/25")
+    assert said("in 25/12 then") != said("in 12/25 then")
+
+
+def test_an_improper_fraction_at_which_something_is_priced_is_odds() -> None:
+    for above, below in ((7, 2), (11, 4), (9, 2)):
+        words = f"{num2words(above)} to {num2words(below)}"
+        assert said(f"went off at {above}/{below} and won") == f"went off at {words} and won"

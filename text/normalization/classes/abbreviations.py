@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list, word_lists
-from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.tokens import VULGAR, Lexeme, Tokens
+from text.sentences.abbreviations import ANYWHERE, PLAIN, SHRUNK, plural, shrunk_word
 
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
+_WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
 _JOINED = frozenset("._/\\-:@=('’")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
@@ -21,14 +23,14 @@ class Abbreviations:
     """Parser for one language's table (`abbreviations.toml`)."""
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
-        def folded(name: str) -> dict[str, str]:
-            short = {written.casefold(): full for written, full in table[name].items()}
-            plural = name in ("labels", "anywhere", "plain")
+        def folded(listed: Mapping[str, str], several: bool = False) -> dict[str, str]:
+            short = {written.casefold(): full for written, full in listed.items()}
             plurals = ((f"{each}s", full) for each, full in short.items() if len(each) > 1 and full.isalpha())
-            return {each: _plural(full) for each, full in plurals if plural and _VOWELS.isdisjoint(each)} | short
+            return {each: plural(full) for each, full in plurals if several and _VOWELS.isdisjoint(each)} | short
 
-        self._titles, self._streets, self._labels = folded("titles"), folded("streets"), folded("labels")
-        self._anywhere, self._plain = folded("anywhere") | folded("plain"), folded("plain")
+        self._titles, self._streets = folded(table["titles"]), folded(table["streets"])
+        self._labels, self._plain = folded(table["labels"], True), folded(PLAIN, True)
+        self._anywhere = folded(ANYWHERE, True)
         cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
         self._cased, self._dated = table["cased"], table["dated"]
@@ -44,7 +46,9 @@ class Abbreviations:
             self._titles, self._streets, self._anywhere, self._phrases
         )
         """Words that are abbreviations only before a number."""
-        self.words = frozenset({"st", "sts", "co", "ft", "v"}.union(*known))
+        self._regions = cues["regions"]
+        self.words = frozenset({"st", "sts", "co", "ft", "v", "n", "s", "e", "w"}.union(*known))
+        self.parser = Parser(self.words, self.parse, pattern=SHRUNK)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, after = line[place], place + 1
@@ -152,7 +156,7 @@ class Abbreviations:
         label = dated or self._labels.get(token.fold, "")
         if token.text == "PP" and not line.shouted:
             return ""
-        if stop and token.fold == "no" and line.has(place - 1, _OWNERS):
+        if stop and token.fold == "no" and line.has(place - 1, _OWNERS) and number.fold in self._small | {""}:
             return "number"
         if token.text in ("B", "C", "D", "L", "N") and not (line.shouted or line.number(after, 1000, 2099, 4)):
             return ""  # D. 960
@@ -163,7 +167,12 @@ class Abbreviations:
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
         small = len(number.text) > 1 and number.text.islower()
         roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
-        mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and line[after + 1].kind == "d")
+        mixed = mixed or (
+            stop
+            and token.fold == "no"
+            and number.text.isupper()
+            and (line[after + 1].kind == "d" or line[after + 1].text == "-")
+        )
         if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
@@ -172,6 +181,8 @@ class Abbreviations:
 
     def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         token, following = line[place], line[after]
+        if token.text in _WAYS and stop and following.fold in self._regions:
+            return _WAYS[token.text]
         if token.fold == "v":
             named = following.text[:1].isupper() or (line.small and following.fold not in self._small)
             stop = stop or (line[place - 1].text[:1].isupper() and len(line[place - 1].text) > 1 and token.gap)
@@ -185,14 +196,16 @@ class Abbreviations:
         if token.fold in self._doubtful and (line.last(place) or (token.text.islower() and following.kind == "w")):
             return ""
         said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
+        shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
+        said, plain = said or shrunk, bool(shrunk) or token.fold in self._plain
         if token.fold == "incl" and line.last(place):
             return "included"
         if token.fold in ("min", "max") and stop and place and not line.last(place):
             counted = line[place - 1].kind == "d" or line.has(place - 1, ("per", "/", "th", "st", *VULGAR))
             return "" if counted or following.fold in self._small else self._labels[token.fold]
-        if not said or not (stop or token.fold in self._plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
+        if not said or not (stop or plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
             return ""
-        if not stop and token.fold in self._plain:
+        if not stop:
             glued = not token.gap and line[place - 1].text in _JOINED
             glued = glued and not (line[place - 1].text == "-" and _VOWELS.isdisjoint(token.fold))  # 3rd-qtr
             glued = glued and not (line[place - 1].text == "(" and line[place - 1].gap)
@@ -202,12 +215,6 @@ class Abbreviations:
         if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted):
             return ""
         return said
-
-
-def _plural(word: str) -> str:
-    if word[-1] == "y" and word[-2] not in _VOWELS:
-        return f"{word[:-1]}ies"
-    return f"{word}es" if word[-1] in "sx" else f"{word}s"
 
 
 def _like(token: Lexeme, said: str) -> str:

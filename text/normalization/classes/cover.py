@@ -145,10 +145,16 @@ class Classes:
     Args:
         parsers: parsers, each with the setting that turns it off.
         say: words for a candidate's fields, for British habits or not.
+        between: a word before spans, after which the next one, between their ends, is said as the last one.
     """
 
-    def __init__(self, parsers: Iterable[tuple[str, Parser]], say: Callable[[object, bool], str]) -> None:
-        self.parsers, self._say = tuple(parsers), say
+    def __init__(
+        self,
+        parsers: Iterable[tuple[str, Parser]],
+        say: Callable[[object, bool], str],
+        between: tuple[str, str, str] = ("", "", ""),
+    ) -> None:
+        self.parsers, self._say, self._between = tuple(parsers), say, between
         self._on = lru_cache(32)(lambda on: Parsers(parser for name, parser in self.parsers if name in on))
 
     def rewrite(self, draft: Draft) -> None:
@@ -158,6 +164,14 @@ class Classes:
         if (seen := COVERS.get()) is not None:
             seen.append(Covered(draft.sentence, line, found, cover, lambda fields: self._say(fields, draft.british)))
         draft.put(
-            Edit(line[each.first].start, line[each.last - 1].end, self._say(each.fields, draft.british))
+            Edit(line[each.first].start, line[each.last - 1].end, self._said(each, line, draft.british))
             for each in cover
         )
+
+    def _said(self, item: Classed, line: Tokens, british: bool) -> str:
+        said = self._say(item.fields, british)
+        before, to, joint = self._between
+        joined = line.has(item.last, (joint,)) and line[item.last + 1].kind != "w"
+        if before and line.has(item.first - 1, (before,)) and not joined:
+            return said.replace(f" {to} ", f" {joint} ", 1)
+        return said

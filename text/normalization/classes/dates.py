@@ -252,6 +252,9 @@ class Dates:
             if [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1] and self._expires(line, place - 1):
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
+            padded = len(parts[0]) == len(parts[1]) == 2
+            if not date and sign == "/" and (parts[1][0] == "0" or self._announced(line, place, padded)):
+                date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
                 yield Classed(place, after, replace(date, year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:

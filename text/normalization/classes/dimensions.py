@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.fields import Coordinate, Elapsed, Height, Measure, Sides
 from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.numbers import Written
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.3
 _MOST_SIDES = 4
@@ -109,6 +109,13 @@ class Dimensions:
         elif bare and short and len(numbers) < 4:
             yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
 
+    def by(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """An x between two sides that are written in different ways: 12'6" x 9', 8½ × 11."""
+        before, after = line[place - 1], line[place + 1]
+        side = before.text in _FEET | _INCHES | VULGAR or after.text in VULGAR or line[place + 2].text in VULGAR
+        if side and line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR):
+            yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)
+
     def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Inches and feet by their signs: 27", 22" x 14" x 9", 6' tall."""
         measures, numbers, after, unit = self._measures, list[Written](), place, ""
@@ -133,7 +140,7 @@ class Dimensions:
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
         sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′" or line[place + 1].text == ","
-        if not sure and following.fold not in self._after_feet:
+        if not sure and following.fold not in self._after_feet | TIMES:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"
         singular = article or measures.is_noun(line, after) or measures.describes(line, after)

@@ -61,6 +61,8 @@ class Sides:
 class Multiple:
     first: Written
     last: Written | None = None
+    counts: bool = False
+    """Number of things in a list: 2x HDMI."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _SINGLE = frozenset("LlsgdhmK")
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
 _NO_TALLY = frozenset(("A", "AM", "PM", "AD", "BC", "CE"))
+_BEFORE_LISTED = frozenset(("", ",", ";", ":", "(", "+", "&", "-"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
 _Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
@@ -96,7 +97,8 @@ class Measures:
                 break
             if tuple(token.text for token in tokens) == parts:
                 return symbol, place + len(parts)
-            if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)):
+            micro = symbol[0] == "u" and not symbol.islower()  # uL isn't UL
+            if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)) and not micro:
                 folded[symbol] = None
                 length = len(parts)
         if not folded:
@@ -146,7 +148,10 @@ class Measures:
             if second := self.number(line, joint + 1):
                 yield from self._measure(line, place, second.after, first, second, "by")
         elif line.has(after, self._times, glued=True) and self._multiplies(line, place, first):
-            yield Classed(place, after + 1, Multiple(first), 0.4 if self.plain else _COST)
+            listed = line[place - 1].text in _BEFORE_LISTED or line[place - 1].fold in self._cues["listing"]
+            thing = line[after + 1].gap and line[after + 1].kind == "w" and line[after + 1].text != "I"
+            counts = listed and thing and (line[after + 1].text.isupper() or line[after + 1].text[-1] == "s")
+            yield Classed(place, after + 1, Multiple(first, counts=counts), 0.4 if self.plain else _COST)
         elif (word := self.joint(line, joint, first)) is not None and (last := self.number(line, joint + 1)):
             yield from self._measure(line, place, last.after, first, last, word)
             if line.has(last.after, self._times, glued=True) and sign.fold != "to" and word == "to":
@@ -242,6 +247,7 @@ class Measures:
         end += line.has(end, ".", glued=True) and line.has(end + 1, "/", glued=True)
         per, per_power, count, per_end = self.per(line, end)
         known = per or line[end + 1].fold == "o" or line[end + 1].kind == "d" or line[end + 1].text in _CURRENCY
+        known = known or symbol[0] == "°"
         if line.has(end, "/", glued=True) and not (line[end + 1].gap or known or self.plain):
             return
         if count:
@@ -341,7 +347,7 @@ class Measures:
         exact = symbol == "s" and (bool(first.fraction) or ended or line.last(end - 1))
         if symbol in cues["only_together"] and gap == " " and not (compound or exact):
             return False
-        stopped = line.has(end, ".", glued=True) and (not line.last(end))
+        stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))
         if symbol in cues["never_apart"] and gap == " " and not (stopped or joint == "by" or compound):
             return False
         if self.plain and written in _DEGREES and end == after + 1 and last is None:

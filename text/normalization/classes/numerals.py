@@ -159,7 +159,12 @@ class NumberForms:
         named = line[place - 1 - (line[place - 1].text == ".")].fold
         if named in self._slash_joints:
             return Pair(str(above), str(below), self._slash_joints[named]), -0.1
-        if (below == 1 and above > 1) or line.cued(place, self._odds, 3):
+        odds = (
+            line.cued(place, self._odds, 3)
+            or line.has(after, self._odds)
+            or (above > below and line.has(place - 1, "at"))
+        )
+        if (line[after - 1].text == "1" and above > 1) or odds:
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         noun = line[after]
@@ -288,6 +293,8 @@ class NumberForms:
         if paired and not line[place - 1].gap:
             return  # 720V/760M
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
+        if line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s":
+            return  # 4B's tenant
         if not magnitude or sexes or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
         named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()

@@ -62,7 +62,8 @@ class Verses:
         elif line[start].fold not in self._full:
             book = self._short.get(line[start].fold, "")
             stop = line.has(after, ".", glued=True)
-            versed = (nth or book.casefold() in self._sure) and line.has(after + 1, ":", glued=True)
+            short = "a" not in line[start].fold and "o" not in line[start].fold  # Lk, Jn; no name (Dan, Tom)
+            versed = (nth or short or book.casefold() in self._sure) and line.has(after + 1, ":", glued=True)
             if not book or not (stop or (versed and (line[start].text.istitle() or line.shouted or line.small))):
                 return
             after, sure = after + stop, True

@@ -88,6 +88,8 @@ class RomanNumerals:
             elif not ending and token.gap:
                 yield from self._counted(line, place, value, small)
                 yield from self._ruler(line, place, value)
+            elif small and len(token.text) > 1 and _is_part(line, place):
+                yield Classed(place, place + 1, Numeral(value, "part"), _COST)
 
     def _lettered(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Numeral with a letter after a part's name: stage IIIB."""
@@ -236,3 +238,9 @@ class RomanNumerals:
             if not (numeric or token.text in ("-", ",", "/") or len(token.text) < 3):
                 break
         return False
+
+
+def _is_part(line: Tokens, place: int) -> bool:
+    """True in brackets that are glued to a number or to other brackets: 4(b)(iii)."""
+    numbered = line[place - 2].kind == "d" or line[place - 2].text == ")"
+    return numbered and line.has(place - 1, "(", glued=True) and line.has(place + 1, ")", glued=True)

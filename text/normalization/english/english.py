@@ -16,7 +16,7 @@ from text.normalization.classes.cover import Classes, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
-from text.normalization.classes.measures import Measures
+from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import english_number
 from text.normalization.classes.numerals import NumberForms
@@ -47,6 +47,7 @@ _DIGITS = VULGAR.union("0123456789°")
 _UNITS = table("en", "units")
 _SIZED = word_lists(_UNITS["cues"]) | {"things": word_list(_UNITS["things"])}
 _MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
+_DIMENSIONS = Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"])
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
@@ -62,7 +63,9 @@ _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_LETTER = re.compile(r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]")
+_LETTER = re.compile(
+    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b|[b-df-hj-np-tv-z]{2,}\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]"
+)
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
@@ -86,7 +89,8 @@ CLASSES = Classes(
         ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
         ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
         ("money", Amounts(table("en", "currencies")).parser),
-        ("units", Parser(_NUMBERS, Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"]).parse)),
+        ("units", Parser(_NUMBERS, _DIMENSIONS.parse)),
+        ("units", Parser(TIMES, _DIMENSIONS.by, numbers=False)),
         ("units", _MEASURES.parser),
         ("ranges", Parser(_NUMBERS, Ratios(_CUES["ratio"]).parse)),
         ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
@@ -97,10 +101,11 @@ CLASSES = Classes(
         ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
         ("addresses", Parser(_ADDRESSES.words, _ADDRESSES.state, numbers=False)),
         ("phones", _PHONES.parser),
-        ("abbreviations", Parser(_ABBREVIATIONS.words, _ABBREVIATIONS.parse)),
+        ("abbreviations", _ABBREVIATIONS.parser),
         ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
     ),
     said,
+    ("between", "to", "and"),
 )
 
 

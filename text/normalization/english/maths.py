@@ -17,7 +17,7 @@ EXPONENT = (
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
 _POWER = re.compile(rf"(?:{START}|(?<=\d)(?=[a-z]))(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
-_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?!\w)")
+_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?![^\W\d])")
 _TABLE = table("en", "maths")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)

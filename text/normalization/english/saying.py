@@ -128,6 +128,8 @@ def said(item: object, british: bool) -> str:
             large = f" {item.magnitude}" * bool(item.magnitude) + " plus" * item.plus
             return f"{item.before}{number(item.number, british)}{power}{large}"
         case fields.Multiple():
+            if item.counts:
+                return _quantity(item.first, british)
             upper = f" to {_quantity(item.last, british)}" if item.last else ""
             return f"{_quantity(item.first, british)}{upper} time{'s' * (item.first.number != '1')}"
     raise TypeError(item)
