@@ -1,12 +1,13 @@
-"""Time from `serve` to the first word, in a first and a second start, and the memory of every process after it.
+"""Time from `serve` to the first word and the tenth request's, in a first and a second start, and the memory after it.
 
     python -m benchmarks.start [--runs 5] [--model MODEL] [--voices VOICES] [--words "Hello from a fresh machine."]
 
 Each run has folders of its own: the first start assembles the model from its packages (unless --model names one) and
 makes the stages, the second finds both. "Ready" is the line that `serve` prints once its engine speaks; the request
-follows at once. The worker's share is what its process reports: the time from its `Load` to its readiness, the
-libraries' import not included. Memory is read with a loaded standby: resident, proportional (pages that several
-processes map count once in the sum) and private megabytes. Times are medians of all runs.
+follows at once, nine more for the same sentence, none from the cache, once the standby is loaded. The worker's share is
+what its process reports: the time from its `Load` to its readiness, the libraries' import not included. Memory is
+resident, proportional (pages that several processes map count once in the sum) and private megabytes. Times are medians
+of all runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any
 import psutil
 
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.listening import listen
+from benchmarks.measuring.listening import FRESH, listen
 from benchmarks.measuring.machine import machine
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import Subject, kokoro_live
@@ -37,7 +38,14 @@ WORDS = "Hello from a fresh machine."
 STANDBY = 120.0
 """Most seconds that a standby may take to load."""
 
-STEPS = ("ready", "of that, worker's load", "first byte of sound", "first audible sample")
+STEPS = (
+    "ready",
+    "of that, worker's load",
+    "first byte of sound",
+    "first audible sample",
+    "first request alone, to its first audible sample",
+    "tenth request, to its first audible sample",
+)
 
 Sizes = tuple[float, float, float]
 """Resident, proportional and private megabytes."""
@@ -51,16 +59,19 @@ class Start:
     load: float
     byte: float
     audible: float
+    alone: float
+    """Seconds from the first request to its first audible sample."""
+    tenth: float
     memory: Mapping[str, Sizes]
     """Memory by process, the loaded standby included."""
 
     @property
     def steps(self) -> Sequence[float]:
-        return self.ready, self.load, self.byte, self.audible
+        return self.ready, self.load, self.byte, self.audible, self.alone, self.tenth
 
 
 def measured(settings: WorkerSettings, words: str) -> Start:
-    """Start a server, hear one sentence, and wait for its standby.
+    """Start a server, hear one sentence ten times, and wait for its standby.
 
     Raises:
         ConnectionError: the sentence wasn't spoken, or not by Kokoro.
@@ -75,7 +86,10 @@ def measured(settings: WorkerSettings, words: str) -> Start:
         assert heard.audible is not None
         load = next(each["load_seconds"] for each in _processes(server) if each["role"] == "worker")
         _wait_for_standby(server)
-        return Start(ready, load, heard.arrivals[0][0] - began, heard.audible - began, _memory(server))
+        later = [listen(server.port, words, "af_heart", headers=FRESH).assert_complete() for _ in range(9)]
+        first, tenth = (each.to_first_audible or each.to_end for each in (heard, later[-1]))
+        byte, audible = heard.arrivals[0][0] - began, heard.audible - began
+        return Start(ready, load, byte, audible, first, tenth, _memory(server))
 
 
 def _processes(server: Subject) -> Sequence[Mapping[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -122,11 +121,9 @@ async def round_of(way: str, server: Server, texts: Sequence[str], rate: float, 
 
 
 async def interrupted(way: str, server: Server, texts: Sequence[str], rate: float) -> float | None:
-    """Seconds from the next answer's first token to its sound, whose listener has just left another one."""
-    found: list[float] = []
-    for first, second in itertools.pairwise(texts):
-        await hear(way, server, first, rate, leaves=True)
-        found.append((await hear(way, server, second, rate)).assert_whole().sound or 0.0)
+    """Seconds from an answer's first token to its sound, whose listener has just left the one before at its sound."""
+    heard = [await hear(way, server, text, rate, leaves=True) for text in texts]
+    found = [each.assert_whole().sound or 0.0 for each in heard[1:]]
     return median(found) if found else None
 
 
