@@ -102,10 +102,9 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊ�
 """Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
 
 _NEEDED = re.compile(
-    r'^[ \t]*File "|^[ \t]*at [\w.$<>/ ]{1,200}\('
-    r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ]|-->|\[/|'''?|\[\[|\{\{|^==|^[-–—] ?\d|^page \d|^pg?\. \d|[⁰¹²³⁴-⁹†‡]|\]"
-    r"|[°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|[xX:]D|\\o/|;_;|^<|\A\[?0?0:",
-    re.MULTILINE | re.IGNORECASE,
+    r'^(?:[ \t]*(?:File "|at [\w.$<>/ ]{1,200}\()|==|[-–—] ?\d|(?:[Pp]age|PAGE|pg?\.) \d|<)|\A\[?0?0:'
+    r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|-->|''|[xX:]D|\\o/",
+    re.MULTILINE,
 )
 _PLAIN_NICKS = frozenset(
     ("b", "i", "u", "p", "a", "s", "br", "hr", "li", "td", "tr", "h1", "h2", "h3", "em", "code", "pre", "div", "span")
@@ -210,7 +209,7 @@ def joined(text: str) -> list[Replacement] | None:
     """Pieces of a text whose words go on after hyphens at lines' ends; None if there is no such word."""
     pieces: list[Replacement] = []
     end = 0
-    for match in _HYPHEN.finditer(text):
+    for match in _HYPHEN.finditer(text) if "-\n" in text else ():
         following = text[match.end()]
         if following.islower():
             stop = match.end("hyphen") if keeps_hyphen(match["start"]) else match.start("hyphen")

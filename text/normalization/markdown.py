@@ -24,7 +24,7 @@ from text.normalization.english import tex
 from text.normalization.number_words import cardinal
 
 _SIGN = re.compile(
-    r"[*`~\[<\\|]|(?<!\w)_|_(?!\w)|&[#\w]{2,32};|\$\$|^(?:[-+] |#{1,6} |>|={2,}+$|-{2,}+$|(?:[-*_] ?){3,}$)",
+    r"[*`~\[<\\|]|_(?:(?<!\w_)|(?!\w))|&[#\w]{2,32};|\$\$|^(?:[-+] |#{1,6} |>|={2,}+$|-{2,}+$|(?:[-*_] ?){3,}$)",
     re.MULTILINE,
 )
 _TOO_DEEP = re.compile(r"^(?:> ?|[*+-] |\d{1,9}[.)] ){8}", re.MULTILINE)

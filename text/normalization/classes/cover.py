@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.classes.tokens import SLASHED, Tokens
+from text.normalization.classes.tokens import SLASHED, VULGAR, Tokens
 from text.normalization.draft import Draft, Edit
 
 _LEFT_ALONE = 1.0
@@ -44,6 +44,13 @@ class Parser(NamedTuple):
     """Items also begin with letters that digits follow: B12."""
     pattern: re.Pattern[str] | None = None
     """Pattern of more words with which items begin, as they are written."""
+    needs: frozenset[str] = frozenset()
+    """Tokens of which a sentence has one if an item in it begins with digits; empty if it may have none."""
+
+
+_BEFORE_NUMBERS = frozenset("-−+.(")
+_REACH = 4
+"""Tokens after such a sign among which the number begins: -HK$.50."""
 
 
 class Parsers:
@@ -51,7 +58,7 @@ class Parsers:
 
     def __init__(self, parsers: Iterable[Parser]) -> None:
         listed = list(parsers)
-        self._numbers = [parser.parse for parser in listed if parser.numbers]
+        self._numbers = [(parser.parse, parser.needs) for parser in listed if parser.numbers]
         self._mixed = [parser.parse for parser in listed if parser.mixed]
         self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
         words = frozenset[str]().union(*(parser.words for parser in listed))
@@ -59,9 +66,14 @@ class Parsers:
 
     def candidates(self, line: Tokens, british: bool) -> Iterator[Classed]:
         """Candidates that begin and end where an item can."""
+        kinds = "".join(["d" if token.text in VULGAR else token.kind for token in line.tokens])
+        folds = line.folds if "d" in kinds else frozenset[str]()
+        numbers = [parse for parse, needs in self._numbers if not needs or not needs.isdisjoint(folds)]
         for place, token in enumerate(line.tokens):
             if token.kind == "d":
-                parses = self._numbers
+                parses = numbers
+            elif token.text in _BEFORE_NUMBERS and "d" not in kinds[place + 1 : place + 1 + _REACH]:
+                continue
             else:
                 parses = self._words.get(token.fold, [])
                 if token.kind == "w":

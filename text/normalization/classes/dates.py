@@ -59,7 +59,9 @@ class Dates:
             yield from self._numeric(line, place, british)
             yield from self._day_first(line, place, place)
         elif token.kind == "w":
-            if token.fold in self._cues["the"] and line[place + 1].kind == "d":
+            if token.fold in self._cues["the"]:
+                if line[place + 1].kind != "d":
+                    return
                 yield from self._day_first(line, place, place + 1)
                 for found in self._numeric(line, place + 1, british):
                     if isinstance(found.fields, Date) and found.fields.day_first and found.fields.day:

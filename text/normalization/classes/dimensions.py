@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.fields import Coordinate, Elapsed, Height, Measure, Sides
 from text.normalization.classes.measures import TIMES, Measures
-from text.normalization.classes.numbers import Written
+from text.normalization.classes.numbers import SIGNS, Written
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.3
@@ -29,6 +29,8 @@ class Dimensions:
 
     def __init__(self, measures: Measures, ways: frozenset[str], after_feet: frozenset[str] = frozenset()) -> None:
         self._measures, self._ways, self._after_feet = measures, ways, after_feet
+        needs = TIMES.union("m" if measures.plain else ("ft",), *_ANGLE)
+        self.parser = Parser(SIGNS if measures.plain else frozenset(), self.parse, needs=needs)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first = self._measures.number(line, place)

@@ -34,6 +34,10 @@ class _Row(NamedTuple):
     """Words of which the sentence has one; empty if it needs none."""
 
 
+def _may_follow(second: str, key: str) -> bool:
+    return second in ("", key) or (second == "#" and key.isdecimal())
+
+
 class Forms:
     """Parser for one language's table (`forms.toml`): a section's rows, and its cue words under "cues".
 
@@ -52,8 +56,7 @@ class Forms:
     ) -> None:
         self._number, self._ordinal, self._written_at = number, ordinal, written_at
         self._pers = table.get("per", {})
-        self._rows: dict[str, list[_Row]] = defaultdict(list)
-        """By the first token; "#" is a number that another placeholder or an ending follows."""
+        self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
         for name, section in table.items():
@@ -63,7 +66,12 @@ class Forms:
             for written, said in section.items():
                 if written != "cues":
                     self._add(written, said, cues)
-        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers=bool(self._numbered or self._rows.get("#")))
+        self._rows = {
+            start: {key: [row for second, row in rows if _may_follow(second, key)] for key in {"", "#", *dict(rows)}}
+            for start, rows in self._listed.items()
+        }
+        """By the first token and by the second; "#" is any other number, "" any other token."""
+        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers=bool(self._numbered or "#" in self._rows))
         self.parser = parse
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
@@ -74,15 +82,20 @@ class Forms:
         others = cues.difference(part.fold for part in parts) if plain else cues  # no abbreviation is its own cue
         row = _Row(parts, not letters.islower() and bool(letters), plain, said, others)
         name = _NAMES.get(parts[0].text, "")
-        if name in ("n", "d", "t") and len(parts) > 1 and parts[1].text not in _NAMES:
-            self._numbered[parts[1].fold].append(row)
+        second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
+        following = "" if second else parts[1].fold
+        if name == "o" or (name in ("n", "d", "t") and following):
+            for after in _ENDINGS if name == "o" else (following,):
+                self._numbered[after].append(row)
             return
+        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else "#" if second else following
         for start in _CAPITALS if name == "c" else "#" if name or parts[0].kind == "d" else (parts[0].fold,):
-            self._rows[start].append(row)
+            self._listed[start].append((second, row))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         start = line[place]
-        rows = self._rows.get("#" if start.kind == "d" else start.fold, [])
+        seconds, second = self._rows.get("#" if start.kind == "d" else start.fold), line[place + 1]
+        rows = (seconds.get(second.fold) or seconds["#" if second.kind == "d" else ""]) if seconds else []
         if start.kind == "d":
             rows = [*self._numbered.get(line[self._written_at(line, place)[1]].fold, ()), *rows]
         for row in rows:

@@ -27,7 +27,7 @@ class Amounts:
         self._full = frozenset(table["magnitudes"].values())
         self._cues = word_lists(table["cues"])
         starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
-        self.parser = Parser(frozenset(starts), self.parse)
+        self.parser = Parser(frozenset(starts), self.parse, needs=self._signs.union(self._codes, "pc¢"))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         minus, start = signed(line, place)

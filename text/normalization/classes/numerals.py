@@ -13,8 +13,8 @@ from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.5
-_ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
-_SLASHES = frozenset("/⁄")
+ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
+SLASHES = frozenset("/⁄")
 _RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
 """Denominators of fractions that are not in lowest terms, and of those above twenty."""
 _PERCENT = 100
@@ -60,7 +60,7 @@ class NumberForms:
         if line[place].kind != "d":
             return 0, place
         written, after = written_number(line, place)
-        if not line.has(after, _ENDINGS, glued=True) or not written.isdecimal() or len(written) > LONGEST:
+        if not line.has(after, ENDINGS, glued=True) or not written.isdecimal() or len(written) > LONGEST:
             return 0, place
         value, ending = int(written), unicodedata.normalize("NFKC", line[after].fold)
         own = "th" if 10 < value % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
@@ -77,10 +77,10 @@ class NumberForms:
             elif (following.gap or following.text == "-") and len(token.text) < 5:
                 second = start + 1 + (following.text == "-")
                 inner = line[second].kind == "d" and not (following.text == "-" and line[second].gap)
-                if inner and line.has(second + 1, _SLASHES, glued=True):
+                if inner and line.has(second + 1, SLASHES, glued=True):
                     whole, after = int(token.text), second
         above, below, end = self._parts(line, after)
-        if below and above == 1 and line.has(end, _ENDINGS, glued=True):
+        if below and above == 1 and line.has(end, ENDINGS, glued=True):
             end += 1  # 1/4th
         if not below:
             yield from self._rated(line, place)
@@ -98,7 +98,7 @@ class NumberForms:
         sign = line[after - 1].text in VULGAR
         if whole or sign:
             yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
-        elif not minus and line.ends(after) and not line.has(after, _SLASHES, glued=True):
+        elif not minus and line.ends(after) and not line.has(after, SLASHES, glued=True):
             fields, cost = self._slashed(line, place, after, above, below)
             yield Classed(place, after, fields, _COST + cost)
 
@@ -119,7 +119,7 @@ class NumberForms:
             return *sign, place + 1
         slash = line[place + 1]
         spaced = slash.text == "⁄"
-        if token.kind != "d" or slash.text not in _SLASHES or (slash.gap and not spaced):
+        if token.kind != "d" or slash.text not in SLASHES or (slash.gap and not spaced):
             return 0, 0, place
         second = line[place + 2]
         code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from text.locales.tables import word_lists
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.3
@@ -49,7 +49,8 @@ class Verses:
         books, names = lists["books"], lists["names"]
         self._short = {name.casefold(): full for name, full in abbreviations.items()}
         self._sure, self._full, self._numbered = books, books | names, lists["numbered"]
-        self.words = self._full | frozenset(self._short) | frozenset(_NTHS) | {"qur"}
+        words = self._full | frozenset(self._short) | frozenset(_NTHS) | {"qur"}
+        self.parser = Parser(words, self.parse, needs=self._numbered)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         nth, start = 0, place

@@ -30,7 +30,9 @@ class Times:
     def __init__(self, named: Mapping[str, int], cues: WordLists, halves: bool) -> None:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
-        self.parser = Parser(frozenset(named), self.parse)
+        listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
+        needs = _HALVES.union(":", named, *(cues[name] for name in listed))
+        self.parser = Parser(frozenset(named), self.parse, needs=needs)
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
         """ "a" or "p" and the place after a.m., PM, …; ("", place) if there is none."""
@@ -131,6 +133,7 @@ class Durations:
     def __init__(self, units: Mapping[str, str], cues: WordLists) -> None:
         self._units, self._cues, self._after_cue = units, cues["duration"], cues["duration_of"]
         self._races, self._articles = cues["race"], cues["articles"]
+        self.parser = Parser(frozenset(), self.parse, needs=frozenset((":", *units)))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts: list[tuple[int, str]] = []

@@ -167,6 +167,8 @@ class Tokens:
     def inches_at(self) -> frozenset[int]:
         """Places of double quotes after numbers that close no quotation: 27" monitor."""
         found: set[int] = set()
+        if self.folds.isdisjoint('"″”'):
+            return frozenset()
         quoted = curly = False
         for place, token in enumerate(self.tokens):
             if token.text == "“":

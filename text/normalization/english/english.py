@@ -19,15 +19,15 @@ from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import english_number
-from text.normalization.classes.numerals import NumberForms
+from text.normalization.classes.numerals import ENDINGS, SLASHES, NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times
-from text.normalization.classes.tokens import VULGAR
+from text.normalization.classes.tokens import DASHES, VULGAR
 from text.normalization.classes.versions import Versions
 from text.normalization.classes.years import Years
-from text.normalization.draft import END, START, Draft, Rule
+from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
@@ -78,25 +78,25 @@ _NAMES = LONG.union(
 CLASSES = Classes(
     (
         ("abbreviations", _FORMS.parser),
-        ("references", Parser(_VERSES.words, _VERSES.parse)),
+        ("references", _VERSES.parser),
         ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
         ("references", Parser(frozenset("§"), sections, numbers=False)),
         ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False, pattern=LETTERED)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
-        ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse)),
+        ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse, needs=frozenset("-–:"))),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
-        ("durations", Parser(_NUMBERS, Durations(_CALENDAR["duration_units"], _CUES).parse)),
+        ("durations", Durations(_CALENDAR["duration_units"], _CUES).parser),
         ("times", Times(_CALENDAR["times"], _CUES, halves=True).parser),
         ("money", Amounts(table("en", "currencies")).parser),
-        ("units", Parser(_NUMBERS, _DIMENSIONS.parse)),
+        ("units", _DIMENSIONS.parser),
         ("units", Parser(TIMES, _DIMENSIONS.by, numbers=False)),
         ("units", _MEASURES.parser),
-        ("ranges", Parser(_NUMBERS, Ratios(_CUES["ratio"]).parse)),
-        ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals)),
-        ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions)),
+        ("ranges", Parser(_NUMBERS, Ratios(_CUES["ratio"]).parse, needs=frozenset(":"))),
+        ("ordinals", Parser(_NUMBERS, _NUMBERED.ordinals, needs=ENDINGS)),
+        ("fractions", Parser(_NUMBERED.words, _NUMBERED.fractions, needs=SLASHES | VULGAR)),
         ("versions", Versions("version", word_list(_FIGURES["cues"]["versioned"]), _FIGURES["stages"]).parser),
-        ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges)),
+        ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges, needs=DASHES)),
         ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
         ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
         ("addresses", Parser(_ADDRESSES.words, _ADDRESSES.state, numbers=False)),
@@ -126,7 +126,8 @@ def references(draft: Draft) -> None:
 
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
 _PLURAL = re.compile(rf"{START}(?P<letters>(?=[A-Z]{{0,3}}[BCDFGHJKLMNPQRSTVWXZ])[A-Z]{{2,4}})s{END}(?!\.\w)")
-_CELL = re.compile(rf"{START}(?P<letters>[A-GI-PR-Z]|MP|A|AA|AAA|HP|VW|BMW)(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
+_CELL = re.compile(rf"(?P<letters>[A-Z](?<![\w{MASK}].)[A-Z]{{0,2}})(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
+_CELLS = frozenset(("MP", "AA", "AAA", "HP", "VW", "BMW", *"ABCDEFGIJKLMNOPRSTUVWXYZ"))
 _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VIP", "ID"))
 """Initialisms that are read as words, and initialisms whose plurals engines read well."""
 
@@ -138,7 +139,11 @@ def initialisms(draft: Draft) -> None:
     draft.replace(
         _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"
     )
-    draft.replace(_CELL, lambda match: f"{'.'.join(match['letters'])} {cardinal(int(match['number']), british)}")
+    draft.replace(_CELL, lambda match: _cell(match["letters"], match["number"], british))
+
+
+def _cell(letters: str, digit: str, british: bool) -> str | None:
+    return f"{'.'.join(letters)} {cardinal(int(digit), british)}" if letters in _CELLS else None
 
 
 _DIGIT = re.compile(r"\d")
@@ -146,15 +151,15 @@ _ANY = re.compile("")
 
 RULES = (
     Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\]")),
-    Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
+    Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|/(?<=\d/)\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
-    Rule("code", web.code, re.compile(r"[-_(+]|[*•xX]{2}")),
+    Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]")),
     Rule("classes", classes, _ANY),
-    Rule("references", references, re.compile(r"\d")),
+    Rule("references", references, _DIGIT),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     Rule("units", units.units, _DIGIT),
-    Rule("initialisms", initialisms, re.compile(r"[A-Z][A-Z&\ds]|\w&\w")),
-    Rule("abbreviations", maths.stops, re.compile(r"(?<=[a-z])\. ")),
+    Rule("initialisms", initialisms, re.compile(r"[A-Z][A-Z&\ds]|&(?<=\w&)\w")),
+    Rule("abbreviations", maths.stops, re.compile(r"\.(?<=[a-z]\.) ")),
     Rule("math", maths.math, maths.NEEDED),
 )

@@ -46,6 +46,7 @@ _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
+_DECIMAL = re.compile(r"\.(?<=\d\.)\d")
 _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?![\d.]|,\d)")
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
 _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?=[a-zA-Z\d])")
@@ -72,15 +73,15 @@ _PER = re.compile(
     r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour))/"
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
-_SLASH = re.compile(rf"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)|(?<={MASK})/(?={MASK})")
+_SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
 _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
-    r"\d\.\d|[Α-ΡΣ-Ωα-ω]|(?<=sin|tan)[(\d]|(?<=ln)[(\d]"
-    rf"|[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x "
+    r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x "
+    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -101,13 +102,14 @@ def math(draft: Draft) -> None:
             _LANGUAGE,
             lambda match: f"{match['plus'].upper()} plus plus" if match["plus"] else f"{match['sharp'].upper()} sharp",
         )
-    if draft.has("."):
+    if _DECIMAL.search(draft.text):
         draft.replace(_POINT, lambda match: number(match["number"], british))
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if draft.has("°"):
         draft.replace(_STANDARD, lambda match: " naught")
-    draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
+    if any(map(draft.text.__contains__, _FUNCTIONS)):
+        draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
     if draft.has("|"):
         draft.replace(_GIVEN, lambda match: " given ")
     if draft.has("!"):
@@ -173,7 +175,7 @@ _PART = re.compile(rf"(?P<element>{_ELEMENTS})(?P<count>\d+|[₀-₉]+)?|(?P<sig
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _ION = r"(?P<charge>[⁰¹²³⁴⁵⁶⁷⁸⁹]?[⁺⁻]|[+](?![\w+]))?"
 _FORMULA = re.compile(
-    rf"{START}(?P<times>\d{{1,2}}(?=[A-Z(]))?(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
+    rf"(?=[\dA-Z(]){START}(?P<times>\d{{1,2}}(?=[A-Z(]))?(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
 )
 _MEANT = re.compile(r"H(?:[2-9]|1\d)|O[2-9]|[NFI]2$|Cl[2-4]|Br2|[₀-₉]")
 _NOT_MEANT = re.compile(r"[A-Z]1(?!\d)|\d\d\d")

@@ -266,7 +266,7 @@ def formula(text: str, start: int, end: int) -> str:
 
 def tex(draft: Draft) -> None:
     british = draft.british
-    if draft.has("$\\"):
+    if draft.has("\\") or draft.sentence.count("$") > 1:
         draft.replace(_MATH, lambda match: said(_inside(match), british))
     if draft.has("("):
         draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")

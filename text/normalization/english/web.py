@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from text.locales.english import ADDRESS_PART, ADDRESS_SIGNS
 from text.locales.tables import table
-from text.normalization.draft import END, START, Draft
+from text.normalization.draft import END, MASK, START, Draft
 from text.normalization.number_words import cardinal, digits
 
 _TABLE: dict[str, str] = table("en", "programming")["addresses"]
@@ -25,6 +25,10 @@ _WEB = re.compile(
     rf"|(?P<bare>(?:{_LABEL}\.){{1,5}}(?:{_TLDS})(?![\w@-]|\.\w)|localhost(?=[:/]\w)))(?::(?P<port>\d{{2,5}}))?(?P<tail>{_TAIL})",
     re.IGNORECASE | re.ASCII,
 )
+_HOSTED = re.compile(
+    rf"[.:/](?:(?<=www\.)|(?<=localhost.)|(?<=:)//|(?<=\.)(?:{_TLDS})(?![\w@-]))", re.IGNORECASE | re.ASCII
+)
+"""Part that every match of `_WEB` has, and that is found sooner."""
 _FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
 _IP = re.compile(
     rf"{START}(?<!\d\.)(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
@@ -36,6 +40,7 @@ _IS_IP6 = re.compile(r"::|(?:[^:]*:){5}")
 _WINDOWS = re.compile(
     rf"{START}(?P<drive>[A-Z]):(?P<path>(?:\\[\w .-]{{1,40}}?){{1,8}})(?=$|[\s,;:!?)\"'”]|\.(?:\s|$))"
 )
+_IN_FOLDER = re.compile(r"/[\w-]{1,40}\.[a-z]")
 _RELATIVE = re.compile(rf"(?<![\w/.~:@])(?:\.{{1,2}}/)?(?:[\w-]{{1,40}}/){{1,6}}[\w-]{{1,40}}\.[a-z]\w{{0,4}}{END}")
 _HIDDEN = re.compile(r"(?<![\w/])~/(?P<path>\.?[\w-]{1,30}(?:/[\w.-]{1,30}){0,5})(?<!\.)")
 _PATH = re.compile(
@@ -64,13 +69,15 @@ def web_addresses(draft: Draft) -> None:
     if draft.has(":"):
         draft.replace(_IP6, _machine6)
         draft.replace(_FILE, lambda match: f"file {_path(match['path']).lstrip()}")
-    draft.replace(_WEB, _web)
+    if _HOSTED.search(draft.text):
+        draft.replace(_WEB, _web)
     if draft.has("~"):
         draft.replace(_HIDDEN, lambda match: f"tilde {_path('/' + match['path']).lstrip()}")
     if draft.has("\\"):
         draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
     if draft.has("/"):
-        draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
+        if _IN_FOLDER.search(draft.text):
+            draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
         draft.replace(_PATH, lambda match: _path(match[0]))
     if draft.has("#"):
         draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}")
@@ -78,7 +85,7 @@ def web_addresses(draft: Draft) -> None:
         draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
 
 
-NEEDED = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
+NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")
 """Pattern that every sentence with an address matches."""
 
 
@@ -172,7 +179,7 @@ _OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1
 _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
-_MASKED = re.compile(rf"{START}(?:[*•xX]{{2,4}}[- ]?){{1,4}}(?P<last>\d{{3,4}})(?!\d)")
+_MASKED = re.compile(rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}(?P<last>\d{{3,4}})(?!\d)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 
 
