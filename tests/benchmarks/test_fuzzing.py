@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.fuzzing.__main__ import FIFTH, fuzz, main, shares
-from benchmarks.fuzzing.target import CORPUS, Target, from_line, judged, stretched, to_line
+from benchmarks.fuzzing.__main__ import FIFTH, fuzz, shares
+from benchmarks.fuzzing.target import CORPUS, Target, from_line, judged, to_line
 from benchmarks.fuzzing.targets import BY_NAME, TARGETS
 
 
@@ -55,24 +55,12 @@ def test_time_that_grows_with_the_square_is_a_finding(
     assert not found or len(found.data) > 1 << 16
 
 
-def test_a_stretched_input_repeats_a_part_of_it() -> None:
-    long = stretched(b"abc", 100)
-    assert 100 <= len(long) < 110 and long[:1] == b"a" and long.endswith(b"c")
-
-
 def test_each_target_has_a_longer_turn_at_one_of_five_seeds_and_no_process_has_all_of_them() -> None:
     turns = [shares([*BY_NAME], 2.0, 60.0, seed) for seed in range(7, 7 + FIFTH)]
     assert [sum(turn[name] for turn in turns) for name in BY_NAME] == [4 * 2.0 + 60.0] * len(BY_NAME)
     for turn in turns:
         first, second = (sum([*turn.values()][number::2]) for number in range(2))
         assert abs(first - second) <= 60.0
-
-
-def test_an_unknown_target_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["benchmarks.fuzzing", "no-such"])
-    with pytest.raises(SystemExit):
-        main()
-    assert "no-such" in capsys.readouterr().err
 
 
 def test_the_fuzzer_finds_a_word_that_no_seed_has(tmp_path: Path) -> None:

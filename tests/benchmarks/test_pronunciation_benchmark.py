@@ -2,22 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
 from benchmarks.measuring.evaluation.sentences import calibration, evaluation_texts, foreign, held_out
-from benchmarks.numbers_heard import Heard, sentences
+from benchmarks.numbers_heard import Heard
 from benchmarks.pauses import longest_silence
 from benchmarks.pronunciation import error_rates, homographs, normalisation
-from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, of_every_voice, rows, unseen
-from benchmarks.training.statistics_samples import Sample, file_of, read, tasks
-from benchmarks.training.statistics_training import speak_missing
-from worker.split.segments.statistics import Statistics
-from worker.voices.kokoro_voices import EMBEDDED
-from worker.voices.voice_bank import VoiceBank
+from benchmarks.statistics_table import COLUMNS, judged, rows
 
 
 def test_every_case_is_counted() -> None:
@@ -44,12 +38,6 @@ def test_each_language_has_sixty_cases_and_english_four_hundred_hard_ones() -> N
         of[str(row[0])] += int(str(row[3]))
     assert all(of[language] >= 60 for language in ("es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn"))
     assert of["en-us"] >= 400
-
-
-def test_thirty_sentences_are_listened_to() -> None:
-    assert len(sentences()) == 30
-    assert all(any(map(str.isdigit, written)) or "XIV" in written or "VIII" in written for written, _ in sentences())
-    assert not any(any(map(str.isdigit, words)) for _, words in sentences())
 
 
 def test_a_sentence_is_compared_in_words_whatever_whisper_writes() -> None:
@@ -93,12 +81,6 @@ SPEECH = (9_000 * np.sin(2 * np.pi * 300 * TIME) * (TIME < 0.7) + 4 * np.sin(2 *
 """0.7 s of a tone, and 0.3 s of a pause with some hum."""
 
 
-def test_the_same_sound_differs_in_nothing():
-    same = judged(4, SPEECH, SPEECH, None, False)
-    assert (same.level, same.distance, same.pauses, same.to_floats) == (0, 0, 0, None)
-    assert same.loudest == same.whole_loudest == np.abs(SPEECH).max()
-
-
 def test_louder_sound_and_louder_pauses_are_told_apart():
     louder = judged(4, SPEECH, SPEECH * 2, SPEECH, False)
     assert 5.9 < louder.level < 6.1 and louder.pauses is not None and 5 < louder.pauses < 7
@@ -116,54 +98,8 @@ def test_a_row_has_the_mean_and_the_worst_of_its_length():
     assert cells[7, "to floats"] == "–"
 
 
-def test_its_texts_are_of_all_lengths_and_in_no_training():
-    bank = VoiceBank.open(EMBEDDED)
-    asked = list(unseen(bank, 3))
-    assert {words for words, _ in asked} == set(LENGTHS)
-    assert max(len(task.script) for _, task in asked) > 450
-    assert {len(task.voice) for _, task in asked} == {1, 2} and {task.speed for _, task in asked} > {1.0}
-    taught = " ".join(task.script for task in tasks(bank))
-    assert not [script for script in held_out() if script in taught]
-
-
-def test_every_voice_speaks_alone_and_in_a_blend_at_lengths_that_come_equally_often():
-    bank = VoiceBank.open(EMBEDDED)
-    asked = list(of_every_voice(bank))
-    alone = Counter(task.voice[0][0] for _, task in asked if len(task.voice) == 1)
-    blends = Counter(task.voice[0][0] for _, task in asked if len(task.voice) == 2)
-    assert set(alone) == set(blends) == set(bank.names)
-    assert set(alone.values()) == {2} and set(blends.values()) == {1}
-    assert all(one != other for _, task in asked for (one, _), (other, _) in [task.voice] * (len(task.voice) - 1))
-    lengths = Counter(words for words, _ in asked)
-    assert set(lengths) == set(LENGTHS) and max(lengths.values()) - min(lengths.values()) <= 1
-
-
 def test_what_is_beyond_a_limit_is_told():
     assert not judged(4, SPEECH, SPEECH, SPEECH, False).is_beyond
     assert judged(4, SPEECH, (SPEECH * 1.2).astype(np.int16), None, False).is_beyond, "1.6 dB louder"
     noisy = SPEECH + np.where(TIME < 0.7, 0, SPEECH * 2).astype(np.int16)
     assert judged(4, SPEECH, noisy, SPEECH, False).is_beyond, "louder where it pauses"
-
-
-def test_processes_that_share_a_folder_share_the_work(tmp_path):
-    """1. Samples that another process has made aren't made again. 2. Each process has an order of its own."""
-    asked = list(tasks(VoiceBank.open(EMBEDDED)))[:40]
-    said = []
-
-    def speak(task):
-        said.append(task.name)
-        return SimpleNamespace(sample=Sample([np.ones(2)], Statistics(np.ones(3), np.ones(3))))
-
-    speak_missing(tmp_path, asked[:20], SimpleNamespace(speak=speak))
-    first = list(said)
-    speak_missing(tmp_path, asked, SimpleNamespace(speak=speak))
-    assert sorted(said) == sorted(task.name for task in asked) and sorted(first) != first
-    assert {file.name for file in tmp_path.iterdir()} == {file_of(tmp_path, task).name for task in asked}
-    assert np.array_equal(read(file_of(tmp_path, asked[0])).statistics.means, np.ones(3))
-
-
-def test_one_voice_alone_can_be_learned_from(tmp_path):
-    """It has texts of its own, and no blends."""
-    np.savez(tmp_path / "one.npz", af_heart=np.zeros((510, 1, 256), np.float32))
-    names = [task.name for task in tasks(VoiceBank.open(tmp_path / "one.npz"))]
-    assert len(names) > 5 and all(name.endswith("-af_heart") for name in names)

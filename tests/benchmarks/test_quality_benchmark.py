@@ -1,33 +1,28 @@
-"""The comparison of sounds: every way is spoken, heard and shown, and nothing twice."""
+"""The comparison of sounds: every way is spoken, heard and shown."""
 
 import json
 import re
-import shutil
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
-import onnx
 import pytest
 
 from benchmarks.measuring.hearing.ears import Ears, Heard
 from benchmarks.measuring.hearing.opinion import Opinion
 from benchmarks.measuring.hearing.words import spoken_words
 from benchmarks.quality import __main__ as command
-from benchmarks.quality import corpus, renderings, speaking
-from benchmarks.quality.corpus import ENGLISH, Item
+from benchmarks.quality import corpus
+from benchmarks.quality.corpus import Item
 from benchmarks.quality.findings import Finding, cut_findings, finding, pause_around, plan_faults
 from benchmarks.quality.pitch import pitch_before, pitches
-from benchmarks.quality.renderings import Rendering, Renderings, write_wav
-from benchmarks.quality.ways import Way, of_passages, of_texts
+from benchmarks.quality.renderings import Rendering, write_wav
+from benchmarks.quality.ways import of_passages
 from tests.split_model import make_split_model, make_split_voices, stages_of
-from tests.worker.split.splitting import cut_before
 from text.words.segment import Cut
-from worker.split.rewrites.choice import Rewrite
 
 SECOND = 24_000
 TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]
@@ -41,20 +36,10 @@ def tone(hertz: float, seconds: float = 1.0) -> np.ndarray:
 class FakeEars(Ears):
     """Understands everything, and likes what is loud."""
 
-    listened: ClassVar[list[str]] = []
-
     def __init__(self, threads: int = 0) -> None: ...
 
     def heard(self, text: str, samples: np.ndarray, *, english: bool = True) -> Heard:
-        self.listened.append(text)
         return Heard(len(spoken_words(text)), 70.0, 0 if english else None, Opinion(4.0, 3.0, 3.0))
-
-
-def fakes(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
-    patch.setattr(FakeEars, "listened", [])
-    patch.setattr(corpus, "texts", lambda quick=False: TEXTS[:1] if quick else TEXTS)
-    patch.setattr(corpus, "passages", lambda quick=False: PASSAGES)
 
 
 @pytest.fixture(scope="module")
@@ -64,25 +49,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     stages_of(make_split_model(folder / "small.onnx"), folder / "cache")
     make_split_voices(folder / "voices.bin")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as shown:
-        fakes(patch)
-        run(folder, patch)
+        patch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
+        patch.setattr(corpus, "texts", lambda quick=False: TEXTS)
+        patch.setattr(corpus, "passages", lambda quick=False: PASSAGES)
+        named = ["--model", folder / "small.onnx", "--voices", folder / "voices.bin", "--cache-dir", folder / "cache"]
+        patch.setattr(sys, "argv", ["quality", *map(str, named), "--out", str(folder / "out"), "--threads", "1"])
+        command.main()
     return folder, shown.getvalue()
-
-
-@pytest.fixture
-def folder(finished: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder, where nothing is spoken or drawn again."""
-    fakes(monkeypatch)
-    monkeypatch.setattr(command, "draw", lambda *_: None)
-    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
-    return tmp_path
-
-
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *more: object) -> int:
-    named = ["--model", folder / "small.onnx", "--voices", folder / "voices.bin", "--cache-dir", folder / "cache"]
-    arguments = ["quality", *named, "--out", folder / "out", "--threads", 1, *more]
-    monkeypatch.setattr(sys, "argv", list(map(str, arguments)))
-    return command.main()
 
 
 @pytest.mark.slow
@@ -106,56 +79,6 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(finished: tuple[Pa
         assert len({*links}) == len(names if "en-" in line else plans), "each way's own"
         assert all((folder / "out" / link).read_bytes().startswith(b"RIFF") for link in links)
     assert "| clause |" in shown or "| sentence |" in shown, "the passage was cut"
-
-
-@pytest.mark.slow
-def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.rmtree(folder / "out")
-    run(folder, monkeypatch, "--quick")
-    assert FakeEars.listened == ["Yes."] * 2
-    run(folder, monkeypatch, "--quick")
-    assert FakeEars.listened == ["Yes."] * 2
-    with cut_before(folder / "small.onnx"):
-        other = onnx.load(folder / "small.onnx")
-        other.metadata_props.add(key="made", value="again")
-        onnx.save(other, folder / "small.onnx")
-        run(folder, monkeypatch, "--quick")
-    assert FakeEars.listened == ["Yes."] * 4, "another model's sound is another's"
-    monkeypatch.setattr(renderings, "DEFAULT", frozenset({*Rewrite} - {Rewrite.SNAKE}))
-    run(folder, monkeypatch, "--quick")
-    assert FakeEars.listened == ["Yes."] * 6, "and so is that of another form of its graph"
-
-
-@pytest.mark.slow
-def test_the_samples_are_those_of_the_served_engine_and_plan(folder: Path) -> None:
-    way = Way("planned", folder / "small.onnx", "windowed", plan="windowed engine's plan")
-    made = Renderings(folder / "out", folder / "voices.bin", 1, folder / "cache").of(way, PASSAGES)
-    again = speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0])
-    assert np.array_equal(made[0].samples, again.samples)
-    assert made[0].cuts == tuple(again.cuts)
-    assert all(0 < ended <= began < len(again.samples) for _, ended, began in again.cuts)
-
-
-@pytest.mark.slow
-def test_one_segment_is_one(folder: Path) -> None:
-    way = Way("one", folder / "small.onnx")
-    assert speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0]).cuts == []
-
-
-@pytest.mark.slow
-def test_a_plan_beyond_its_limits_is_the_exit_status(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LOG_MEL", 1e9)
-    monkeypatch.setattr("benchmarks.measuring.hearing.gate.LEVEL", 1e9)
-    monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
-    monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
-    assert run(folder, monkeypatch) == 0, capsys.readouterr().out
-    assert FakeEars.listened == [], "what is there is judged again"
-    capsys.readouterr()
-    monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", -1.0)
-    assert run(folder, monkeypatch) == 1
-    assert "model, planned for windows: it lasts" in capsys.readouterr().out
 
 
 def found(folder: Path, samples: np.ndarray, overall: float = 3.5, whole: np.ndarray | None = None) -> Finding:
@@ -213,23 +136,3 @@ def test_pitch_is_found_and_silence_has_none(hertz: int) -> None:
     assert pitch_before(np.zeros(SECOND, np.int16), SECOND) is None
     noise = np.random.default_rng(0).normal(0, 3000, SECOND).astype(np.int16)
     assert np.isnan(pitches(noise)).mean() > 0.95
-
-
-def test_texts_are_enough_words_of_all_lengths_and_voices_of_three_languages_more() -> None:
-    texts = corpus.texts()
-    english = [item for item in texts if item.is_english]
-    assert sum(len(spoken_words(item.text)) for item in english) >= 500
-    assert {item.voice for item in english} == set(ENGLISH)
-    assert len({item.voice for item in texts}) >= 6 and len({item.voice[0] for item in texts}) >= 5
-    assert len({item.name for item in texts}) == len(texts)
-    quick = [len(item.text.split()) for item in corpus.texts(quick=True)]
-    assert quick == sorted(quick) and quick[0] == 1 and sum(quick) < 100
-
-
-def test_the_first_way_is_the_reference_and_quick_means_two(tmp_path: Path) -> None:
-    models = [("float", tmp_path / "f"), ("model", tmp_path / "m")]
-    ways = of_texts(models)
-    assert [way.name for way in ways[:2]] == ["float, whole", "model, whole"]
-    assert len(ways) == 4
-    assert [way.vocoder for way in of_texts(models[1:], quick=True)] == ["whole", "windowed"]
-    assert len({way.slug for way in (*ways, *of_passages("model", tmp_path))}) == len(ways) + 3

@@ -1,20 +1,16 @@
 """Targets met and missed, the reports that are written of them, statistics, and kept self-checks, drawn."""
 
-import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import idle_unload, parallel, readme_section, short_behind_long, streams, ttfa
-from benchmarks.history import bars, history
+from benchmarks.history import bars
 from benchmarks.measuring.figures import Summary, jain, median_interval, percentile
 from benchmarks.measuring.judgement import at_least, at_most
 from benchmarks.measuring.listening import Heard
-from benchmarks.measuring.options import Options
-from benchmarks.measuring.report import Report, Table, Verdict, read, shown, write
+from benchmarks.measuring.report import Report, Table, Verdict, read, write
 from benchmarks.parallel import SERIALLY, SIDE_BY_SIDE, Turn
 from benchmarks.readme_section import MARKER, NoMarkers, inserted, section
 from benchmarks.short_behind_long import Waits
@@ -23,7 +19,6 @@ from benchmarks.ttfa import BARE, COLD, ENGINE, STREAM, WARM, Measured
 from frontend.monitoring.selfcheck import Check, History
 from shm.audio import SAMPLE_RATE
 from supervisor.cli import kokoro_live
-from worker.settings import WorkerSettings
 
 SECOND = 2 * SAMPLE_RATE
 
@@ -126,14 +121,6 @@ def test_a_machine_slower_than_speech_is_asked_for_no_stream() -> None:
     assert len(streams.verdicts(0.9, [at(1, 0)])) == 1
 
 
-def test_the_number_that_is_judged_is_among_those_tried_and_has_most_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "aggregate_speed", lambda *_: 3.4)
-    monkeypatch.setattr(streams, "crowd", lambda *_, **__: [])
-    server: Any = SimpleNamespace(name="kokoro-live")
-    _, levels = streams.measure(server, "af_heart", Options(WorkerSettings(), say=lambda _: None))
-    assert {level.listeners: level.runs for level in levels} == {1: 1, 2: 1, 3: 3, 4: 1, 8: 1, 16: 1}
-
-
 def test_a_gap_or_a_broken_stream_breaks_the_promise_to_those_who_were_taken() -> None:
     assert streams.verdicts(3.0, [at(4, 4)])[-1].met
     assert not streams.verdicts(3.0, [at(4, 4, underruns=1)])[-1].met
@@ -196,18 +183,6 @@ TIMES = {
 MACHINE = {"processor": "A processor", "cores": "2", "load before": "0.1"}
 
 
-def test_a_figure_has_three_digits_and_what_was_not_measured_has_none() -> None:
-    assert [shown(cell) for cell in (0.012345, 12.3456, 1234.5, 7, "x", None, 0.0)] == [
-        "0.0123",
-        "12.3",
-        "1,234",
-        "7",
-        "x",
-        "–",
-        "0",
-    ]
-
-
 def test_a_table_is_markdown_with_one_cell_for_each_column() -> None:
     """A bar in a cell is no end of it."""
     lines = TABLE.as_markdown().splitlines()
@@ -233,12 +208,6 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     assert "A quick run" not in paths[1].read_text()
 
 
-def test_something_else_is_no_report(tmp_path: Path) -> None:
-    (tmp_path / "other.json").write_text("[]")
-    with pytest.raises(ValueError, match="isn't a report"):
-        read(tmp_path / "other.json")
-
-
 def test_the_section_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
     """Text around the markers stays; the section names the command and the machine; twice is the same as once."""
     write([REPORT], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
@@ -260,12 +229,6 @@ def test_the_headline_has_medians_and_how_much_sooner_they_are(tmp_path: Path) -
     assert "| sentence | 250 | – | – |" in made
 
 
-def test_without_such_times_there_is_no_headline(tmp_path: Path) -> None:
-    write([Report("streams", "kokoro", [TABLE], [])], MACHINE, "kokoro-live bench streams", False, tmp_path)
-    with pytest.raises(ValueError, match="bench ttfa"):
-        readme_section.headline([read(tmp_path / "bench.json")])
-
-
 def test_a_readme_without_markers_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoMarkers):
         inserted(f"# Title\n{MARKER}\n", "new")
@@ -275,22 +238,6 @@ def test_a_readme_without_markers_is_left_as_it_is(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sys.argv", ["readme_section", str(tmp_path / "bench.json"), "--readme", str(readme)])
     assert readme_section.main() == 1
     assert readme.read_text() == "# Title\n"
-
-
-def test_a_quick_run_comes_into_no_readme(tmp_path: Path) -> None:
-    (path, *_) = write([REPORT], MACHINE, "kokoro-live bench --quick", True, tmp_path)
-    assert json.loads(path.read_text())["quick"] is True
-    with pytest.raises(ValueError, match="--quick"):
-        section([read(path)])
-
-
-def test_a_report_begins_with_its_figures_in_a_sentence() -> None:
-    results = {"phrase": {ttfa.COLD: ttfa.Measured([0.1, 0.3, 0.2], [])}, "article": {ttfa.COLD: ttfa.Measured([], [])}}
-    short = ttfa.in_short(results)
-    assert short == "The first sound came after 200 ms (phrase): medians, nothing from the cache."
-    lines = Report("ttfa", "kokoro", [TABLE], [], in_short=short).as_markdown().splitlines()
-    assert lines[:3] == ["## ttfa", "", short]
-    assert ttfa.in_short({}) == ""
 
 
 @pytest.fixture
@@ -317,11 +264,6 @@ def test_each_engine_has_a_line_with_its_course(kept: Path, tmp_path: Path) -> N
     assert rows[0][-1] == "▅█▆ |"
 
 
-def test_a_history_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="--selfcheck-hours 24"):
-        history(tmp_path / "out", tmp_path / "selfchecks.jsonl")
-
-
 def test_bars_rise_with_the_values() -> None:
     assert bars([0.0, 1.0, 2.0, 4.0]) == "▁▃▅█"
     assert bars([0.0]) == "▁"
@@ -333,13 +275,6 @@ def test_a_percentile_lies_between_its_neighbours() -> None:
     assert percentile([40, 10, 30, 20], 0) == 10
     assert percentile([40, 10, 30, 20], 100) == 40
     assert percentile(list(range(101)), 95) == 95
-
-
-def test_of_nothing_there_is_no_figure() -> None:
-    with pytest.raises(ValueError):
-        percentile([], 50)
-    with pytest.raises(ValueError):
-        jain([])
 
 
 def test_a_summary_counts_what_it_sums_up() -> None:

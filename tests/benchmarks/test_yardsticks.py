@@ -9,8 +9,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock
 
 import aiohttp
@@ -19,20 +17,17 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from benchmarks import listeners_per_core, queues
+from benchmarks import queues
 from benchmarks.agents import listeners
 from benchmarks.agents.listeners import AT_ONCE, Heard, hear
 from benchmarks.agents.ways import WAYS, Server, Written, sentences_of
 from benchmarks.chaos import COLUMNS, added, arguments_of
 from benchmarks.chaos_forms import places_of
-from benchmarks.listeners_per_core import MOST, carried, heard_by, needs
-from benchmarks.measuring.options import Options
+from benchmarks.listeners_per_core import carried, needs
 from benchmarks.measuring.playback import FirstAudible, play
-from benchmarks.queues import Pipes, SimpleQueue, cost, one_kill
-from benchmarks.streams import Level
+from benchmarks.queues import Pipes, SimpleQueue, one_kill
 from shm.audio import SAMPLE_RATE
 from tests.chaos.kill_points import FRONT
-from worker.settings import WorkerSettings
 
 
 @pytest.mark.parametrize("size", [1, 333, 10_000])
@@ -132,24 +127,6 @@ def test_the_largest_number_is_found_from_wherever_the_search_begins(first: int)
     assert carried(lambda count: count <= 5, first) == 5
 
 
-def test_a_machine_that_carries_nobody_or_any_number_ends_the_search() -> None:
-    assert carried(lambda count: False, 3) == 0
-    assert carried(lambda count: True, 3) == MOST
-
-
-@pytest.mark.parametrize(("clean", "all_heard"), [((4, 4, 4), True), ((4, 4, 3), False)])
-def test_a_number_counts_only_if_everybody_is_served_in_every_run(
-    clean: tuple[int, ...], all_heard: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = iter(clean)
-    monkeypatch.setattr(listeners_per_core, "crowd", lambda *_, **__: [])
-    monkeypatch.setattr(
-        listeners_per_core, "level", lambda count, _: Level(count, [], next(runs), 0, 0.0, rejected=0, broken=0)
-    )
-    server: Any = SimpleNamespace(name="kokoro-live")
-    assert heard_by(server, 4, 60, Options(WorkerSettings(), say=lambda _: None)) is all_heard
-
-
 def test_crowds_need_cores_with_a_reserve_of_three_tenths() -> None:
     rows = {row[0]: row[1:] for row in needs(2.0).rows}
     assert rows == {20: [15, 5], 200: [143, 48], 2000: [1429, 477]}
@@ -167,11 +144,6 @@ def test_a_killed_writer_takes_the_queues_lock_with_it(monkeypatch: pytest.Monke
     draw = random.Random(1)
     found = (one_kill(SimpleQueue, 60_000, draw) for _ in range(40))
     assert "the next writer waits for the dead one's lock" in found  # three of four kills
-
-
-def test_a_round_trip_has_a_cost() -> None:
-    found = cost(Pipes, 300, 50)
-    assert 0 < found.median <= found.worst_hundredth
 
 
 def part(kills: int, residue: str = "none", *broken: str) -> dict[str, object]:
@@ -212,17 +184,6 @@ def test_the_first_audible_sample_is_found_however_the_bytes_are_cut(size: int) 
     assert found[0] <= 11 < found[0] + size
 
 
-def test_silence_is_never_audible() -> None:
-    first = FirstAudible()
-    assert not first.push(pcm(*[64, -64] * 500))
-    assert first.sample is None
-
-
-def test_the_loudest_negative_sample_is_audible() -> None:
-    first = FirstAudible()
-    assert first.push(pcm(-32768))
-
-
 def test_what_comes_ahead_of_its_time_has_no_gap() -> None:
     """A second of audio at 0, then at 0.5 and 1.9: each before the listener has nothing left."""
     found = play([(0.0, SECOND), (0.5, SECOND), (1.9, SECOND)])
@@ -241,7 +202,3 @@ def test_less_than_a_player_has_in_hand_is_no_gap() -> None:
     tenth = SECOND // 10
     assert not play([(0.0, tenth), (0.11, tenth)]).underruns
     assert play([(0.0, tenth), (0.11, tenth), (0.22, tenth), (0.33, tenth)]).underruns == 1
-
-
-def test_a_stream_without_a_byte_has_no_audio() -> None:
-    assert play([]).audio_seconds == 0
