@@ -66,11 +66,13 @@ def _readings(language: str) -> tuple[tuple[re.Pattern[str], _Said], ...]:
 
 def _counters(rows: Mapping[str, str], digits: Mapping[str, str]) -> tuple[str, _Said]:
     """Pattern of numbers' last digits with their counters, which change each other's sound: サンボン, ロッピキ."""
-    sounds = [row.split() for row in rows.values()]
+    sounds = [[sound for sound in row.split() if sound[0] not in digits] for row in rows.values()]
+    own = [{sound[0]: sound[1:] for sound in row.split() if sound[0] in digits} for row in rows.values()]
 
     def said(match: re.Match[str]) -> str:
-        last, (plain, *changed) = match["last"], sounds[(match.lastindex or 0) - 3]
-        before, number = "".join(digits[ten] for ten in match["tens"]), digits[last]
+        last, row = match["last"], (match.lastindex or 0) - 3
+        (plain, *changed), number = sounds[row], own[row].get(last, digits[last])
+        before = "".join(digits[ten] for ten in match["tens"])
         if last[-1] in "千万何" and len(changed) < 2:
             return match[0]
         if last[-1] in "千万何" or last == "三":

@@ -36,6 +36,8 @@ _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
+_BEFORE_WORD = re.compile(r".*(?:['’]|/(?=[\u0900-\u097f]))")
+"""What stands before a word that an article is glued to, or a Hindi unit that a slash is: l'art., किमी/घं."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
@@ -182,8 +184,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
             word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
     lower = word.lower()
-    if language in ("fr", "it"):
-        word = word.rpartition("'")[2].rpartition("’")[2]
+    if language != "en":
+        word = _BEFORE_WORD.sub("", word)
         lower = word.lower()
     goes_on = following[0].islower()
     if not word:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from text.locales.tables import WordLists
@@ -17,6 +18,8 @@ _LONGEST_MIX = 16
 """Most parts of an identifier."""
 _LARGEST_EXPONENT = 308
 """Of numbers that computers write."""
+_WORD = re.compile("(?:[^AEIOU]{0,2}[AEIOU]{1,2}[^AEIOU]?){2,}")
+"""Letters that are said as a word: SUMMER25."""
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -205,6 +208,6 @@ def mixed(line: Tokens, place: int) -> Iterator[Classed]:
             break
         after += 1
     groups = tuple(token.text for token in line.tokens[place:after])
-    many = len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5)
+    many = len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5 and not _WORD.fullmatch(groups[0]))
     if many and sum(map(len, groups)) > 6 and line.ends(after):
         yield Classed(place, after, Identifier("", groups), 0.4)

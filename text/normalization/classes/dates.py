@@ -372,7 +372,8 @@ class Dates:
             return
         closed = line[stop + line.has(stop, ".")].text == ")"
         bracketed = closed and line[place - 1].text == "(" and line[place - 2].kind == "d"
-        if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and line[place].text.islower()):
+        small = line[place].text.islower() or follows.text.islower()
+        if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and small):
             yield Classed(place, stop, Weekday(day), 0.4)
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:

@@ -82,7 +82,8 @@ class Dimensions:
             after = number.after + 1
         way, plain = line[after], self._measures.plain
         named = way.text.upper() in self._ways and (not way.text.islower() or line.small)
-        if named and parts and not (way.gap and plain and len(parts) == 1):
+        apart = way.gap and plain and len(parts) == 1
+        if named and parts and not (apart and (line[after + 1].kind == "w" or way.text.islower())):
             yield Classed(place, after + 1, Coordinate(tuple(parts), way.text.upper()), 0.3)
         elif len(parts) > 1:
             yield Classed(place, after, Coordinate(tuple(parts), ""), 0.2)

@@ -103,6 +103,8 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
+                if line.has(after, ".", glued=True) and not line.last(after):
+                    after += line[after + 1].gap or line[after + 1].text in ",;:)"  # it ends no sentence
                 if start.text.istitle() and not row.exact:
                     said = said[0].upper() + said[1:]
                 yield Classed(place, after, InWords("Form", said), _COST - 0.05 * bool(row.cues) - 0.01 * row.plain)

@@ -22,6 +22,8 @@ _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"
 _LETTERS = {"k": "thousand"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
 _VOWELS = frozenset("aeiou")
+_KINDS = (frozenset(("kJ", "kcal", "J", "cal")), _LENGTHS)
+"""Units of one kind: with a slash between them they are the same measure twice."""
 _FEET, _INCHES = frozenset("'’′"), frozenset('"″')
 _CURRENCY = frozenset("$£€")
 _PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "hrs", "s"))
@@ -175,6 +177,8 @@ class Measures:
         if self.plain:
             if unit.fold in ("mmhg", "mg"):
                 return "over"
+            if unit.fold in ("gb", "go", "tb"):
+                return ""
             if line[place - 1].text in _DEGREES and line[place + 2].text in _DEGREES:
                 return ""
             each = "each" if line[place + 1].text == first.number else "or" if last > int(first.whole) >= 10 else ""
@@ -299,7 +303,9 @@ class Measures:
         token = line[place + 1]
         if token.kind == "d" and (number := self.number(line, place + 1)):
             per, end = self.unit(line, number.after)
-            if per[:1].isalpha() and per != self.unit(line, place - 1)[0] and (self.plain or per.lower() in _PORTIONS):
+            unit = self.unit(line, place - 1)[0]
+            same = unit == per or any(kind.issuperset((unit, per)) for kind in _KINDS)  # 450 kJ/108 kcal
+            if per[:1].isalpha() and not same and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end
         plural = token.text[-1:] == "s" and not self.plain
         if token.text.islower() and len(token.text) > 2 and not plural and line[place + 2].text != "/":

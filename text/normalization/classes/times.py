@@ -13,6 +13,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.39
 _HALVES = frozenset(("a", "p", "am", "pm", "m"))
+_SECONDS = frozenset('"″')
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
 
@@ -144,6 +145,8 @@ class Durations:
             parts.append((count, unit))
             after += 2
             after += line.has(after, ".", glued=True) and not line.last(after)
+        if parts and line[after - 1].text in _SECONDS and line[after].kind == "d" and not line[after].gap:
+            yield Classed(place, after + 1, Elapsed(tuple(parts), line[after].text), 0.25)  # 1'21"046
         if len(parts) > 1 and (line[place + 1].kind == "w" or parts[-1][1] == "second"):
             thing = line[after]
             article = line.has(place - 1, self._articles) and line[place].gap

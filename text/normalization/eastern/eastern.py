@@ -8,22 +8,23 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Numerals, eastern_words
 from text.normalization.number_words import ADDRESS, spoken_address
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
+_NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?|(?<![\dA-Za-z.])\.\d{1,9})"
 _LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}[\u3040-\u9fff]))"
 """Not after a comma between digits, unless it ends an item: 邮编100020,2号楼."""
 _EDGE = rf"(?<![\d.:/A-Za-z{MASK}-]){_LISTED}"
 _AFTER = r"(?![\d:/]|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d\u3040-\u9fff]))"
 _TIMES_TEN = r"(?: ?[×x·] ?10(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}))"
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
-_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
 _DATE = re.compile(
     rf"{_EDGE}(?P<year>[12]\d{{3}}|[0-4]\d(?=/))"
     rf"[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}"
@@ -61,16 +62,14 @@ _PAGE = re.compile(
     r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
 )
 _WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
+_WEEKDAYS = re.compile(r"(?<![\u4e00-\u9fff])[月火水木金土日](?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])")
+_HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
     r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤桶吨股张枚台本名份座头㎡㎥])"
 )
 _PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
-_BETWEEN = re.compile(
-    rf"(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])"
-    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
-)
 _ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
 _OPERATION = re.compile(
     rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−?？-])"
@@ -83,8 +82,7 @@ _COORDINATE = re.compile(
 )
 _PLUS = re.compile(rf"(?<![A-Za-z\d{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
-_AGES = re.compile(r"(?<!\d)(?P<digits>[0-9]0)(?=[后後])")
-_DISCOUNT = re.compile(r"(?<![\d.])(?P<first>\d)\.(?P<last>\d)(?=折)")
+_BY_DIGITS = re.compile(r"(?<!\d)\d0(?=[后後])|(?<![\d.])\d\.\d(?=折)")
 _ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=室|房(?![间价屋]))")
 _PHONE = re.compile(
     rf"(?<![\d.,/A-Za-z{MASK}-])(?<!\d:)(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}"
@@ -108,14 +106,17 @@ _LABEL = re.compile(
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
 _DISPLAY = re.compile(
-    r"(?<![\d.])(?P<number>[248])K(?=/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ)"
+    r"(?<![\d.])(?P<number>[248](?=K(?:/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ))|\d{2,3}(?=V型))"
 )
+_LAUGH = re.compile(r"(?<=[\u3040-\u30ff\u4e00-\u9fff!?！？。])[wｗ]{1,9}(?![A-Za-z])")
 _TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
 """Ten minutes, which in ideographs are also the word for enough."""
-_SIZE = re.compile(r"(?<![\d.])(?P<number>\d{2,3})V(?=型)")
 _FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
-_ROOMS = re.compile(r"(?<![\d.])(?P<number>[1-4])(?=S?LDK|DK(?![A-Za-z])|[KR]・)")
-_ENGLISH_ROOMS = ("ワン", "ツー", "スリー", "フォー")
+_ENGLISH = re.compile(
+    r"(?<![\d.])[1-4](?=S?LDK|DK(?![A-Za-z])|[KR]・)|(?<=[CNSH]O)[2-4₂-₄](?![\d.])|(?<=H)[2₂](?=O)|(?<=[ONC]H)[34₃₄]"
+)
+"""Numbers of rooms and of atoms."""
+_ENGLISH_NUMBERS = ("ワン", "ツー", "スリー", "フォー")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
@@ -126,8 +127,9 @@ _RANGE = re.compile(
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
 _UPTO = re.compile(
-    rf"(?<=[{MASK}分時时点日月年人円元度个個岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])"
-    r"|(?<=[日月年号时周期])[-–](?=\d)"
+    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期])[-–](?=\d)"
+    rf"|(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
+    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
 _PLAIN = re.compile(rf"(?<![\d.A-Za-z])(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
@@ -139,7 +141,15 @@ _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
 _LONG = re.compile(r"\d{17,}")
-_SIGN = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=[\d{MASK}])")
+_NEEDED = re.compile(r"[\d@/・~〜～–—−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷wｗ₂₃₄-]|日[(（]")
+"""Signs without which a sentence has nothing for any rule."""
+
+_Said = Callable[[re.Match[str]], str | None]
+
+
+def _rewrite(steps: Iterable[tuple[re.Pattern[str], _Said]], draft: Draft) -> None:
+    for pattern, said in steps:
+        draft.replace(pattern, said)
 
 
 class Eastern:
@@ -163,8 +173,8 @@ class Eastern:
             rf"〒 ?(?P<code>\d{{3}}-?\d{{4}})(?!\d)"
             rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,6}}){{0,4}})(?!\d)"
             if words.japanese
-            else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}})(?!,\d{{3}}(?!\d)|[\d.年月日元人个]|-\d)"
-            r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
+            else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:-\d{{3,8}}){{0,4}})"
+            r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
@@ -175,51 +185,73 @@ class Eastern:
         )
 
     def rules(self) -> tuple[Rule, ...]:
-        digit = re.compile(r"\d")
-        return (
-            Rule("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
-            Rule("codes", lambda draft: draft.replace(self._coded, self._code), digit),
-            Rule("phones", lambda draft: draft.replace(_PHONE, lambda match: self._numerals.groups(match[0])), digit),
-            Rule("versions", lambda draft: draft.replace(_VERSION, self._version), digit),
-            Rule("dates", self._dates, re.compile(r"\d|日[(（]")),
-            Rule("times", lambda draft: draft.replace(_CLOCK, self._time), digit),
-            Rule("references", self._references, digit),
-            Rule("money", self._amounts, digit),
-            Rule("units", self._measures, re.compile(r"\d|/")),
-            Rule("fractions", lambda draft: draft.replace(_FRACTION, self._fraction), digit),
-            Rule("ranges", self._ranges, re.compile(r"[~〜～–—:：−‐ー-]")),
-            Rule("math", self._signs, re.compile(r"[-−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷\d]")),
-            Rule("numbers", self._numbers, digit),
+        words, number, joined, cue = self._words, self._number, self._joined, self._score_cue
+        year, digits, groups = self._numerals.year, self._numerals.digits, self._numerals.groups
+        table: tuple[tuple[str, bool | None, re.Pattern[str], _Said], ...] = (
+            ("web_addresses", None, ADDRESS, lambda m: spoken_address(m[0], words.signs, gap="")),
+            ("codes", None, self._coded, self._code),
+            ("phones", None, _PHONE, lambda m: groups(m[0])),
+            (
+                "versions",
+                None,
+                _VERSION,
+                lambda m: None if _DATE.fullmatch(m[0]) else joined(words.point, m[0].split(".")),
+            ),
+            ("dates", None, _DATE, lambda m: words.date.format(year(m["year"]), *map(number, m.group("month", "day")))),
+            ("dates", True, _DAY, lambda m: joined("月", m.group("month", "day", "late")) + "日"),
+            ("dates", True, _WEEKDAY, lambda m: f"{m['day']}曜日"),
+            ("dates", True, _WEEKDAYS, lambda m: _HYPHEN.sub("から", re.sub("(?=[^月火水木金土日]|$)", "曜", m[0]))),
+            ("dates", None, _YEARS, self._years),
+            ("dates", None, _YEAR, lambda m: year(m[0]) if len(m[0]) > 2 else digits(m[0])),
+            ("times", None, _CLOCK, self._time),
+            ("references", None, _PAGE, lambda m: words.page.format(joined(words.to, m.group("number", "last")))),
+            ("references", None, _RATE, self._rate),
+            ("references", None, _DISPLAY, lambda m: number(m["number"])),
+            ("references", True, _TEN_MINUTES, lambda m: "じゅっぷん"),
+            ("references", True, _LAUGH, lambda m: "わら"),
+            ("references", True, _ENGLISH, lambda m: _ENGLISH_NUMBERS[int(m[0].translate(_LOWERED)) - 1]),
+            ("references", None, _FLOOR, lambda m: f"{number(m['number'])}{words.floor}"),
+            ("references", None, _LABEL, self._label),
+            ("references", False, _ROOM, lambda m: groups(m["code"])),
+            ("references", False, _BY_DIGITS, lambda m: digits(m[0].replace(".", ""))),
+            ("references", None, _VERSUS, self._score),
+            ("references", None, _SCORE, lambda m: self._score(m) if cue.search(m.string) else None),
+            ("money", None, self._money, self._amount),
+            ("money", None, self._money_after, self._amount),
+            ("units", None, _COORDINATE, self._coordinate),
+            ("units", None, _HEIGHT, self._height),
+            ("units", None, _PERCENT, lambda m: self._signed(m, words.percent.format(number(m["number"])))),
+            ("units", None, self._measure, self._quantity),
+            ("units", None, _PER, self._per),
+            ("units", None, _SLASH, lambda m: "、"),
+            ("fractions", None, _FRACTION, self._fraction),
+            ("ranges", None, _RATIO, lambda m: joined(words.versus, re.split(" ?[:：] ?", m[0]))),
+            ("ranges", None, _LONG_CHAIN, self._chain),
+            ("ranges", None, _RANGE, self._range),
+            ("ranges", None, _UPTO, lambda m: words.to),
+            ("ranges", None, _CHAIN, self._chain),
+            ("math", None, _TENS, self._tens),
+            ("math", None, _MINUS, lambda m: words.minus),
+            ("math", None, _MINUS_BETWEEN, lambda m: words.less),
+            ("math", None, _PLUS, lambda m: words.plus),
+            ("math", None, _POWER, lambda m: words.powers[m[0] == "³"]),
+            ("math", None, _ALWAYS_SIGN, lambda m: words.signs.get(m["sign"])),
+            ("math", None, _OPERATION, self._operation),
+            ("numbers", None, _NUMERO, lambda m: words.numero),
+            ("numbers", False, _PAIR, lambda m: "两"),
+            ("numbers", None, _CODE_LIKE, lambda m: groups(m[0])),
+            ("numbers", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
+            ("numbers", None, _LONG, lambda m: digits(m[0])),
+            ("numbers", None, _PLAIN, lambda m: number(m["number"])),
         )
-
-    def _version(self, match: re.Match[str]) -> str | None:
-        if _DATE.fullmatch(match[0]):
-            return None
-        return self._joined(self._words.point, match[0].split("."))
+        steps: dict[str, list[tuple[re.Pattern[str], _Said]]] = defaultdict(list)
+        for name, japanese, pattern, said in table:
+            if japanese in (None, words.japanese):
+                steps[name].append((pattern, said))
+        return tuple(Rule(name, partial(_rewrite, own), _NEEDED) for name, own in steps.items())
 
     def _joined(self, joint: str, numbers: Iterable[str | None]) -> str:
         return joint.join(map(self._number, filter(None, numbers)))
-
-    def _references(self, draft: Draft) -> None:
-        """Pages, rooms and scores."""
-        draft.replace(
-            _PAGE, lambda match: self._words.page.format(self._joined(self._words.to, match.group("number", "last")))
-        )
-        draft.replace(_RATE, self._rate)
-        draft.replace(_DISPLAY, lambda match: f"{self._number(match['number'])}K")
-        if self._words.japanese:
-            draft.replace(_TEN_MINUTES, lambda match: "じゅっぷん")
-            draft.replace(_SIZE, lambda match: f"{self._number(match['number'])}ブイ")
-            draft.replace(_ROOMS, lambda match: _ENGLISH_ROOMS[int(match["number"]) - 1])
-        draft.replace(_FLOOR, lambda match: f"{self._number(match['number'])}{self._words.floor}")
-        draft.replace(_LABEL, self._label)
-        if not self._words.japanese:
-            draft.replace(_ROOM, lambda match: self._numerals.groups(match["code"]))
-            draft.replace(_AGES, lambda match: self._numerals.digits(match["digits"]))
-            draft.replace(_DISCOUNT, lambda match: self._numerals.digits(match["first"] + match["last"]))
-        draft.replace(_VERSUS, self._score)
-        if self._score_cue.search(draft.sentence):
-            draft.replace(_SCORE, self._score)
 
     def _rate(self, match: re.Match[str]) -> str:
         rate = self._words.rates.get(match["per"], self._words.rate.format(match["per"]))
@@ -244,25 +276,9 @@ class Eastern:
             return None
         return self._joined(self._words.versus, match.group("first", "last"))
 
-    def _dates(self, draft: Draft) -> None:
-        draft.replace(_DATE, self._date)
-        if self._words.japanese:
-            draft.replace(_DAY, lambda match: self._joined("月", match.group("month", "day", "late")) + "日")
-            draft.replace(_WEEKDAY, lambda match: f"{match['day']}曜日")
-        draft.replace(_YEARS, self._years)
-        draft.replace(_YEAR, self._year)
-
-    def _date(self, match: re.Match[str]) -> str:
-        month, day = self._number(match["month"]), self._number(match["day"])
-        return self._words.date.format(year=self._numerals.year(match["year"]), month=month, day=day)
-
     def _years(self, match: re.Match[str]) -> str:
         last = self._numerals.year(match["last"]) if match["last"] else ""
         return f"{self._numerals.year(match['first'])}{self._words.to}{last}"
-
-    def _year(self, match: re.Match[str]) -> str:
-        year = match["year"] or match["alone"]
-        return self._numerals.year(year) if year else self._numerals.digits(match["short"])
 
     def _time(self, match: re.Match[str]) -> str:
         hour, minute = self._counted(match["hour"]), self._numerals.two_digits(match["minute"])
@@ -270,10 +286,6 @@ class Eastern:
         said = pattern.format(hour=hour, minute=minute)
         said = f"{said}{self._numerals.two_digits(match['second'])}秒" if match["second"] else said
         return said + (self._words.to if match["upto"] else "")
-
-    def _amounts(self, draft: Draft) -> None:
-        draft.replace(self._money, self._amount)
-        draft.replace(self._money_after, self._amount)
 
     def _amount(self, match: re.Match[str]) -> str:
         minus, plus = self._words.minus, self._words.plus if self._words.japanese else self._words.signs["+"]
@@ -288,16 +300,6 @@ class Eastern:
             return self._number(number) + large
         value = f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip(".")
         return self._number(value) if len(value) < _LONGEST else self._number(number) + large
-
-    def _measures(self, draft: Draft) -> None:
-        draft.replace(_COORDINATE, self._coordinate)
-        draft.replace(_HEIGHT, self._height)
-        draft.replace(
-            _PERCENT, lambda match: self._signed(match, self._words.percent.format(self._number(match["number"])))
-        )
-        draft.replace(self._measure, self._quantity)
-        draft.replace(_PER, self._per)
-        draft.replace(_SLASH, lambda match: "、")
 
     def _height(self, match: re.Match[str]) -> str:
         meters, rest = self._words.units["m"], match["rest"]
@@ -346,17 +348,6 @@ class Eastern:
             return f"{one}、{two}{self._words.units.get(match['unit'] or '', '')}"
         return self._words.fraction.format(above=one, below=two)
 
-    def _ranges(self, draft: Draft) -> None:
-        draft.replace(_RATIO, self._ratio)
-        draft.replace(_LONG_CHAIN, self._chain)
-        draft.replace(_RANGE, self._range)
-        draft.replace(_UPTO, lambda match: self._words.to)
-        draft.replace(_BETWEEN, lambda match: self._words.to)
-        draft.replace(_CHAIN, self._chain)
-
-    def _ratio(self, match: re.Match[str]) -> str:
-        return self._joined(self._words.versus, (*match.group("first", "last"), *re.findall(r"\d+", match["more"])))
-
     def _chain(self, match: re.Match[str]) -> str | None:
         numbers = re.findall(r"\d+", match["numbers"])
         before, after = _beside(match)
@@ -391,35 +382,11 @@ class Eastern:
         minus = self._words.minus * (power[0] == "-")
         return self._words.tens.format(self._number(match["number"]), minus + self._number(power.strip("-")))
 
-    def _signs(self, draft: Draft) -> None:
-        draft.replace(_TENS, self._tens)
-        draft.replace(_MINUS, lambda match: self._words.minus)
-        draft.replace(_MINUS_BETWEEN, lambda match: self._words.less)
-        draft.replace(_PLUS, lambda match: self._words.plus)
-        draft.replace(_SIGN, lambda match: self._words.signs[match["sign"]])
-        draft.replace(_POWER, lambda match: self._words.powers[match[0] == "³"])
-        draft.replace(_ALWAYS_SIGN, lambda match: self._words.signs.get(match["sign"]))
-        draft.replace(_OPERATION, self._operation)
-
     def _operation(self, match: re.Match[str]) -> str | None:
         sign = {"＝": "=", "＜": "<", "＞": ">"}.get(match["sign"], match["sign"])
         before = _beside(match)[0]
         of_letters = f"{sign} of letters" if before.isascii() and before.isalpha() else sign
         return self._words.signs.get(of_letters, self._words.signs.get(sign))
-
-    def _numbers(self, draft: Draft) -> None:
-        if self._words.japanese:
-            draft.replace(_NUMERO, lambda match: "ナンバー")
-        else:
-            draft.replace(_NUMERO, lambda match: "第")
-            draft.replace(_PAIR, lambda match: "两")
-        draft.replace(_CODE_LIKE, lambda match: self._numerals.groups(match[0]))
-        draft.replace(_LARGE, lambda match: self._scaled(match["number"], match["large"]))
-        draft.replace(_LONG, lambda match: self._numerals.digits(match[0]))
-        draft.replace(_PLAIN, lambda match: self._number(match["number"]))
-
-    def _addresses(self, draft: Draft) -> None:
-        draft.replace(ADDRESS, lambda match: spoken_address(match[0], self._words.signs, gap=""))
 
 
 def _beside(match: re.Match[str]) -> tuple[str, str]:

@@ -45,8 +45,8 @@ class EasternWords:
     """Format of a number that a power of ten multiplies."""
     less: str
     """Spoken minus sign between two numbers."""
-    phone_one: str
-    """Spoken digit 1 in telephone numbers."""
+    phone_digit: tuple[str, str]
+    """Digit that telephone numbers say another way, and how."""
     plus: str
     versus: str
     """Word between the numbers of a score or a ratio."""
@@ -60,6 +60,8 @@ class EasternWords:
     rates: Mapping[str, str]
     floor: str
     page: str
+    numero: str
+    """Word for No. and №."""
     code_words: str
     """Patterns of words before numbers that are read digit by digit."""
     score_cues: str
@@ -87,7 +89,7 @@ class Numerals:
     def number(self, written: str) -> str:
         """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
         whole, _, fraction = written.replace(",", "").partition(".")
-        said = self._ideographs(int(whole))
+        said = self._ideographs(int(whole or 0))
         return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
 
     def digits(self, written: str) -> str:
@@ -96,7 +98,7 @@ class Numerals:
     def groups(self, written: str) -> str:
         """Groups of digits, such as those of a telephone number, digit by digit with a pause after each group."""
         groups = re.findall(r"\d+", written)
-        return "、".join(self.digits(group).replace("一", self._words.phone_one) for group in groups)
+        return "、".join(self.digits(group).replace(*self._words.phone_digit) for group in groups)
 
     def year(self, written: str) -> str:
         """Year, which Japanese reads as a number and Mandarin digit by digit."""

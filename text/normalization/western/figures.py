@@ -206,6 +206,19 @@ class FigureParser:
             if not (number.plain and labelled):
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
+    def minutes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Minute of a match beside a name: Messi 12', 45'+2 Leão."""
+        after, minute, sign = place + 2, line.number(place, 1, 120, 3), line.has(place + 1, "'’′", glued=True)
+        if not minute or not sign or (line[after].kind == "d" and not line[after].gap):
+            return
+        added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
+        after += 2 * (added is not None)
+        names = (line[place - 1], line[after]) if line[after].gap else (line[place - 1],)
+        if any(name.text.istitle() and len(name.text) > 2 for name in names):
+            more = f" {self._locale.signs['+']} {self._locale.cardinal(added)}" if added else ""
+            said = f"{self._locale.all_units['min'][0]} {self._locale.cardinal(minute)}{more}"
+            yield Classed(place, after, InWords("Minute", said), 0.3)
+
     def _cued(self, line: Tokens, place: int, name: str) -> bool:
         return line.cued(place, self._locale.cue[name])
 
@@ -216,6 +229,9 @@ class FigureParser:
         padded = token.kind == "d" and len(token.text) > 1 and token.text[0] == "0"
         if padded and line[place + 1].text not in (".", ","):
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7)
+        elif padded and line.has(place + 1, ".", glued=True) and glued(line, place + 2) and locale.decimal == ",":
+            groups, after = self._groups(line, place)
+            yield Classed(place, after, Identifier("", tuple(groups)), 0.5)
         if token.kind == "d" and len(token.text) > 9:
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
         if token.kind == "d" and self._shaped(line, place):
@@ -267,9 +283,9 @@ class FigureParser:
         after = place + 1
         after += line.has(after, ("-", "‑", "/"), glued=True)
         digits = line[after]
-        if not glued(line, after) or len(digits.text) > 5 or not line.ends(after + 1):
+        if not glued(line, after) or len(digits.text) > 12 or not line.ends(after + 1):
             return
-        if len(digits.text) == 5:
+        if len(digits.text) >= 5 or digits.text[0] == "0":
             number = locale.digits(digits.text)
         elif len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
             number = f"{locale.number(digits.text[:2])} {locale.number(digits.text[2:])}"

@@ -67,6 +67,7 @@ class AbbreviationParser:
             rows.sort(key=lambda row: (-len(row.texts), row.where == ""))
         self.starts = frozenset(self._rows)
         self._cut = locale.cut
+        self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, said in table.items():
@@ -85,7 +86,8 @@ class AbbreviationParser:
             return  # an ellipsis
         whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not line.last(place + 1) else None
         if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
-            said = whole.capitalize() if token.text.istitle() else whole
+            counted = line.number(place - 1, 2, 999, 3) is not None and token.gap and whole[-1] in self._plural
+            said = (whole.capitalize() if token.text.istitle() else whole) + "s" * counted
             yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
@@ -118,7 +120,8 @@ class AbbreviationParser:
         following = line[after]
         if where == "number":
             here = line[after + (following.text in ("º", "°", ":", "#"))]
-            return here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
+            coded = here.text.isupper() and (line[after + 1].kind == "d" or line[after + 1].text == "-")
+            return coded or here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
         if where == "few":
             return line.number(place - 1, 1, 15) is not None
         if where == "woman":
@@ -159,6 +162,7 @@ _SIGN = re.compile(
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
+_PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
 _AND = re.compile(r" ?& ?")
 _STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{3}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
@@ -210,6 +214,7 @@ class Western:
                 ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
                 ("ranges", Parser(frozenset(), figures.ranges)),
                 ("ranges", Parser(frozenset(), figures.ratios)),
+                ("times", Parser(frozenset(), figures.minutes)),
                 ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
                 ("abbreviations", Parser(short.starts, short.parse, pattern=_WORD)),
@@ -219,7 +224,7 @@ class Western:
         self._signs = locale.signs
         named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
-            rf"(?:(?<=[\w{MASK}]{{3}})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
+            rf"(?:(?<=[\w{MASK}]{{3}})|(?<={MASK})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
             rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
         )
 
@@ -236,6 +241,7 @@ class Western:
 
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, self._per_unit)
+        draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
         draft.replace(_STATE, lambda match: ", ")
         draft.replace(_SLASH, lambda match: ", ")

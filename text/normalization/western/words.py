@@ -140,7 +140,9 @@ class Locale:
             for base, (one, many) in self.bases.items()
             if (prefix + base).casefold() not in self.abbreviations  # hj is hoje
         }
-        found = made | dict(self.bases) | dict(self.units) | {"%": (self.percent, self.percent)}
+        said = {name.removesuffix("."): words.split("|") for name, words in self.after_numbers.items() if "|" in words}
+        short = {name: (one, many) for name, (one, many) in said.items() if len(name) > 2 and "/" not in name}
+        found = short | made | dict(self.bases) | dict(self.units) | {"%": (self.percent, self.percent)}
         found["‰"] = (self.signs.get("‰", self.percent),) * 2
         for sign in "°º˚":
             found |= {sign: found["°"]} | {f"{sign}{c}": found.get(f"°{c}", found["°"]) for c in "CF"}
@@ -155,8 +157,9 @@ class Locale:
     def cut(self) -> dict[str, str]:
         """Words by each of their beginnings that end in a consonant before a vowel: prob, probab."""
         found: dict[str, str] = {}
-        tables = (self.abbreviations, self.before_numbers)
-        known = (word for read in tables for word in read.values() if word.isalpha() and len(word) > 5)
+        tables = (self.abbreviations, self.before_numbers, self.after_numbers)
+        read = (words.partition("|")[0] for rows in tables for words in rows.values())
+        known = (word for word in read if word.isalpha() and len(word) > 5)
         for word in (*self.shortened.split(), *known):
             for cut in _CUT.finditer(word):
                 if cut.end() > 3:
