@@ -216,8 +216,8 @@ class Front(SupervisedProcess):
         await runner.cleanup()
         if ending:
             await ending
-        self._player.close()
-        self._scheduler.close()
+        self._player.leave_player()
+        self._scheduler.shut_down()
 
     def _measure(self) -> None:
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)

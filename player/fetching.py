@@ -68,7 +68,7 @@ class Fetcher:
     def __init__(self, front: Callable[[], Awaitable[Welcome]]) -> None:
         """`front` waits until a front is known."""
         self._front = front
-        self._client = AsyncClient()
+        self.client = AsyncClient()
 
     async def fetch(
         self,
@@ -133,16 +133,13 @@ class Fetcher:
 
     async def _request(self, path: str, body: Any, into: Assembly, waiting: Waiting) -> None:
         front = await self._front()
-        self._client.use(front.url, front.key)
-        async with aclosing(self._client.events(path, body)) as events:
+        self.client.use(front.url, front.key)
+        async with aclosing(self.client.events(path, body)) as events:
             async for event in events:
                 waiting.over()
                 if not await _take(event, into):
                     return
         raise NoAnswer("the answer ended early")
-
-    async def close(self) -> None:
-        await self._client.close()
 
 
 async def _take(event: dict[str, Any], into: Assembly) -> bool:

@@ -60,7 +60,7 @@ class Lineup:
 
     def advance(self, sentence: int = 0) -> None:
         if self.track:
-            self.track.close()
+            self.track.stop_fetching()
         item, following = self.waiting.pop(0) if self.waiting else None, self._following
         if following and following.item is item:
             self.track, self._following = following, None
@@ -90,17 +90,17 @@ class Lineup:
                 self._following = self._track(item, 0)
             self._following.supply()
 
-    def close(self) -> None:
+    def stop_fetching(self) -> None:
         self._drop_following()
         if self.track:
-            self.track.close()
+            self.track.stop_fetching()
 
     def _track(self, item: Item, sentence: int) -> Track:
         return Track(item, sentence, self._fetcher, self._deck.lock, self._changed)
 
     def _drop_following(self) -> None:
         if self._following:
-            self._following.close()
+            self._following.stop_fetching()
             self._following = None
 
 
@@ -165,4 +165,4 @@ class Places:
         there = track.reel.holds(number)
         self.deck.jump(track.reel, ReelPlace(number), run=there and self.deck.running)
         if not there:
-            track.close()  # the request continues elsewhere in the text
+            track.stop_fetching()  # the request continues elsewhere in the text

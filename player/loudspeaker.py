@@ -101,7 +101,7 @@ class Loudspeaker:
         if output := self._gone():
             self._close(output)
 
-    async def close(self) -> None:
+    async def close_outputs(self) -> None:
         self.cut()
         if self._being_closed:
             await asyncio.wait(self._being_closed, timeout=LOST_AFTER)

@@ -75,7 +75,7 @@ class MediaKeys:
         if self._bus.connected:
             self._player.show(state)
 
-    def close(self) -> None:
+    def leave_bus(self) -> None:
         """Leave the bus."""
         self._bus.disconnect()
 

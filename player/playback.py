@@ -127,7 +127,7 @@ class Reporter:
 
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
-        self.close()
+        self.stop_timer()
         track, place = self._lineup.track, self._places.now
         if track is None or place is None or not self._deck.running:
             return
@@ -139,7 +139,7 @@ class Reporter:
             seconds = (marks[following] - place.offset) / SAMPLE_RATE + _SOON
             self._timer = asyncio.get_running_loop().call_later(min(seconds, _LONGEST), self._changed)
 
-    def close(self) -> None:
+    def stop_timer(self) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -370,6 +370,6 @@ class ItemPlayback:
             track.extend(msgspec.structs.replace(item, input=item.input + (item.rest or ""), rest=None))
             self.changed()
 
-    def close(self) -> None:
-        self.lineup.close()
-        self._reporter.close()
+    def stop_work(self) -> None:
+        self.lineup.stop_fetching()
+        self._reporter.stop_timer()

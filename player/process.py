@@ -207,9 +207,9 @@ class PlayerProcess(SupervisedProcess):
         await self._end.wait()
         sleep.cancel()
         self._leave_desktop()
-        self.playback.close()
-        await self._fetcher.close()
-        await self.playback.loudspeaker.close()
+        self.playback.stop_work()
+        await self._fetcher.client.close()
+        await self.playback.loudspeaker.close_outputs()
 
     async def _watch_sleep(self) -> None:
         watch = SleepWatch()
@@ -228,7 +228,7 @@ class PlayerProcess(SupervisedProcess):
             self._desktop.cancel()
             self._desktop = None
         if self._media_keys:
-            self._media_keys.close()
+            self._media_keys.leave_bus()
             self._media_keys = None
 
     async def _open_media_keys(self) -> None:

@@ -187,7 +187,7 @@ class Track:
         self.timeline.characters = len(item.input)
         written, whole = self._written, item.input[self._parts[-1][1] :]
         if written and not written.ended and not written.write(whole, item.rest):
-            self.close()  # and ask again for what it is now
+            self.stop_fetching()  # and ask again for what it is now
 
     @property
     def awaits_text(self) -> bool:
@@ -258,7 +258,7 @@ class Track:
         self._moved.set()
         self._changed()
 
-    def close(self) -> None:
+    def stop_fetching(self) -> None:
         if self._fetching:
             self._fetching.cancel()
             self._fetching = self._written = None
@@ -294,7 +294,7 @@ class Track:
             self.reel.retake()
             current = self.reel.get(self.reel.place.number)
         if current is None or current.whole:
-            self.close()  # a request that is inside the sentence that sounds goes on to this sentence's end
+            self.stop_fetching()  # a request that is inside the sentence that sounds goes on to this sentence's end
         self.ran_dry = False
         self.supply()
 
@@ -307,7 +307,7 @@ class Track:
             return True
         if not self._part_of(number).strip() or (self.reel.last is not None and number > self.reel.last):
             return False
-        self.close()
+        self.stop_fetching()
         self._room.set()
         assembly = self._fetch(number)
         running = self._fetching

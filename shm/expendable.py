@@ -140,7 +140,7 @@ class Expendable:
         if link := self._link:
             link.kill_server()
 
-    def close(self) -> None:
+    def end_helper(self) -> None:
         """End the helper. No request may follow."""
         with self._state:
             self._closed = True

@@ -150,9 +150,6 @@ class Records:
         found = Slot(self._memory, slot * SLOT_BYTES)
         return found if found.entry.connection == connection else None
 
-    def close(self) -> None:
-        self._memory.close()
-
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgpack_decoder(ConnectionEntry)

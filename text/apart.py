@@ -111,7 +111,7 @@ class Apart:
     def stop(self) -> None:
         if helper := self._helper:
             self._helper = None
-            helper.close()
+            helper.end_helper()
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -261,7 +261,7 @@ def _fill_cache(folder: Path, shim: Shim) -> str:
         else:
             with shim.exempt():
                 found = asyncio.run(_found(cache, wanted))
-        cache.close()
+        cache.store_rest()
     wrong = [key for key, segment in found.items() if not np.array_equal(segment.samples, wanted[key].samples)]
     assert not wrong, f"the cache gives other samples for {wrong}"
     if len(found) < len(wanted):

@@ -80,7 +80,7 @@ class Encoders:
         """Load the codec in a thread: the first stream would otherwise wait for it. Done when it is loaded."""
         return self._threads.submit(load_codec, output)
 
-    def close(self) -> None:
+    def stop_threads(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
 

@@ -63,9 +63,9 @@ class GrowingBody:
                 services.in_flight.clear(text)
         finally:
             reading.cancel()
-            pending.close()
+            pending.stop_countdown()
             growing.end()
-            growing.close()
+            growing.leave_board()
 
     def spoken_by(self, stream: SpeechStream) -> None:
         """Note the stream that speaks the text."""

@@ -115,7 +115,7 @@ class ContextAudio:
         self.sounded |= bool(audio)
         return Spoken(audio, self._before + seconds, words)
 
-    def close(self) -> None:
+    def interrupt(self) -> None:
         """Close the encoder; calls that are under way end with `Interrupted`."""
         self._closed = True
         self._encoding.close()
@@ -279,22 +279,22 @@ class Context:
             self.notes.note("finish")
             self._pending.end()
 
-    def close(self) -> None:
+    def drop(self) -> None:
         """End the context now, whatever is being spoken: its ring is free when this returns, and an iteration that is
-        under way ends. Idempotent; every context must be closed."""
+        under way ends. Idempotent; every context must be dropped."""
         if self._closed:
             return
         self._closed = self.finished = True
         self._services.open.contexts -= 1
-        self._pending.close()
+        self._pending.stop_countdown()
         for text in self._pending.texts:
             text.end()
-            text.close()
+            text.leave_board()
         self._idleness.stop()
         if self._stream is not None:
             self._stream.close()
         if self._audio is not None:
-            self._audio.close()
+            self._audio.interrupt()
 
     async def __aiter__(self) -> AsyncGenerator[Event, None]:
         """The context's events that its client doesn't have, until its audio is whole or it is closed.
@@ -367,7 +367,7 @@ class Context:
                 pass
             finally:
                 self._idleness.stop()
-                growing.close()
+                growing.leave_board()
                 self._stream = None
         self._clear(growing)
         if len(self._pending.texts) > 1 and not self._closed and audio.is_free:

@@ -169,7 +169,7 @@ class PendingText:
             self.failure = error
             raise
         finally:
-            self.close()
+            self.stop_countdown()
             self.growing.end()
 
     def renew(self, said: int | None = None) -> None:
@@ -181,7 +181,7 @@ class PendingText:
         self.growing.end()
         self._texts.append(GrowingText(number, self._hurried))
 
-    def close(self) -> None:
+    def stop_countdown(self) -> None:
         """Give no more held text. Idempotent."""
         self._countdown.stop()
 

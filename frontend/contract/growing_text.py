@@ -168,7 +168,7 @@ class GrowingText:
         self.read += part.characters
         return part
 
-    def close(self) -> None:
+    def leave_board(self) -> None:
         """Take all parts off the board of texts that are being answered. Called on the event loop."""
         for part in (self._current, *self._parts):
             part.in_flight.leave()

@@ -205,7 +205,7 @@ class OpenContexts:
         if context is None or (only is not None and only is not context):
             return False
         del self._open[key]
-        context.close()
+        context.drop()
         self._journal.dropped(context.notes)
         if remember:
             self._journal.note(SOCKET, "gone", key)
@@ -228,7 +228,7 @@ class OpenContexts:
             with suppress(ApiError):  # the context's events end with it
                 context.finish()
 
-    async def close(self) -> None:
+    async def drop_all(self) -> None:
         """Drop all contexts, and wait for the ends of their tasks."""
         for key in list(self._open):
             self.drop(key)

@@ -148,7 +148,7 @@ class Session:
             except ConnectionError:
                 log.info("%s: the client left", request_id.current.get())
             finally:
-                await self.contexts.close()
+                await self.contexts.drop_all()
         await self._messages.say_goodbye(*(self._goodbye or (WSCloseCode.OK, "")))
         return self._messages
 

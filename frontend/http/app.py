@@ -183,7 +183,7 @@ def make_app(
     add_reading(app, reading)
     app[RING_SECONDS] = lambda: speaker.ring_seconds
     app[ANSWERS] = answers = Answers(services)
-    app.on_cleanup.append(answers.close)
+    app.on_cleanup.append(answers.stop_encoders)
     app[SESSIONS] = set[Session]()
     app.on_shutdown.append(drain)
     if phonemizer:

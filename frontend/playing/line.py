@@ -238,7 +238,7 @@ class PlayerLine:
 
     def linked(self, fd: int) -> None:
         """Take the channel to a player that has started."""
-        self.close()
+        self.leave_player()
         self._greeted = False
         self._link = Duplex(fd, decode_from_player, MAX_MESSAGE_BYTES, self._hear, self._gone)
         self._link.send(encode(Welcome(self._url, self.key, self.journal.state.volume)))
@@ -250,7 +250,7 @@ class PlayerLine:
             self.journal.clear()
             self.take(PlayerState(volume=self.journal.state.volume, reason=reason))
 
-    def close(self) -> None:
+    def leave_player(self) -> None:
         """Close the channel; the player continues with the next front."""
         if self._link:
             self._link.close()

@@ -77,7 +77,7 @@ class Generations:
             link.rings.forget(stream.number)
             self._retire_if_idle(link)
 
-    def close(self) -> None:
+    def close_links(self) -> None:
         for link in self._shared.links.all:
             self._watch.end(link)
             link.close()

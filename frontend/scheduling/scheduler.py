@@ -309,13 +309,13 @@ class Scheduler:
             self._shared.ledger.strain,
         )
 
-    def close(self) -> None:
+    def shut_down(self) -> None:
         for stream in list(self._shared.streams.values()):
             stream.close()
-        self._generations.close()
+        self._generations.close_links()
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._patient.shutdown(wait=False, cancel_futures=True)
-        self._shared.cache.close()
+        self._shared.cache.store_rest()
 
 
 def predicted_sounds(shared: Shared) -> dict[int, float]:

@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
         self._stall.stop()
         self._lost = True
         if self.record:
-            self.record.close()
+            self.record.forget_connection()
         self.writable.set()
         self._register.lost(self)
         if not self._given_back:

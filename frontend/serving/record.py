@@ -258,7 +258,7 @@ class Record:
         """Note that the response begins."""
         self._answering = True
 
-    def close(self) -> None:
+    def forget_connection(self) -> None:
         """Forget all: the connection is closed."""
         self._closed = True
         self.progressed.set()

@@ -147,9 +147,9 @@ class Answers:
         self.downloads = Downloads(services.encoders, services.settings.max_clip_seconds)
         self._sessions = Sessions()
 
-    async def close(self, _: web.Application) -> None:
+    async def stop_encoders(self, _: web.Application) -> None:
         """Stop the encoders' threads."""
-        self._services.encoders.close()
+        self._services.encoders.stop_threads()
 
     async def speak(
         self,

@@ -266,7 +266,7 @@ class SegmentCache:
     def segments(self) -> int:
         return len(self.sounds)
 
-    def close(self) -> None:
+    def store_rest(self) -> None:
         """Wait until the disk has stored all segments given to it, and close it."""
         if self._disk and self._thread:
             self._thread.shutdown()

@@ -122,7 +122,7 @@ class Rings:
         lease = self._by_number.get(number)
         return lease.stream if lease else None
 
-    def close(self) -> None:
+    def release_arena(self) -> None:
         """Release the arena; its memory lives on while blocks refer to it."""
         self.leases.clear()
         self._by_number.clear()
@@ -248,7 +248,7 @@ class Link:
             self._loop.remove_writer(self._orders.fd)
             self._commits.close()
             self._orders.close()
-            self.rings.close()
+            self.rings.release_arena()
 
 
 class Links:

@@ -65,7 +65,7 @@ class OwnSounds:
         else:
             self._cache.sounds.finish(sound, None)
 
-    def close(self) -> None:
+    def drop_uncached(self) -> None:
         """Drop what isn't in the cache."""
         for index in tuple(self._sounds):
             self._drop(index)

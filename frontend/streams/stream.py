@@ -358,5 +358,5 @@ class Stream:
         self.fail(Interrupted("the stream was closed"))
         self._planning.cancel()
         self._closed(self)
-        self.sounds.close()
+        self.sounds.drop_uncached()
         self.segments.clear()  # blocks keep whole arenas of dead generations alive

@@ -101,7 +101,7 @@ class EspeakLibrary:
         self._callback = _Callback(self._take)
         rate = self._library.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data.path), _DONT_EXIT)
         if rate != LIBRARY_RATE:
-            self.close()
+            self.unload()
             raise DamagedInstallation(
                 f"espeak-ng doesn't start (it says {rate}) with its data in {data.path}; move it to a shorter path if "
                 f"that has over 150 characters, or {cure()}"
@@ -115,9 +115,9 @@ class EspeakLibrary:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        self.unload()
 
-    def close(self) -> None:
+    def unload(self) -> None:
         """Unload the copy. No method may be called afterwards."""
         self._library.espeak_Terminate()
         _ctypes.dlclose(self._library._handle)

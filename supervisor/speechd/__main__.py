@@ -40,7 +40,7 @@ class Module:
                     break
         except (_Gone, BrokenPipeError):
             pass
-        self._speaking.close()
+        self._speaking.end_helpers()
         leave()
 
     def _answer(self, command: str) -> bool:

@@ -88,8 +88,8 @@ class Espeak:
         """Load the library ahead of the first text."""
         self._helper.start()
 
-    def close(self) -> None:
-        self._helper.close()
+    def end_helper(self) -> None:
+        self._helper.end_helper()
 
     def character(self, character: str, language: str, manner: Manner) -> Iterator[EspeakAudio]:
         speech = self._speech([character], language, manner)
@@ -241,7 +241,7 @@ class Vocabulary:
                 if asked not in self._sounds:
                     self._want(asked)
 
-    def close(self) -> None:
+    def stop_making(self) -> None:
         """Make no more."""
         with self._changed:
             self._closed = True

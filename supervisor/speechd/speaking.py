@@ -77,13 +77,13 @@ class Speaking:
     def start(self) -> None:
         self._espeak.start()
 
-    def close(self) -> None:
+    def end_helpers(self) -> None:
         """Stop, and end all helpers."""
         self.stop()
         if self._thread:
             self._thread.join(1.0)
-        self._vocabulary.close()
-        self._espeak.close()
+        self._vocabulary.stop_making()
+        self._espeak.end_helper()
 
     @property
     def is_busy(self) -> bool:

@@ -82,7 +82,7 @@ class ContextDesk(Desk):
     def close(self) -> None:
         self.hush()
         super().close()
-        self.services.encoders.close()
+        self.services.encoders.stop_threads()
 
 
 class Heard:
@@ -100,7 +100,7 @@ class Heard:
                 self.events.append(event)
                 self._news.set()
         finally:
-            self.context.close()
+            self.context.drop()
             self._news.set()
 
     async def whole(self) -> Pcm:

@@ -59,7 +59,7 @@ class Desk:
         self.workers.remove(worker)
 
     def close(self) -> None:
-        self.scheduler.close()
+        self.scheduler.shut_down()
         for worker in self.workers:
             worker.die()
 

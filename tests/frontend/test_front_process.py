@@ -163,7 +163,6 @@ async def test_fewer_deaths_go_on_first_and_of_these_what_is_being_heard() -> No
     assert order == [3, 2, 1, 0]
     for client in clients:
         client.close()
-    records.close()
 
 
 async def test_the_turn_of_every_answer_comes_though_fronts_die_sooner_than_it(monkeypatch: pytest.MonkeyPatch) -> None:

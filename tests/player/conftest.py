@@ -11,5 +11,5 @@ from tests.player.fakes import House
 async def house() -> AsyncIterator[House]:
     made = House()
     yield made
-    made.playback.close()
-    await made.playback.loudspeaker.close()
+    made.playback.stop_work()
+    await made.playback.loudspeaker.close_outputs()

@@ -83,7 +83,7 @@ async def desktop(bus: Callable[[], None]) -> AsyncIterator[tuple[NotingPlayback
     client.disconnect()
     with contextlib.suppress(EOFError):
         await client.wait_for_disconnect()
-    keys.close()
+    keys.leave_bus()
 
 
 @needs_bus
@@ -168,7 +168,7 @@ async def test_a_second_server_has_a_name_of_its_own_and_a_lost_bus_is_no_failur
     async with asyncio.timeout(30):
         await asyncio.gather(first.until_lost(), second.until_lost())
     second.show(SPEAKING)
-    second.close()
+    second.leave_bus()
 
 
 async def test_without_a_bus_or_the_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -141,8 +141,8 @@ async def test_a_program_is_started_once_however_late_the_sentences_of_a_text_co
         await until(lambda: playback.phase is Playing.BUFFERING)
         fetcher.gate.set()
     await until(lambda: playback.lineup.idle)
-    playback.close()
-    await playback.loudspeaker.close()
+    playback.stop_work()
+    await playback.loudspeaker.close_outputs()
     assert np.array_equal(heard(), np.concatenate([voice_of(word, at) for at, word in enumerate(text.split())]))
     assert (tmp_path / "starts").read_text().split() == ["x"] * 2, "a trial of the program, and the text"
 

@@ -161,7 +161,7 @@ class Desktop:
 
     def show(self, _: object) -> None: ...
 
-    def close(self) -> None:
+    def leave_bus(self) -> None:
         self.closed.set()
 
 

@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,17 @@ DEADLINE = 60.0
 PARROT = f"{parrot.__name__}:parrot"
 
 
+@contextmanager
+def repeating(timeout: float = 10.0) -> Iterator[Expendable]:
+    expendable = Expendable(PARROT, "kokoro-live: parrot", timeout)
+    yield expendable
+    expendable.end_helper()
+
+
 @pytest.fixture
 def helper() -> Iterator[Expendable]:
-    expendable = Expendable(PARROT, "kokoro-live: parrot")
-    yield expendable
-    expendable.close()
+    with repeating() as expendable:
+        yield expendable
 
 
 def test_answers_and_errors_come_back(helper: Expendable) -> None:
@@ -50,7 +56,7 @@ def test_a_caller_with_thousands_of_open_files_is_answered() -> None:
     with many_files(1400), ExitStack() as stack:
         for _ in range(1100):
             stack.callback(os.close, os.dup(0))
-        caller = stack.enter_context(closing(Expendable(PARROT, "kokoro-live: parrot")))
+        caller = stack.enter_context(repeating())
         assert caller.ask(b"hello") == b"hello"
 
 
@@ -142,13 +148,13 @@ def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() 
     with pytest.raises(HelperDied, match="1 s"):
         helper.ask(b"hang")
     assert helper.ask(b"next") == b"next"
-    helper.close()
+    helper.end_helper()
 
 
 def test_a_helper_that_was_stopped_costs_time_and_no_request() -> None:
     """The process gets no processor time, as on a busy machine: its text isn't to blame."""
     deaths: list[int] = []
-    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
+    with repeating(1.0) as helper:
         helper.restarted = lambda: deaths.append(1)
         helper.ask(b"hello")
         os.kill(helper.pids[1], signal.SIGSTOP)
@@ -160,7 +166,7 @@ def test_a_helper_that_was_stopped_in_the_middle_of_reading_a_request_is_one_dea
     """1. A process has read a request's header and is stopped, until it is killed. 2. Its successor finds the rest, and
     can't go on. 3. The request is answered all the same."""
     deaths: list[int] = []
-    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
+    with repeating(1.0) as helper:
         helper.restarted = lambda: deaths.append(1)
         helper.ask(b"hello")
         link = half_read(helper)
@@ -172,7 +178,7 @@ def test_a_helper_that_was_stopped_in_the_middle_of_reading_a_request_is_one_dea
 
 def test_a_request_in_an_endless_loop_is_not_tried_again() -> None:
     deaths: list[int] = []
-    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
+    with repeating(1.0) as helper:
         helper.restarted = lambda: deaths.append(1)
         with pytest.raises(HelperDied, match="1 s"):
             helper.ask(b"loop")
@@ -232,7 +238,7 @@ def test_what_cannot_be_loaded_says_so_each_time() -> None:
         with pytest.raises(HelperError, match="no library") as caught:
             helper.ask(b"hello")
         assert caught.value.name == "FileNotFoundError"
-    helper.close()
+    helper.end_helper()
 
 
 @pytest.mark.parametrize("state", ["idle", "hangs", "stopped"])
@@ -291,7 +297,7 @@ def test_a_start_that_the_system_refuses_is_tried_again(
 
     monkeypatch.setattr(owner, called, failing)
     before = psutil.Process().num_fds()
-    with closing(Expendable(PARROT, "kokoro-live: parrot")) as expendable:
+    with repeating() as expendable:
         assert expendable.ask(b"hello") == b"hello"
     assert psutil.Process().num_fds() == before
     assert "can't be started" in caplog.text
@@ -311,7 +317,7 @@ def test_a_helper_is_closed_at_any_moment_of_its_start(failures: int, monkeypatc
     for _ in range(5):
         expendable = Expendable(PARROT, "kokoro-live: parrot")
         expendable.start()
-        closed = threading.Thread(target=expendable.close, daemon=True)
+        closed = threading.Thread(target=expendable.end_helper, daemon=True)
         closed.start()
         closed.join(DEADLINE)
         assert not closed.is_alive()
@@ -333,7 +339,7 @@ assert os.readlink(f"/proc/self/fd/{{kept}}") not in names, "its end would go un
 psutil.Process(keeper).kill()
 while helper.pids[:1] in ((), (keeper,)):
     assert helper.ask(b"next") == b"next"
-helper.close()
+helper.end_helper()
 assert not psutil.Process().children(recursive=True)
 """
 

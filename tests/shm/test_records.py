@@ -177,7 +177,6 @@ def test_a_slot_belongs_to_its_connection_and_an_idle_one_takes_two_pages() -> N
         assert mapped.begin(-1, 8) is None
         assert mapped.begin(1 << 20, 8) is None
     finally:
-        mapped.close()
         os.close(fd)
 
 

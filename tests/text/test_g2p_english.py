@@ -165,7 +165,7 @@ def test_without_espeaks_library_words_are_spelled_and_it_is_said_once(
     g2p = G2P()
     assert [word.source for word in g2p.words("Kbrntz Kbrnts", "en-us")] == [PhonemeSource.LETTERS] * 2
     assert [word.source for word in g2p.words("hola", "es")] == [PhonemeSource.NONE]
-    helper.close()
+    helper.end_helper()
     messages = [record.message for record in caplog.records if "install espeakng-loader again: " in record.message]
     assert len(messages) == len(set(messages)) == 1
 

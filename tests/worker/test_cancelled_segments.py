@@ -87,7 +87,7 @@ class Office:
 
     def close(self) -> None:
         """All threads come to their end without anybody's help."""
-        self.desk.bench.close()
+        self.desk.bench.forget_all()
         for thread in self._threads:
             thread.join(timeout=60)
             assert not thread.is_alive()

@@ -244,7 +244,7 @@ def test_the_time_of_a_pause_is_not_the_segments() -> None:
     thread.start()
     desk.order(0, 0, "1x100")
     assert done.wait(MINUTE)
-    desk.bench.close()
+    desk.bench.forget_all()
     thread.join(MINUTE)
     [told] = [message for message in desk.sent if isinstance(message, Done)]
     assert told.seconds < 0.4

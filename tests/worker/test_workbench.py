@@ -278,7 +278,7 @@ def test_real_threads_make_all_and_end_when_the_bench_closes() -> None:
         desk.order(stream, 0, f"9x100-{stream}", deadline=stream)
     for _ in range(3):
         assert done.acquire(timeout=60)
-    desk.bench.close()
+    desk.bench.forget_all()
     for thread in threads:
         thread.join(timeout=60)
         assert not thread.is_alive()
@@ -296,7 +296,7 @@ def test_a_closed_bench_gives_the_memory_back_at_once() -> None:
     gc.disable()
     try:
         assert arena() is not None
-        desk.bench.close()
+        desk.bench.forget_all()
         assert arena() is None
     finally:
         gc.enable()

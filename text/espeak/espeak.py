@@ -85,7 +85,7 @@ def fork() -> None:
 def stop() -> None:
     """End the helper process, and this process's thread for it; the next text starts another."""
     global _helper
-    _helper.close()
+    _helper.end_helper()
     _helper = Expendable(PRONOUNCING, _TITLE)
 
 

@@ -141,7 +141,7 @@ class EspeakEngine:
         try:
             version = self._helper.ask(encode(EspeakRequest([], voice, _NORMAL_RATE, pitch, end_pause=False, seed=0)))
         except (HelperDied, HelperError) as error:
-            self._helper.close()
+            self._helper.end_helper()
             raise _broken(error) from error
         self.info = EngineInfo(
             name="espeak-ng",
@@ -262,7 +262,7 @@ class EspeakEngine:
             reason: object = "it has no sound for a word"
         except EngineError as error:
             reason = error
-        self._helper.close()
+        self._helper.end_helper()
         raise _broken(reason)
 
 

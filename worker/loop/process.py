@@ -259,7 +259,7 @@ class Channel:
 
     def quit(self) -> None:
         """Tell the front that this worker ends and that no segment is to blame."""
-        self._bench.close()
+        self._bench.forget_all()
         self._send(Quit(self._generation))
 
     def _start(self, target: Callable[[], None], name: str) -> None:
@@ -290,7 +290,7 @@ class Channel:
             log.exception("the front sent nonsense")
         finally:
             self.open = False
-            self._bench.close()
+            self._bench.forget_all()
             # A closed workbench sends nothing more, so no thread can write into a reused descriptor.
             self._orders.close()
             self._commits.close()

@@ -218,7 +218,7 @@ class Workbench:
             else:
                 segment.put_away()
 
-    def close(self) -> None:
+    def forget_all(self) -> None:
         """Forget all orders and let the threads end. Runs in the engine are cancelled, because the next front's threads
         need the cores. Idempotent."""
         with self._changed:

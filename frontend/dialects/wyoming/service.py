@@ -315,7 +315,7 @@ class Conversation:
         bound_transport(self._writer.transport, self._services.speaker.ring_seconds * output.bytes_per_second)
         self._speech = group.create_task(self._speak(context, streamed))
         # A task that is cancelled before its first step runs none of its own `finally`.
-        self._speech.add_done_callback(lambda _: context.close())
+        self._speech.add_done_callback(lambda _: context.drop())
         return context
 
     async def _speak(self, context: Context, streamed: bool) -> None:

@@ -238,7 +238,7 @@ async def _name_on_bus() -> str:
 
     found = MediaKeys(_Nothing())
     name = await found.open()
-    found.close()
+    found.leave_bus()
     return name
 
 

@@ -146,7 +146,7 @@ async def test_many_streams_share_few_threads_and_do_not_mix() -> None:
     assert threading.active_count() - before <= MAX_THREADS
     for samples, file in zip(pcm, files, strict=True):
         assert np.array_equal(hear(file).samples, samples)
-    encoders.close()
+    encoders.stop_threads()
     assert threading.active_count() == before
 
 
@@ -158,7 +158,7 @@ async def test_a_stream_that_is_given_up_leaves_no_codec_behind(audio_format: st
     assert isinstance(encoding, ThreadEncoding)
     codec = weakref.ref(encoding._made.result())
     encoding.close()
-    encoders.close()
+    encoders.stop_threads()
     del encoding
     await asyncio.sleep(0)  # the step that the encoder itself has woken holds its future
     gc.collect()

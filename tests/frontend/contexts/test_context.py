@@ -115,7 +115,7 @@ async def test_a_text_that_ends_like_a_sentence_is_spoken_after_a_pause_of_the_w
     heard.context.write(" Smith then.")
     assert (await scripts(worker, 2))[1:] == ["Ask Doctor Smith then."]
     for each in (heard, numbered, complete):
-        each.context.close()
+        each.context.drop()
         await each.whole()
 
 
@@ -136,7 +136,7 @@ async def test_a_pause_of_the_writer_ends_no_wait_while_the_listener_has_enough(
     async with asyncio.timeout(60):
         await looked.wait()
     assert not context._pending.growing.first and not worker.orders
-    context.close()
+    context.drop()
 
 
 async def test_patience_has_an_incomplete_sentence_spoken(desk: ContextDesk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ async def test_patience_has_an_incomplete_sentence_spoken(desk: ContextDesk, mon
     heard = Heard(desk.context(patience=0.02))
     heard.context.write("and so on and")
     assert await scripts(worker, 1) == ["and so on and"]
-    heard.context.close()
+    heard.context.drop()
     await heard.whole()
 
 
@@ -155,7 +155,7 @@ async def test_closing_frees_the_ring_at_once_and_ends_the_iteration(desk: Conte
     heard.context.write(TEXT)
     order = await worker.has(1)
     worker.seal(order, 0, 5000)
-    heard.context.close()
+    heard.context.drop()
     assert not desk.scheduler._shared.streams
     await worker.hears_of_forgotten(1)
     await heard.whole()
@@ -163,7 +163,7 @@ async def test_closing_frees_the_ring_at_once_and_ends_the_iteration(desk: Conte
     again = Heard(desk.context())
     again.context.write(TEXT)
     await worker.has(2)
-    again.context.close()
+    again.context.drop()
     await again.whole()
 
 
@@ -283,7 +283,7 @@ async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:
     context.write("a" * 50)
     with pytest.raises(ApiError, match="51 characters"):
         context.write("a")
-    context.close()
+    context.drop()
     desk.close()
 
 
@@ -298,7 +298,7 @@ async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: Conte
     async with asyncio.timeout(60):
         async for event in context:
             events.append(event)
-            context.close()
+            context.drop()
     assert len(events) == 1
 
 
@@ -330,7 +330,7 @@ async def test_a_sentence_is_gone_on_with_once_its_opening_is_made(monkeypatch: 
     worker.speak(order)
     await worker.has(2)
     assert said(worker) == ["I can help", "you with that if you wait"]
-    heard.context.close()
+    heard.context.drop()
     desk.close()
 
 

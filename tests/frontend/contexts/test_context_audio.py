@@ -44,8 +44,8 @@ async def audio() -> AsyncIterator[ContextAudio]:
     services = Services(FakeSpeaker(), FrontSettings(chunk_ms=10), Metrics())
     made = ContextAudio(services, OutputFormat(), SAMPLE_RATE, time.monotonic(), Stages(), ContextNotes())
     yield made
-    made.close()
-    services.encoders.close()
+    made.interrupt()
+    services.encoders.stop_threads()
 
 
 async def all_of(events: AsyncIterator[Spoken]) -> list[Spoken]:
@@ -83,7 +83,7 @@ async def test_audio_that_is_closed_amid_a_piece_gives_no_more(audio: ContextAud
     with pytest.raises(Interrupted):
         async for event in audio.encode(speech(2 * CHUNK)):
             events.append(event)
-            audio.close()
+            audio.interrupt()
     assert len(events) == 1 and audio.seconds == CHUNK / 24_000
     with pytest.raises(Interrupted):
         await all_of(audio.finish())
@@ -299,4 +299,4 @@ async def test_a_text_that_was_hurried_is_hurried_at_the_same_place_by_a_success
         assert not growing.hurried
         assert growing.take() is not None
         assert growing.hurried
-        each.context.close()
+        each.context.drop()

@@ -125,7 +125,7 @@ async def test_the_scheduler_says_how_things_stand() -> None:
     situation = Situation("running", "", {"front": 1, "worker": 0}, {"CoreMLExecutionProvider": "it raised"})
     scheduler.situation(situation)
     snapshot = scheduler.snapshot()
-    scheduler.close()
+    scheduler.shut_down()
     assert (snapshot.situation, snapshot.engine, list(snapshot.streams)) == (situation, None, [])
 
 

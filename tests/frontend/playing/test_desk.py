@@ -109,7 +109,7 @@ async def test_the_first_text_starts_a_player_and_waits_for_it() -> None:
     assert isinstance(message, Play)
     player.say(PlayerAnswer(message.number, place=0))
     assert await playing == 0
-    desk.line.close()
+    desk.line.leave_player()
     player.link.close()
 
 
@@ -124,7 +124,7 @@ async def test_a_machine_without_a_card_refuses_and_sends_nothing() -> None:
     assert (refusal.value.status, refusal.value.code) == (501, "no_sound_card")
     assert "no card" in refusal.value.message and desk.report().output == ""
     assert not [each for each in player.heard if isinstance(each, Play)]
-    desk.line.close()
+    desk.line.leave_player()
     player.link.close()
 
 
@@ -151,7 +151,7 @@ async def test_the_next_player_gets_what_the_dead_one_held() -> None:
     ]
     assert isinstance(plays[0], Play) and (plays[0].item.speed, plays[0].item.voice) == (1.5, "w")
     assert isinstance(second.heard[0], Welcome) and second.heard[0].volume == 0.5
-    desk.line.close()
+    desk.line.leave_player()
     second.link.close()
 
 
@@ -177,7 +177,7 @@ async def test_a_queue_survives_players_that_die_while_they_take_it() -> None:
     assert [(each.item.id, each.sentence) for each in again if isinstance(each, Play)] == [("a", 2), ("b", 0), ("c", 0)]
     third.say(*(PlayerAnswer(each.number) for each in again if isinstance(each, Play)), PlayerState())
     await until(lambda: desk.state.id is None)
-    desk.line.close()
+    desk.line.leave_player()
     third.link.close()
 
 
@@ -196,7 +196,7 @@ async def test_a_text_that_was_accepted_is_given_to_the_next_player() -> None:
     second.greet()
     (again,) = await second.told(Play)
     assert isinstance(again, Play) and again.item == item("a")
-    desk.line.close()
+    desk.line.leave_player()
     second.link.close()
 
 
@@ -217,7 +217,7 @@ async def test_a_command_that_was_not_answered_is_given_to_the_next_player() -> 
     assert isinstance(steer, Steer)
     second.say(PlayerAnswer(steer.number))
     await steering
-    desk.line.close()
+    desk.line.leave_player()
     second.link.close()
 
 
@@ -230,7 +230,7 @@ async def test_a_player_that_outlives_a_front_tells_the_next_one_what_it_holds()
             await asyncio.sleep(0.001)
     assert not [each for each in player.heard if isinstance(each, Play)]
     assert (desk.state.seconds or 0) >= 1.0
-    desk.line.close()
+    desk.line.leave_player()
     player.link.close()
 
 
@@ -248,7 +248,7 @@ async def test_a_text_may_be_stopped_while_its_player_starts() -> None:
     player.say(PlayerAnswer(play.number), PlayerAnswer(steer.number))
     assert await playing == 0
     await stopping
-    desk.line.close()
+    desk.line.leave_player()
     player.link.close()
 
 
@@ -271,7 +271,7 @@ async def test_one_text_is_removed() -> None:
             assert (gone.value.status, gone.value.code) == (404, "not_found")
         else:
             await removing
-    desk.line.close()
+    desk.line.leave_player()
     player.link.close()
 
 

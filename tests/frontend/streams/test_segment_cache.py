@@ -58,7 +58,7 @@ def cache(folder: Path | None, max_bytes: int = 1 << 20, ttl: float = HOUR) -> I
     try:
         yield made
     finally:
-        made.close()
+        made.store_rest()
 
 
 async def test_what_was_kept_is_found_and_counted() -> None:

@@ -286,7 +286,7 @@ def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) ->
     assert part in _LIKELY_HARMLESS
     blocks = engine.begin(Utterance("Good morning.", "en-us", (("af_heart", 1.0),), 1.0))
     assert any(block.samples.any() for block in blocks)
-    engine._helper.close()
+    engine._helper.end_helper()
 
 
 def test_an_engine_without_a_sound_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +310,7 @@ def test_english_is_pronounced_and_it_is_said_once(
     assert hello.source is PhonemeSource.LEXICON
     assert all(name.phonemes and name.source in (PhonemeSource.LETTERS, PhonemeSource.ESPEAK) for name in names)
     assert g2p.fallbacks.total() == 3
-    helper.close()
+    helper.end_helper()
     assert not any(record.exc_info for record in caplog.records)
     told = [record for record in caplog.records if record.levelno >= logging.ERROR]
     part, how = damaged
@@ -330,4 +330,4 @@ def test_a_language_whose_data_is_whole_is_pronounced(tmp_path: Path, monkeypatc
     with pytest.raises(espeak.EspeakUnavailable, match=f"fr_dict.*{re.escape(cure())}"):
         espeak.phonemes("bonjour", "fr")
     assert espeak.phonemes("hello", "en-us")
-    helper.close()
+    helper.end_helper()

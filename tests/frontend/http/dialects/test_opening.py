@@ -147,7 +147,7 @@ async def desk() -> AsyncIterator[ContextDesk]:
 async def socket(desk: ContextDesk) -> AsyncIterator[Socket]:
     made = Socket(desk)
     yield made
-    await made.contexts.close()
+    await made.contexts.drop_all()
 
 
 async def test_the_end_of_a_context_leaves_a_later_one_of_the_same_name(socket: Socket) -> None:
@@ -184,7 +184,7 @@ async def test_closing_leaves_neither_context_nor_task(desk: ContextDesk, socket
     before = asyncio.all_tasks()
     for name in "ab":
         socket.contexts.open(name, ASKED, OutputFormat())
-    await socket.contexts.close()
+    await socket.contexts.drop_all()
     assert not socket.contexts and desk.services.open.contexts == 0
     assert asyncio.all_tasks() == before
 
