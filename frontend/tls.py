@@ -36,7 +36,7 @@ SYSTEM_HELD = 1 << 16
 SPARE_FILES = 64
 
 FAREWELL = 2.0
-"""Seconds in which a client may answer the end of TLS: one that keeps its connection for a next request reads no end."""
+"""Seconds in which a client may answer the end of TLS: one that keeps its connection for more requests reads none."""
 
 log = logging.getLogger(__name__)
 

@@ -284,6 +284,7 @@ def test_no_code_point_fails_where_a_letter_or_a_digit_touches_it(language: str)
         signs = map(chr, range(first, first + 32))
         assert said(" ".join(f"x{sign}1 {sign} 3{sign}y" for sign in signs), language=language)
 
+
 @pytest.mark.parametrize("depth", [1, 5, 9, 30, 200])
 @pytest.mark.parametrize("marker", ["> ", ">", "- ", "1. ", "*", "[", "> - "])
 def test_nothing_is_nested_so_deep_that_it_is_lost(marker: str, depth: int) -> None:
