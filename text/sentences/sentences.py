@@ -180,6 +180,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if last is None:
         return False
     before, word = last[1] or "", last[2]
+    word = word.replace("–", "-")
     for part in (word.rpartition(".-")[2], word.rpartition("-")[2]):
         if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
             word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
@@ -232,6 +233,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         and _CAPTION.search(stretch, max(0, stop - _LOOK_BACK), stop)
     ):
         return lower not in words("en", "short_answers")
+    if language == "en" and _is_cut(stretch, stop, word, before, following):
+        return True
     if language == "en" and len(word) == 1 and word.islower() and word not in "aio" and before[:1].isupper():
         return following[0].isupper() and following.lower() not in words("en", "sentence_starters")
     if lower in abbreviations.LAST_OR_NOT and goes_on:
@@ -247,6 +250,18 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True  # U.S. AND U.K.
         return following.lower() not in starters
     return False
+
+
+def _is_cut(stretch: str, stop: int, word: str, before: str, following: str) -> bool:
+    """True for a short word that its place shows to be an abbreviation: q. 9, (avail. 5 a day), Cal. Civ. Code."""
+    if len(word) > 5 or word.lower() in words("en", "short_answers"):
+        return False
+    if following[0].isdecimal():
+        letter = len(word) == 1 and word.islower() and word != "i" and before.lower() not in _BEFORE_LETTERS
+        look = max(0, stop - _LOOK_BACK)
+        return letter or stretch.rfind("(", look, stop) > stretch.rfind(")", look, stop)
+    stopped = stretch[stop + 2 + len(following) : stop + 3 + len(following)] == "."
+    return stopped and word.istitle() and following.istitle() and following.lower() in abbreviations.ANYWHERE
 
 
 def _is_german_ordinal(before: str, following: str, language: str) -> bool:

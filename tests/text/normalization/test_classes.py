@@ -384,3 +384,38 @@ def test_an_improper_fraction_at_which_something_is_priced_is_odds() -> None:
     for above, below in ((7, 2), (11, 4), (9, 2)):
         words = f"{num2words(above)} to {num2words(below)}"
         assert said(f"went off at {above}/{below} and won") == f"went off at {words} and won"
+
+
+def test_a_short_word_is_an_abbreviation_where_its_place_shows_it() -> None:
+    for text in (
+        "See q. 94, a. 2 there",
+        "He ruled (r. 1643 to 1715) here",
+        "See Cal. Civ. Code here",
+        "OPEN MON.–FRI. EXCEPT US",
+    ):
+        assert "\n" not in said(text)
+    for text in ("He was (so he said) fit. 5 came", "He saw Bob. Jane left"):
+        assert "\n" in said(text)
+
+
+def test_a_hash_glued_to_a_word_is_number() -> None:
+    for written in ("MLS# 20467", "Bug#20467", "(bug#20467)", "(#20467)"):
+        word = written.partition("#")[0]
+        assert said(f"see {written} then").startswith(f"see {word}{' ' * word[-1:].isalpha()}number twenty thousand")
+    assert "number" not in said("in C# 8 it is")
+
+
+def test_a_span_of_two_units_has_both() -> None:
+    for first, last in (("45 Hz", "20 kHz"), ("5 mm", "2 cm"), ("500 MB", "2 GB")):
+        assert said(f"{first}–{last} here") == f"{said(first)} to {said(last)} here"
+
+
+def test_a_prime_after_degrees_or_before_seconds_is_minutes() -> None:
+    assert said("at −62° 40′ then") == "at minus sixty-two degrees forty minutes then"
+    for seconds in ("03", "09", "25"):
+        assert "foot" not in said(f"lasts 5'{seconds}\" long") and "five minutes" in said(f"lasts 5'{seconds}\" long")
+
+
+def test_a_unit_of_which_there_is_one_is_read_in_full() -> None:
+    for unit, name in (("gal", "gallon"), ("tbsp", "tablespoon"), ("oz", "ounce")):
+        assert said(f"Use half a {unit}. of it") == said(f"Use half a {unit} of it") == f"Use half a {name} of it"

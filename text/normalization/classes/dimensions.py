@@ -29,8 +29,8 @@ class Dimensions:
 
     def __init__(self, measures: Measures, ways: frozenset[str], after_feet: frozenset[str] = frozenset()) -> None:
         self._measures, self._ways, self._after_feet = measures, ways, after_feet
-        needs = TIMES.union("m" if measures.plain else ("ft",), *_ANGLE)
-        self.parser = Parser(SIGNS if measures.plain else frozenset(), self.parse, needs=needs)
+        needs = TIMES.union("m" if measures.plain else ("ft", "–"), *_ANGLE)
+        self.parser = Parser(SIGNS if measures.plain else frozenset("-−"), self.parse, needs=needs)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first = self._measures.number(line, place)
@@ -42,6 +42,7 @@ class Dimensions:
             yield from self._sides(line, place, first)
         if not self._measures.plain:
             yield from self._by_signs(line, place)
+            yield from self._span(line, place, first)
 
     def _height(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Feet and inches, or meters and centimeters: 5'11", 5 ft 11 in, 6ft2, 1m75."""
@@ -54,11 +55,16 @@ class Dimensions:
             if metric and more.kind == "d" and len(more.text) == 2:
                 yield Classed(place, after, height, _COST)
             return
-        minutes, seconds = line.number(place, 0, 59, 2), line.number(inner, 12, 59, 2)
+        minutes = line.number(place, 0, 59, 2)
+        seconds = line.number(inner, 1 if more.text[:1] == "0" else 12, 59, 2)
         signed = sign.text in _FEET and not (sign.gap or more.gap) and inner == place + 2
         if minutes is not None and seconds and signed and line.has(after, _INCHES, glued=True):
             yield Classed(place, after + 1, Elapsed(((minutes, "minute"), (seconds, "second"))), _COST)
-        if line.number(place, 1, 999, 3) is None or line.number(inner, 0, 11, 2) is None:
+        if (
+            line.number(place, 1, 999, 3) is None
+            or line.number(inner, 0, 11, 2) is None
+            or more.text[0] == "0" < more.text
+        ):
             return
         if line.has(after, "½", glued=True) and line.has(after + 1, _INCHES, glued=True) and not sign.gap:
             yield Classed(place, after + 2, Height(feet, f"{more.text}.5"), _COST - 0.1)
@@ -75,7 +81,7 @@ class Dimensions:
         parts: list[Written] = []
         after = place
         for signs in _ANGLE:
-            number = self._measures.number(line, after) if line[after].kind == "d" else None
+            number = self._measures.number(line, after) if line[after].kind == "d" or not parts else None
             if number is None or not line.has(number.after, signs):
                 break
             parts.append(number)
@@ -112,10 +118,19 @@ class Dimensions:
         elif bare and short and len(numbers) < 4:
             yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
 
+    def _span(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
+        """Span between two units: 45 Hz–20 kHz."""
+        unit, dash = self._measures.unit(line, first.after)
+        last = self._measures.number(line, dash + 1) if len(unit) > 1 and line.dash(dash) else None
+        other, after = self._measures.unit(line, last.after) if last else ("", place)
+        if last and other not in ("", unit):
+            yield Classed(place, after, Sides((first, last), (unit, other), joint="to"), _COST)
+
     def by(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """An x between two sides that are written in different ways: 12'6" x 9', 8½ × 11."""
         before, after = line[place - 1], line[place + 1]
         side = before.text in _FEET | _INCHES | VULGAR or after.text in VULGAR or line[place + 2].text in VULGAR
+        side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
         if side and line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR):
             yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)
 

@@ -55,6 +55,7 @@ class Sides:
     numbers: tuple[Written, ...]
     units: tuple[str, ...] = ()
     singular: bool = False
+    joint: str = "by"
 
 
 @dataclass(frozen=True, slots=True)

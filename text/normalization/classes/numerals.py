@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from math import gcd
@@ -26,6 +27,7 @@ _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
 _LEAST_CODE = 6
 """Digits from which a number after # is a code."""
+_AIRLINER = re.compile(r"7\d7")
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
 
@@ -204,6 +206,13 @@ class NumberForms:
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         if padded and spaced and last.isdecimal():
             return  # DAY 3 — 0600 HOURS
+        if (
+            _AIRLINER.fullmatch(first)
+            and _AIRLINER.fullmatch(f"7{last[:1]}7")
+            and not spaced
+            and last[1:] in ("00", "50")
+        ):
+            return  # the 737-800
         value, other = float(first), float(last)
         if line[end].text == "=":
             joint = "minus"
@@ -226,14 +235,16 @@ class NumberForms:
         token = line[place]
         if token.text == "#":
             counted = line[place + 1]
-            if counted.kind != "d" or counted.gap:
+            glued = line[place - 1].kind == "w" and not token.gap  # MLS# 20467193
+            if counted.kind != "d" or (counted.gap and not glued):
                 return
+            before = f"{' ' * glued}number "
             after = place + 3 + line.has(place + 3, "#", glued=True)
             if line.dash(place + 2) and line[after].kind == "d":
                 yield Classed(place, after + 1, Span(counted.text, line[after].text, before="numbers"), _COST - 0.1)
             if line.ends(place + 2):
                 one_by_one = len(counted.text) >= _LEAST_CODE
-                yield Classed(place, place + 2, Number(counted.text, "number ", one_by_one=one_by_one), _COST)
+                yield Classed(place, place + 2, Number(counted.text, before, one_by_one=one_by_one), _COST)
             return
         minus, start = signed(line, place)
         if line[start].kind == "d" and len(line[start].text) > LONGEST:

@@ -52,8 +52,8 @@ _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9
 _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?=[a-zA-Z\d])")
 """Greek letter glued to others: ΔG, hν, Δ9."""
 _STANDARD = re.compile(r"(?<=[GHSE])°(?!\w)")
-_FUNCTIONS = {"sin": "sine", "tan": "tangent", "ln": "L.N"}
-_FUNCTION = re.compile(rf"{START}(?P<name>sin|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
+_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
+_FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(

@@ -113,6 +113,8 @@ def said(item: object, british: bool) -> str:
         case fields.Pair():
             if item.joint[:1] == "=":
                 return item.joint[1:]
+            if not item.joint and len(item.first) == len(item.last) == 4 and max(item.first, item.last) < "2100":
+                return f"{year(int(item.first), british)}, {year(int(item.last), british)}"
             return " ".join(filter(None, (number(item.first, british), item.joint, number(item.last, british))))
         case fields.Span():
             words = number(item.first, british), item.joint, number(item.last, british)
@@ -186,7 +188,7 @@ def _sides(sides: fields.Sides, british: bool) -> str:
         elif unit:
             said += f" {spelled(UNITS[unit][not sides.singular], british)}"
         words.append(said)
-    return " by ".join(words)
+    return f" {sides.joint} ".join(words)
 
 
 def _measure(measure: fields.Measure, british: bool) -> str:
@@ -261,7 +263,7 @@ def _coordinate(coordinate: fields.Coordinate, british: bool) -> str:
     words = []
     for value, name in zip(coordinate.parts, ("degree", "minute", "second"), strict=False):
         bare = value._replace(whole=value.whole.lstrip("0") or "0").number
-        words.append(f"{number(bare, british)} {name}{'' if bare == '1' else 's'}")
+        words.append(f"{'minus ' * value.minus}{number(bare, british)} {name}{'' if bare == '1' else 's'}")
     return " ".join([*words, _WAYS[coordinate.way]] if coordinate.way else words)
 
 
