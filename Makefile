@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom hashes machines release
+.PHONY: run test check lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant dist-browser sbom hashes machines release
 
 run: $(VENV)/.installed
 	@$(BIN)/python -c "import kokoro_live" 2> /dev/null || { echo "$(VENV) doesn't fit this system's Python any more:" \
@@ -47,7 +47,7 @@ DEB_PYTHON ?= /usr/bin/python3
 IMAGE = dist/kokoro-live-$(VERSION_HERE)-$(ARCH).docker.tar
 ARCH ?= $(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
 
-dist: dist-wheel dist-home-assistant dist-deb dist-image
+dist: dist-wheel dist-home-assistant dist-browser dist-deb dist-image
 
 # With the pinned build backend, whose version is in the wheel: the same commit gives the same bytes.
 dist-wheel: $(VENV)/.installed-dev
@@ -79,6 +79,15 @@ dist-home-assistant: dist-wheel
 	@rm -rf build/kokoro_live && mkdir -p build && cp -r deploy/home-assistant build/kokoro_live
 	@cp $(WHEEL) constraints-hashes.txt CHANGELOG.md LICENSE build/kokoro_live
 	tar -C build -czf dist/kokoro-live-$(VERSION_HERE)-home-assistant.tar.gz kokoro_live
+
+# For the browsers' stores, which give an extension a key of their own; checked by Mozilla's linter.
+dist-browser:
+	@if command -v npm > /dev/null; then rm -rf build/browser && mkdir -p build dist && cp -r clients/browser build && \
+	    sed -e '/^  "key":/d' -e 's/"version": "[^"]*"/"version": "$(shell echo $(VERSION_HERE) | sed 's/[a-z].*//')"/' \
+	        clients/browser/manifest.json > build/browser/manifest.json && cd build/browser && \
+	    npm ci -s --ignore-scripts --no-audit --no-fund && npx -y web-ext@10.7.0 lint && npm run -s package && \
+	    mv kokoro-live.zip ../../dist/kokoro-live-browser-$(VERSION_HERE).zip; \
+	else echo "no browser extension: no npm" >&2; fi
 
 # Packages that an installation has, in CycloneDX; its tool has an environment of its own.
 sbom: dist-wheel
