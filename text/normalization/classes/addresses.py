@@ -146,8 +146,8 @@ class Addresses:
         ended = line.last(place) or (line[after].kind == "s" and not line[after].gap and line[after].text in ".,;:!?)")
         if not ended or (token.text.istitle() and token.fold in self._code_words):
             return
-        if token.fold in self._code_words and not self._in_a_place(line, place - 2):
-            return
+        if (token.fold in self._code_words or token.text.islower()) and not self._in_a_place(line, place - 2):
+            return  # "seconds, ms" is no town in Mississippi
         yield Classed(place, after, State(self._states[token.fold], "", ""), _COST)
 
     def _in_a_place(self, line: Tokens, place: int) -> bool:
