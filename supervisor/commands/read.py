@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from client.play import NOTHING
+from client.answers import CannotSpeak
 
 
 @click.command()
@@ -14,7 +12,8 @@ from client.play import NOTHING
 @click.option("--lang", default="en-us", show_default=True, help="The text's language.")
 @click.option("--why", is_flag=True, help="Show tokens, readings that were considered with their costs, and phonemes.")
 def read(text: str | None, lang: str, why: bool) -> None:
-    """Show how TEXT is read. Without TEXT, read standard input."""
+    """Show how TEXT is read: words, a file's name, or nothing for standard input."""
+    from supervisor.speaking.texts import text_of
     from text.normalization.normalize import normalize
     from text.normalization.settings import Normalization
     from text.words.language import UnknownLanguage, language_code
@@ -22,11 +21,11 @@ def read(text: str | None, lang: str, why: bool) -> None:
 
     try:
         lang = language_code(lang)
+        clean = sanitize(text_of(() if text is None else (text,))[0])
     except UnknownLanguage as error:
         raise click.BadParameter(str(error), param_hint="--lang") from error
-    clean = sanitize(sys.stdin.read() if text is None else text)
-    if not clean.strip():
-        raise click.UsageError(NOTHING)
+    except CannotSpeak as error:
+        raise click.UsageError(str(error)) from error
     if why:
         _explain(clean, lang)
     else:

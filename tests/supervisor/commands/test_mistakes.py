@@ -113,6 +113,7 @@ ALONE = [
     ("uninstall-speechd", "it isn't installed"),
     ("tune --show", "`kokoro-live tune` measures one"),
     ("read Hello. --lang klingon", "--lang"),
+    ("read nofile.txt", "nofile.txt"),
 ]
 
 
