@@ -91,10 +91,13 @@ def deepgram(message: Any, told: dict[str, Told]) -> bool:
     if isinstance(message, bytes):
         context.audio += message
         return False
+    if message["type"] == "Flushed" and "speech_id" in message:
+        context.words += message["speech_id"]  # it comes whenever the server reads
+        return False
     context.events.append(
         {name: message[name] for name in message if name != "request_id"} | {"at": len(context.audio)}
     )
-    return message["type"] == "Flushed" and message["sequence_id"] == len(TEXTS) - 1
+    return message["type"] == "SessionMetadata" or message.get("sequence_id") == len(TEXTS) - 1
 
 
 def wyoming(event: Message, told: dict[str, Told]) -> bool:
@@ -175,6 +178,15 @@ CONVERSATIONS = {
     "deepgram": Conversation(
         "/v1/speak?encoding=linear16&sample_rate=24000",
         [message for text in TEXTS for message in ({"type": "Speak", "text": text}, {"type": "Flush"})],
+        deepgram,
+    ),
+    "deepgram-turns": Conversation(
+        "/v2/speak",
+        [
+            {"type": "Configure", "speed": 1.5},
+            *(message for text in TEXTS for message in ({"type": "Speak", "text": text}, {"type": "Flush"})),
+            {"type": "Close"},
+        ],
         deepgram,
     ),
     "wyoming": Conversation(

@@ -25,6 +25,7 @@ from pipecat.pipeline.runner import PipelineRunner
 from pipecat.pipeline.task import PipelineParams, PipelineTask
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.cartesia.tts import CartesiaTTSService
+from pipecat.services.deepgram.flux.tts import DeepgramFluxTTSService
 from pipecat.services.deepgram.tts import DeepgramTTSService
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
 
@@ -78,6 +79,9 @@ async def main(port: str) -> None:
         ),
         "deepgram": DeepgramTTSService(
             api_key=key, base_url=address, settings=DeepgramTTSService.Settings(voice="af_heart")
+        ),
+        "deepgram flux": DeepgramFluxTTSService(
+            api_key=key, url=f"{address}/v2/speak", settings=DeepgramFluxTTSService.Settings(voice="af_heart")
         ),
     }
     print(json.dumps({name: await speak(service) for name, service in services.items()}))

@@ -21,6 +21,7 @@ from cartesia import AsyncCartesia, Cartesia
 from deepgram import AsyncDeepgramClient, DeepgramClient
 from deepgram.environment import DeepgramClientEnvironment
 from deepgram.speak.v1.types import SpeakV1Text
+from deepgram.speak.v2.types import SpeakV2Configure, SpeakV2Interrupt, SpeakV2InterruptPlaybackOffset, SpeakV2Speak
 from elevenlabs import DialogueInput, VoiceSettings
 from elevenlabs.client import AsyncElevenLabs, ElevenLabs
 from google.auth import api_key
@@ -189,7 +190,39 @@ def deepgram() -> None:
                     return came
         return 0
 
+    def by_turns() -> int:
+        came, told = 0, []
+        with client.speak.v2.connect(model="flux-alexis-en", encoding="linear16", sample_rate="24000") as socket:
+            socket.send_configure(SpeakV2Configure(speed=0.9))
+            socket.send_speak(SpeakV2Speak(text=TEXT))
+            socket.send_flush()
+            socket.send_speak(SpeakV2Speak(text=TEXT))
+            socket.send_close()
+            for message in socket:
+                if isinstance(message, bytes):
+                    came += len(message)
+                else:
+                    told.append(message.type)
+        turn = ["SpeechStarted", "SpeechMetadata"]
+        assert [each for each in told if each != "Flushed"] == [
+            *("Connected", "ConfigureSuccess", *turn, *turn, "SessionMetadata")
+        ], told
+        return came
+
+    def interrupted() -> list[str]:
+        with client.speak.v2.connect(model="flux-alexis-en", encoding="linear16", sample_rate="24000") as socket:
+            socket.send_speak(SpeakV2Speak(text=f"{TEXT} " * 9))
+            while not isinstance(socket.recv(), bytes):
+                pass
+            offset = SpeakV2InterruptPlaybackOffset(value=500)
+            socket.send_interrupt(SpeakV2Interrupt(playback_offset=offset))
+            while isinstance(message := socket.recv(), bytes):
+                pass
+            return [message.type, message.text_spoken]
+
     call("deepgram speak.v1.connect", by_socket)
+    call("deepgram speak.v2.connect", by_turns)
+    call("deepgram speak.v2.connect interrupted", interrupted)
     call("deepgram manage.v1.models.list", lambda: len(client.manage.v1.models.list().tts))
     call(
         "deepgram listen.v1.media.transcribe_url",

@@ -94,23 +94,25 @@ async function deepgram() {
   const model = "aura-2-thalia-en";
   await call("deepgram speak.v1.audio.generate", async () =>
     size((await client.speak.v1.audio.generate({ text, model, encoding: "linear16", container: "wav" })).stream()));
-  await call("deepgram speak.v1.connect", () => spoken(client, model));
+  await call("deepgram speak.v1.connect", () => spoken(client.speak.v1, model, "Flushed", (socket) => socket.sendText({ type: "Speak", text })));
+  await call("deepgram speak.v2.connect", () =>
+    spoken(client.speak.v2, "flux-alexis-en", "SpeechMetadata", (socket) => socket.sendSpeak({ type: "Speak", text })));
   await call("deepgram manage.v1.models.list", async () => (await client.manage.v1.models.list()).tts.length);
 }
 
-async function spoken(client, model) {
-  const connection = await client.speak.v1.connect({ model, encoding: "linear16", sample_rate: 24000 });
+async function spoken(version, model, last, write) {
+  const connection = await version.connect({ model, encoding: "linear16", sample_rate: 24000 });
   let bytes = 0;
   const flushed = new Promise((resolve, reject) => {
     connection.on("error", reject);
     connection.on("message", (message) => {
-      if (message.type === "Flushed") resolve();
+      if (message.type === last) resolve();
       else if (typeof message.type !== "string" || !message.type) bytes += message.size ?? message.byteLength;
     });
   });
   connection.connect();
   await connection.waitForOpen();
-  connection.sendText({ type: "Speak", text });
+  write(connection);
   connection.sendFlush({ type: "Flush" });
   await flushed;
   connection.sendClose({ type: "Close" });

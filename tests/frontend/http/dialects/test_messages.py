@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from frontend.dialects.deepgram_sockets import SocketTurn
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import Office, closed, next_json, office, pcm, until
 
@@ -109,6 +110,67 @@ async def test_deepgram_clears_and_warns() -> None:
         await socket.send_json({"type": "Close"})
         assert (await socket.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
         assert await closed(socket) == 1000
+
+
+TURN = {"input_character_count": len(SENTENCE), "billable_character_count": len(SENTENCE)}
+
+
+async def test_deepgram_s_turns_are_told_and_interrupted() -> None:
+    """The second turn is queued, the third interrupted in its middle, the fourth faster."""
+
+    async def until_told(kind: str) -> tuple[dict[str, Any], int]:
+        seconds = 0
+        while (message := await socket.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY or (
+            message.json()["type"] != kind
+        ):
+            seconds += len(message.data) if message.type is aiohttp.WSMsgType.BINARY else 0
+        return message.json(), round(seconds / 48)
+
+    async with office() as desk, desk.connect("/v2/speak?model=af_heart") as socket:
+        assert len((await until_told("Connected"))[0]["model_uuids"]) == 1
+        for wrong in ("Flush", "Interrupt"):
+            await socket.send_json({"type": wrong})
+        assert [(await next_json(socket))["code"] for _ in range(2)] == ["NO_ACTIVE_SPEECH", "NO_AUDIO_GENERATED"]
+        for _ in range(2):
+            await socket.send_json({"type": "Speak", "text": SENTENCE})
+            await socket.send_json({"type": "Flush"})
+        ends = [await until_told("SpeechMetadata") for _ in range(2)]
+        for number, (end, played) in enumerate(ends, 1):
+            assert end["speech_id"] == f"dg_sp_{number:012x}" and TURN.items() <= end.items()
+            assert end["audio_duration_ms"] == pytest.approx(played, abs=1)
+        await socket.send_json({"type": "Speak", "text": SENTENCE * 50})
+        before = sum(played for _, played in ends)
+        while (message := await socket.receive(timeout=60)).type is not aiohttp.WSMsgType.BINARY:
+            assert message.json()["type"] == "SpeechStarted"
+        await socket.send_json({"type": "Interrupt", "playback_offset": {"type": "time_ms", "value": before + 20}})
+        told, _ = await until_told("SpeechInterrupted")
+        assert "text_spoken" not in told  # this engine tells no times of words
+        assert told["audio_played_ms"] == before + 20 and told["metadata"]["speech_id"].endswith("3")
+        await socket.send_json({"type": "Configure", "speed": 9})
+        assert (await next_json(socket))["code"] == "SPEED_OUT_OF_RANGE"
+        await socket.send_json({"type": "Configure", "speed": 2})
+        assert (await next_json(socket))["applied"] == {"speed": 2}
+        for message in ({"type": "Speak", "text": SENTENCE}, {"type": "Close"}):
+            await socket.send_json(message)
+        faster, _ = await until_told("SpeechMetadata")
+        assert [round(each.speed, 2) for each in (desk.workers[0].orders[0], desk.workers[0].orders[-1])] == [1, 2]
+        totals, _ = await until_told("SessionMetadata")
+        assert totals["total_audio_duration_ms"] == pytest.approx(before + 20 + faster["audio_duration_ms"], abs=2)
+        assert totals["total_input_character_count"] == len(SENTENCE) * 53
+        assert await closed(socket) == 1000
+        await desk.nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("until", "spoken"), [(0, ""), (100, "The"), (701, "The man, the"), (9000, "The man, the man.")]
+)
+def test_a_turn_knows_what_was_heard_of_it(until: int, spoken: str) -> None:
+    words = [(0, "The"), (300, "man,"), (600, "the"), (800, "man.")]
+    turn = SocketTurn("dg_sp_1", 18, text="The man, the man. ", words=words)
+    assert turn.heard(until) == {"text_spoken": spoken, "text_remaining": "The man, the man. "[len(spoken) :]}
+    assert not SocketTurn("dg_sp_2", 20, text="the man. ", words=words).heard(
+        until
+    )  # its beginning was another front's
 
 
 ONE_SHOTS = [
