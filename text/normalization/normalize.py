@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,8 +56,7 @@ class NormalizedWord(NamedTuple):
         return self.start, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Normalized:
+class Normalized(NamedTuple):
     """Normalised sentence: words whose spans rise."""
 
     words: tuple[NormalizedWord, ...]

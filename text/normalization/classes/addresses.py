@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
@@ -14,16 +14,14 @@ _NTH = frozenset(("st", "nd", "rd", "th"))
 _MOST_NAMES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     house: str
     flat: str
     names: tuple[str, ...]
     """Words and ordinals of the street's name, and ways of the compass."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """State, and its postal code; "" if it isn't written."""
 
     name: str

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ class Classed(NamedTuple):
     first: int
     last: int
     fields: object
-    """Dataclass of the class."""
+    """Named tuple of the class."""
     cost: float
     """Below 1 a token; a cue word makes its class cheaper than another class of the same form."""
 
@@ -128,8 +127,7 @@ def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:
     return cover[::-1]
 
 
-@dataclass(frozen=True, slots=True)
-class InWords:
+class InWords(NamedTuple):
     """Item of a class that is read by a language's tables, with its words."""
 
     kind: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from math import gcd
+from typing import NamedTuple
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
@@ -19,8 +19,7 @@ _WORDS = ("mon", "sat", "sun", "wed")
 _AFTER_STOP = frozenset(",;:)")
 
 
-@dataclass(frozen=True)
-class Calendar:
+class Calendar(NamedTuple):
     """Names and cue words of one language, in small letters."""
 
     months: Mapping[str, int]
@@ -65,7 +64,7 @@ class Dates:
                 yield from self._day_first(line, place, place + 1)
                 for found in self._numeric(line, place + 1, british):
                     if isinstance(found.fields, Date) and found.fields.day_first and found.fields.day:
-                        yield found._replace(first=place, fields=replace(found.fields, article=token.text))
+                        yield found._replace(first=place, fields=found.fields._replace(article=token.text))
             elif token.fold in self._months:
                 yield from self._month_span(line, place)
                 yield from self._short_month(line, place) if self._plain else self._month_first(line, place)
@@ -240,7 +239,7 @@ class Dates:
         ahead = ahead or "dd" in (line[place - 6].fold, line[place - 7].fold)  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
             if date := valid_date(numbers[0], numbers[1], numbers[2]):
-                yield from self._with_time(line, place, after, replace(date, day_first=british))
+                yield from self._with_time(line, place, after, date._replace(day_first=british))
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
@@ -249,7 +248,7 @@ class Dates:
             orders = (numbers[1::-1], numbers[:2]) if day_first else (numbers[:2], numbers[1::-1])
             date = next(filter(None, (valid_date(year, *order) for order in orders)), None)
             if date and sure and not chained:
-                yield Classed(place, after, replace(date, day_first=british), _COST)
+                yield Classed(place, after, date._replace(day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
             if [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1] and self._expires(line, place - 1):
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
@@ -258,7 +257,7 @@ class Dates:
             if not date and sign == "/" and (parts[1][0] == "0" or self._announced(line, place, padded)):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
-                yield Classed(place, after, replace(date, year=0, day_first=british), cost)
+                yield Classed(place, after, date._replace(year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
         elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
@@ -340,7 +339,7 @@ class Dates:
         utc = line.has(end, ("z",), glued=True)
         if not utc and line.has(end, ("+", "-")) and line.has(end + 1, ("00", "0000"), glued=True):
             utc, end = True, end + (3 if line.has(end + 2, ":", glued=True) else 1)
-        yield Classed(place, end + utc, replace(date, time=Clock(hours, minutes), utc=utc), _COST)
+        yield Classed(place, end + utc, date._replace(time=Clock(hours, minutes), utc=utc), _COST)
 
     def _weekday(self, line: Tokens, place: int) -> Iterator[Classed]:
         day, stop = self._named_at(line, place, self._days)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from text.normalization.classes.numbers import Written
 
 _NONE = Written("0")
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """Number or two numbers with a unit; units by their symbols in the language's table."""
 
     first: Written
@@ -30,8 +29,7 @@ class Measure:
     """Number before the unit after the slash: 250 mg/5 mL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinate:
+class Coordinate(NamedTuple):
     """Latitude, longitude or an angle."""
 
     parts: tuple[Written, ...]
@@ -40,16 +38,14 @@ class Coordinate:
     """Direction of the compass: N, S, E or W; "" for an angle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Height:
+class Height(NamedTuple):
     """Feet and inches, or meters and centimeters."""
 
     feet: str
     inches: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(NamedTuple):
     """Numbers with an x between them (1920x1080), and the unit of each; "" if it has none."""
 
     numbers: tuple[Written, ...]
@@ -58,16 +54,14 @@ class Sides:
     joint: str = "by"
 
 
-@dataclass(frozen=True, slots=True)
-class Multiple:
+class Multiple(NamedTuple):
     first: Written
     last: Written | None = None
     counts: bool = False
     """Number of things in a list: 2x HDMI."""
 
 
-@dataclass(frozen=True, slots=True)
-class Money:
+class Money(NamedTuple):
     currency: str
     """Sign or code of the language's table."""
     country: str = ""
@@ -83,8 +77,7 @@ class Money:
     """What a hyphen joins to it: a night (a $100-a-night room)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """Time of day."""
 
     hours: int
@@ -102,20 +95,17 @@ class Clock:
     """Digits after the seconds' point."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
+class TimeSpan(NamedTuple):
     first: Clock
     last: Clock
 
 
-@dataclass(frozen=True, slots=True)
-class MilitaryTime:
+class MilitaryTime(NamedTuple):
     hours: int
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(NamedTuple):
     """Parts of a date; 0 for a part that isn't written."""
 
     year: int = 0
@@ -145,30 +135,26 @@ def valid_date(year: int, month: int, day: int) -> Date | None:
     return Date(year, month, day)
 
 
-@dataclass(frozen=True, slots=True)
-class DateSpan:
+class DateSpan(NamedTuple):
     first: Date
     last: Date
 
 
-@dataclass(frozen=True, slots=True)
-class MonthSpan:
+class MonthSpan(NamedTuple):
     first: int
     last: int
     year: int = 0
     joint: str = "to"
 
 
-@dataclass(frozen=True, slots=True)
-class Weekday:
+class Weekday(NamedTuple):
     day: int
     last: int | None = None
     others: tuple[int, ...] = ()
     """Days after slashes: Mon/Wed/Fri."""
 
 
-@dataclass(frozen=True, slots=True)
-class Year:
+class Year(NamedTuple):
     year: int
     last: int = 0
     """Last year of a span."""
@@ -176,8 +162,7 @@ class Year:
     """Words before it, as they are said: fiscal year."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decades:
+class Decades(NamedTuple):
     """Decades by their first year, or by a number below a hundred if the century isn't written."""
 
     first: int
@@ -185,8 +170,7 @@ class Decades:
     joint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Elapsed:
+class Elapsed(NamedTuple):
     parts: tuple[tuple[int, str], ...]
     """Counts and units in the singular, longest unit first."""
     fraction: str = ""
@@ -195,8 +179,7 @@ class Elapsed:
     """It describes a noun: a three hour twenty minute flight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     first: int
     last: int
     timed: bool = False
@@ -204,14 +187,12 @@ class Ratio:
     decimals: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ordinal:
+class Ordinal(NamedTuple):
     first: int
     last: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fraction:
+class Fraction(NamedTuple):
     """Fraction, with its unit's symbol or noun; 0 if there is no whole number."""
 
     whole: int
@@ -223,8 +204,7 @@ class Fraction:
     minus: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two numbers with a slash, and the words between them."""
 
     first: str
@@ -232,8 +212,7 @@ class Pair:
     joint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Range of numbers as they are written, ungrouped."""
 
     first: str
@@ -243,8 +222,7 @@ class Span:
     before: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """Number as it is written, ungrouped, with what stands around it."""
 
     number: str

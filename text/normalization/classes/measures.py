@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
@@ -138,8 +137,8 @@ class Measures:
         if not self.plain and (thousands or (line.has(after, _MAGNITUDES) and line[after].gap)):
             for large in self._measure(line, place, after + 1, first):
                 if isinstance(large.fields, Measure):
-                    fields = replace(large.fields, magnitude=_LETTERS.get(line[after].fold, line[after].fold))
-                    yield large._replace(fields=replace(fields, singular=fields.singular and first.number != "1"))
+                    fields = large.fields._replace(magnitude=_LETTERS.get(line[after].fold, line[after].fold))
+                    yield large._replace(fields=fields._replace(singular=fields.singular and first.number != "1"))
         joint = after + line.has(after, "%°", glued=True)
         unit, with_unit = self.unit(line, after)
         if unit and line.dash(with_unit):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from text.locales.tables import word_lists
@@ -97,8 +96,8 @@ class Amounts:
         per, after = self._period(line, after)
         counted = line[after].fold.removesuffix("s") in self._cues["singular"]
         singular = singular or counted or self._describes(line, place, after)
-        money = replace(money, currency=sign, country=country, magnitude=magnitude, per=per)
-        money = replace(money, plus=plus, singular=singular, tail=tail)
+        money = money._replace(currency=sign, country=country, magnitude=magnitude, per=per)
+        money = money._replace(plus=plus, singular=singular, tail=tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
 
     def _figures(self, line: Tokens, start: int, minus: bool) -> tuple[Money, int]:
@@ -119,7 +118,7 @@ class Amounts:
         if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
             return
         per, after = self._period(line, after + 1)
-        yield Classed(place, after, replace(money, currency=sign, per=per), _COST)
+        yield Classed(place, after, money._replace(currency=sign, per=per), _COST)
 
     def _period(self, line: Tokens, place: int) -> tuple[str, int]:
         per = line[place + 1]

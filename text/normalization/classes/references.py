@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed, Parser
@@ -15,8 +15,7 @@ _BEFORE_TIMES = frozenset(("from", "at", "by", "until", "since", "between"))
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Verse:
+class Verse(NamedTuple):
     book: str
     nth: int
     """Number of the book of that name; 0 if there is one."""
@@ -27,16 +26,14 @@ class Verse:
     """Chapter of the last verse, if it isn't the first one's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(NamedTuple):
     """Labels after the word that names them: the letters and digits of each, and the words between them."""
 
     name: str
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     first: str
     last: str
 
@@ -211,8 +208,7 @@ def _is_letter(line: Tokens, place: int) -> bool:
     return len(token.text) == 1 and token.text.isupper() and not (word or line.shouted)
 
 
-@dataclass(frozen=True, slots=True)
-class Sections:
+class Sections(NamedTuple):
     """Sections of a law: first, its parts in brackets, and the last with the word before it."""
 
     several: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from text.locales.tables import WordLists, word_list
 from text.normalization.classes.cover import Classed
@@ -28,8 +28,7 @@ _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL D
 """Numerals that are words, units or sizes elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     value: int
     kind: str
     """"count" (World War II), "part" (chapter four), "century", "ruler" (Henry the eighth), or "nth" with an ending or

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
@@ -18,8 +18,7 @@ _REACH = 5
 """Tokens before a number among which a word announces it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(NamedTuple):
     """Groups of digits and letters that are said one by one, and the word before them."""
 
     name: str
@@ -32,8 +31,7 @@ class Identifier:
     """A telephone number, whose groups a language may cut, or say in pairs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vanity:
+class Vanity(NamedTuple):
     """Free number in words: 1-800-FLOWERS."""
 
     one: bool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
@@ -119,7 +118,7 @@ class Times:
         if clock.half or (colon and token.kind == "d") or dotted:
             exact = colon and not (clock.minutes or clock.named or clock.half)
             if exact and line[place - 1].fold in self._cues["exact"]:
-                clock = replace(clock, exact=True)
+                clock = clock._replace(exact=True)
             yield Classed(place, after, clock, _COST)
 
 

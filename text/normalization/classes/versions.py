@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.numbers import written_number
@@ -13,8 +13,7 @@ _MOST_PARTS = 8
 _BETWEEN_VERSIONS = frozenset(("to", "and", "or", "through", "vs", "-", "–", ",", "/"))
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     name: str
     parts: tuple[str, ...]
     stage: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.dates import Calendar
@@ -109,7 +108,7 @@ class Years:
                 before = line[place].text.upper() + token.text
                 for found in self._apostrophe(line, apart):
                     if isinstance(found.fields, Year):
-                        yield found._replace(first=place, fields=replace(found.fields, before=before))
+                        yield found._replace(first=place, fields=found.fields._replace(before=before))
         elif token.kind == "d" and len(token.text) in (2, 4):
             year = int(token.text)
             yield Classed(place, place + 2, Year(year, before="fiscal year"), _COST)

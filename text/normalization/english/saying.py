@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import repeat
 
 from text.locales.english import day_name, month_name
@@ -274,7 +273,7 @@ def _money(money: fields.Money, british: bool) -> str:
     name = names[0 if money.singular else 1]
     first = number(money.first.number, british)
     if money.last and "." in money.first.number + money.last.number and not (money.magnitude or money.first_magnitude):
-        ends = (replace(money, first=end) for end in (money.first, money.last))
+        ends = (money._replace(first=end) for end in (money.first, money.last))
         words = " to ".join(_with_hundredths(end, names, british) for end in ends)
     elif money.last:
         lower, upper = f"{first} {money.first_magnitude}".strip(), number(money.last.number, british)
