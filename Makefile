@@ -13,12 +13,13 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# A minute before a commit: the linters, and what tests start no server.
+# A minute before a commit: the linters, and what tests start no server, without those of long, random or generated texts.
 FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/test_machine.py \
     tests/supervisor/settings $(addprefix tests/frontend/,planning streams scheduling timestamps contexts monitoring)
+LONG = linear or grows or say_the_same or generated or random or test_logs
 
 check: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(FAST) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -k "not ($(LONG))" $(FAST) $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/kokoro-live bench $(ARGS)
@@ -26,8 +27,7 @@ bench: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin & $(BIN)/mypy && wait $$!
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON): install Python 3.11 to 3.14, or name one, as in" \
