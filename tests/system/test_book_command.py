@@ -143,14 +143,6 @@ def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_an_address_without_a_server_is_one_line(tmp_path: Path) -> None:
-    process = book(tmp_path, f"http://127.0.0.1:{lasting_port()}", "book.m4b")
-    _, said = process.communicate(timeout=DEADLINE)
-    assert process.returncode == 1 and said.count("\n") == 1
-    assert said.startswith("Error: no server answers at http://127.0.0.1:")
-    assert "(connection refused): start one with `kokoro-live serve`" in said
-
-
 def test_a_server_that_had_answered_is_waited_for(house: SharedServer, started: Server, tmp_path: Path) -> None:
     process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.m4b")
     until_passages(process, tmp_path, 1)

@@ -68,11 +68,10 @@ REFUSALS: dict[str, Callable[[Path], list[str]]] = {
     "a model that isn't there": lambda folder: [*_options(folder), "--model", str(folder / "gone.onnx")],
     "options without a provider": lambda folder: [*_options(folder), "--provider-options", "a=b"],
 }
-FIRST = ("model.onnx unlink", "voices.bin _half")
 
 
 @pytest.mark.parametrize(
-    "refusal", [pytest.param(name, marks=[] if name in FIRST else [pytest.mark.slow]) for name in REFUSALS]
+    "refusal", [pytest.param(name, marks=[] if name == "voices.bin _half" else [pytest.mark.slow]) for name in REFUSALS]
 )
 def test_what_the_worker_refuses_doctor_names(refusal: str, tmp_path: Path) -> None:
     make_miniature(tmp_path / "model.onnx")

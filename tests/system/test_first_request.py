@@ -11,7 +11,7 @@ from tests.system.server import DEADLINE, server
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which libraries a process has")
 
 
-@pytest.mark.parametrize(("usual", "loaded"), [("mp3", True), ("pcm", False)])
+@pytest.mark.parametrize(("usual", "loaded"), [("mp3", True), pytest.param("pcm", False, marks=pytest.mark.slow)])
 def test_a_front_that_nobody_has_asked_has_the_codec_of_the_usual_format(usual: str, loaded: bool) -> None:
     with server("--engine", "espeak", "--default-format", usual) as started:
         front = next(each for each in started.get("/status")[1]["processes"] if each["role"] == "front")

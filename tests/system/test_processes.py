@@ -166,7 +166,7 @@ def test_a_signal_while_it_starts_ends_with_0() -> None:
         assert all_gone(family)
 
 
-@pytest.mark.parametrize("open_files", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 20)), 24])
+@pytest.mark.parametrize("open_files", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 20, 24))])
 def test_a_server_with_too_few_descriptors_ends_and_leaves_no_process(open_files: int) -> None:
     """Whether the supervisor or a child runs out of them first depends on Python's version."""
     with server("--engine", "espeak", wait=False, open_files=open_files) as refused:

@@ -144,16 +144,6 @@ def worker_restarts(of: Server) -> int:
     return restarts
 
 
-def test_a_poisonous_text_takes_three_workers_and_fails_alone(pair: Server) -> None:
-    before = worker_restarts(pair)
-    listeners = [Listener(pair, TEXT, held=True) for _ in range(2)]
-    refused = pair.speak(input=POISON, response_format="pcm")
-    assert refused.status == 500, refused.read()
-    refused.read()
-    assert all(listener.heard_all() for listener in listeners)
-    assert worker_restarts(pair) == before + 3
-
-
 def test_a_reload_replaces_both_and_no_listener_notices(pair: Server, folder: Path) -> None:
     old = pair.children("worker")
     listeners = [Listener(pair, LONG, held=True) for _ in range(2)]
@@ -175,6 +165,7 @@ def test_a_drain_finishes_what_both_have_and_leaves_nothing(pair: Server) -> Non
 
 
 @needs_cores
+@pytest.mark.slow
 def test_status_shows_the_cores_of_a_standby_that_has_moved_to_another_slot(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path), *TWO, "--standby", "loaded") as started:
         wait_for_ready(started, 3)

@@ -10,7 +10,6 @@
 import signal
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,8 @@ from tests.chaos.loops import UNLIMITED
 from tests.ports import lasting_port
 from tests.system.installed import Installation
 from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import Server, awaited, server
+from tests.system.server import Server, awaited
+from tests.system.shared import SharedServer, shared
 
 pytestmark = pytest.mark.timeout(540)
 
@@ -30,11 +30,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     return Installation(tmp_path_factory.mktemp("installed"))
 
 
+@pytest.fixture(scope="module")
+def house(installed: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    model = miniature_arguments(tmp_path_factory.mktemp("model"))
+    flags = *model, *UNLIMITED, "--standby-front", "--wyoming-port", str(lasting_port())
+    with shared(*flags, root=installed.root) as kept:
+        yield kept
+
+
 @pytest.fixture
-def target(installed: Installation, tmp_path: Path) -> Iterator[Server]:
-    flags = *miniature_arguments(tmp_path), *UNLIMITED, "--standby-front", "--wyoming-port", str(lasting_port())
-    with server(*flags, root=installed.root) as started:
-        yield started
+def target(house: SharedServer) -> Server:
+    return house.calm()
 
 
 class Listener(threading.Thread):
@@ -85,11 +91,11 @@ BREAKS = {
 def test_a_broken_version_changes_nothing(installed: Installation, target: Server, kind: str) -> None:
     file, old, new, reason = BREAKS[kind]
     before = target.hear(input="One sentence.", response_format="pcm")
-    front = target.child("front").pid
+    front, start = target.child("front").pid, len(target.log)
     installed.change(file, old, new)
     try:
         target.process.send_signal(signal.SIGUSR2)
-        assert reason in target.logs("not updated, this version goes on: .*")[0]
+        assert reason in target.logs("not updated, this version goes on: .*", start)[0]
     finally:
         installed.change(file, new, old)
     assert target.hear(input="One sentence.", response_format="pcm") == before

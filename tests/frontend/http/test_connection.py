@@ -78,14 +78,6 @@ async def test_a_head_that_is_not_whole_in_time_closes_the_connection(register: 
     assert register.told == ["header_timeout"]
 
 
-async def test_the_bytes_of_one_head_share_one_time(register: RecordedRegister) -> None:
-    connection, _ = connected(register)
-    for _ in range(3):
-        connection.data_received(b"G")
-    assert register.told == []
-    connection.connection_lost(None)
-
-
 async def test_no_head_is_expected_while_a_handler_runs(register: RecordedRegister) -> None:
     connection, transport = connected(register, SOON)
     connection.began()

@@ -107,16 +107,6 @@ def test_a_saved_files_name_is_safe(wanted: str, saved: str) -> None:
     assert _file_name(wanted, "t.mp3") == saved
 
 
-async def test_a_download_is_there_for_an_hour() -> None:
-    clock = [0.0]
-    store = Downloads(FakeEncoders(), 2e6, lambda: clock[0])  # type: ignore[arg-type]
-    name = await kept(store, 10)
-    for seconds, there in ((3599.0, True), (3600.0, False)):
-        clock[0] = seconds
-        store._drop_old()
-        assert (name in store._kept) is there
-
-
 async def test_a_download_has_the_samples_of_before_the_ring_was_written_again() -> None:
     """The whole file's encoder runs in a thread, and is later than the stream's: its samples are its own by then."""
 

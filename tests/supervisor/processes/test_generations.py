@@ -11,7 +11,6 @@ from shm.messages import Connect, Disconnect, Drain, Heartbeat, Idle, Load, Prov
 from shm.situation import ProcessReport, Situation
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
-from supervisor.processes.standing import ExitCode
 from supervisor.processes.workers import SETTLED
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -274,17 +273,6 @@ def test_a_hangup_while_stopping_is_ignored(house: House) -> None:
     house.changes = Changes(front=True, worker=True)
     house.lifecycle.signal(signal.SIGHUP)
     assert len(house.children) == 2
-
-
-def test_spares_end_with_the_server() -> None:
-    house = House(standby="imported")
-    front, worker = house.up()
-    standby = house.newest("worker")
-    house.lifecycle.signal(signal.SIGTERM)
-    assert standby.killed
-    for child in (standby, front, worker):
-        house.dies(child, 0)
-    assert house.lifecycle.exit_code is ExitCode.OK
 
 
 def value(metrics: SupervisorMetrics, name: str, **labels: str) -> float | None:

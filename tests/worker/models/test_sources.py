@@ -71,13 +71,6 @@ def test_the_table_has_what_a_fetch_without_names_gets_and_says_where_each_file_
     assert all(len(bytes.fromhex(sha)) == 32 for sha in hashes)
 
 
-def test_a_published_file_is_known_by_its_contents(tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    path.write_bytes(MODEL)
-    assert sha256_of(path) == sha256(MODEL)
-    check(path, known()["model.onnx"])
-
-
 def test_another_edition_of_the_same_name_is_as_good(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"edition of next year")
