@@ -1,6 +1,6 @@
 """Settings for all tests: property tests try the same examples in every run, without a time limit for a single one.
 
-`HYPOTHESIS_PROFILE=search make test` has them search new examples.
+`HYPOTHESIS_PROFILE=search make test` has them search new examples, `full` tries five times as many, as .ci/run does.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.grouping import GroupScheduling
 from tests.made_once import made_once_folder
@@ -35,7 +35,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 for _number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
+for _profile, _examples in (("same", 40), ("full", 200)):
+    settings.register_profile(
+        _profile,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

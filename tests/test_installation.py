@@ -63,8 +63,9 @@ def test_each_kind_is_known_by_what_its_installer_leaves(tmp_path: Path, kind: K
     assert ("git" in here.update()) is (kind in {Kind.CLONE, Kind.ENVIRONMENT, Kind.UV_TOOL, Kind.PIPX, Kind.CONTAINER})
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-@pytest.mark.parametrize("source", ["folder", "archive", "gone"])
+@pytest.mark.parametrize(
+    ("kind", "source"), [*((kind, "folder") for kind in Kind), (Kind.PIPX, "archive"), (Kind.ENVIRONMENT, "gone")]
+)
 def test_no_command_asks_an_index_for_kokoro_live(tmp_path: Path, kind: Kind, source: str) -> None:
     here = imitated(tmp_path, kind)
     if source != "folder":

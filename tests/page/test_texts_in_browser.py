@@ -115,7 +115,9 @@ _ARTWORK = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("a.docx", "a.odt"))) for name in OTHERS]
+)
 def test_other_files_are_read_in_place_by_chapters(chromium: Browser, espeak: Server, name: str) -> None:
     data, chapters, part = OTHERS[name]
     with Visit(chromium, espeak, viewport={"width": 1440, "height": 800}) as visit:
@@ -280,7 +282,7 @@ def test_the_library_is_searched_exported_and_imported(visit: Visit, chromium: B
         expect(other.page.get_by_label("Note on Title 2")).to_have_value("Seagulls")
 
 
-@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 320)])
+@pytest.mark.parametrize("scheme, width", [("light", 1440), pytest.param("dark", 320, marks=pytest.mark.slow)])
 def test_bookmarks_are_set_gone_to_noted_and_deleted(
     chromium: Browser, espeak: Server, scheme: str, width: int
 ) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import multiprocess
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shm.control
@@ -113,7 +113,6 @@ def test_a_child_may_be_told_much_before_it_reads(system: str, monkeypatch: pyte
         assert everything(theirs, len(states)) == [(state, []) for state in states]
 
 
-@settings(deadline=None, database=None, max_examples=60)
 @given(
     sent=st.lists(st.tuples(st.integers(0, MOST), st.integers(0, 400)), min_size=1, max_size=12),
     read_bytes=st.integers(1, 1200),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shm.frames import HEADER_BYTES, MAX_FRAME_BYTES, BrokenChannel, FrameReader, FrameWriter
@@ -41,7 +41,6 @@ def pieces_of(stream: bytes, cuts: list[int]) -> list[bytes]:
     return [stream[start:end] for start, end in itertools.pairwise(places)]
 
 
-@settings(deadline=None, database=None)
 @given(payloads=st.lists(st.binary(max_size=600), max_size=12), cuts=st.lists(st.integers(0, 1 << 14), max_size=30))
 def test_payloads_come_whole_and_once_however_the_stream_is_split(payloads: list[bytes], cuts: list[int]) -> None:
     """Nothing comes before its last byte, and nothing waits longer than that."""
@@ -125,7 +124,6 @@ def test_the_longest_frame_passes_a_pipe_that_holds_less() -> None:
         assert received == [payload]
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(
     sizes=st.lists(st.integers(0, 40_000), min_size=8, max_size=20),
     reads=st.lists(st.booleans(), min_size=20, max_size=20),

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shm.book_jobs import Hours
@@ -162,7 +162,6 @@ def test_every_commit_message_fits_its_record_at_the_extremes(kind: Any) -> None
     assert decode_commit(encode(message)) == message
 
 
-@settings(database=None)
 @given(reason=st.text(st.characters(exclude_categories=()), max_size=500), numbers=st.integers(0, LARGEST))
 def test_any_reason_can_be_clipped_and_sent(reason: str, numbers: int) -> None:
     """Lone surrogates too, which a file name or a careless library brings along and UTF-8 has no bytes for."""
@@ -186,7 +185,6 @@ def test_a_short_reason_is_not_clipped_and_a_long_one_keeps_its_beginning() -> N
     assert clipped("x" + "ə" * 300) == "x" + "ə" * 199
 
 
-@settings(database=None)
 @given(garbage=st.binary(max_size=64))
 def test_garbage_is_a_msgspec_error_and_never_a_message(garbage: bytes) -> None:
     for decode in DECODERS:
@@ -194,7 +192,6 @@ def test_garbage_is_a_msgspec_error_and_never_a_message(garbage: bytes) -> None:
             decode(garbage)
 
 
-@settings(database=None)
 @given(message=st.sampled_from([*ORDERS, *COMMITS, *CONTROLS]), data=st.data())
 def test_a_damaged_message_is_refused_or_is_still_a_message(message: object, data: st.DataObject) -> None:
     """Some bytes overwritten: no other kind of error comes out, whatever they hit."""

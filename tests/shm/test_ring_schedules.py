@@ -247,4 +247,4 @@ def enough_files() -> Iterator[None]:
 
 
 TestSchedules = Schedule.TestCase
-TestSchedules.settings = settings(deadline=None, database=None, max_examples=40, stateful_step_count=60)
+TestSchedules.settings = settings(stateful_step_count=60)

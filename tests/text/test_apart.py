@@ -302,6 +302,6 @@ def test_rules_that_fail_at_every_sentence_take_linear_time(monkeypatch: pytest.
         raise ValueError
 
     monkeypatch.setattr(normalize, "plain", fail)
-    text = "It rains. " * 500
+    text = "It rains. " * 200
     assert speaks_all(TextPipeline(LetterG2P()), text, "en-us", KOKORO)
     assert calls < 50

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kokoro_live.installation import this_installation
@@ -53,7 +53,6 @@ _texts = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=_texts, language=st.sampled_from(LANGUAGES))
 def test_no_word_is_lost_or_doubled_whatever_the_text(text: str, language: str) -> None:
     words = _g2p.words(text, language)

@@ -269,7 +269,7 @@ def openings(count: int, language: str) -> Iterator[str]:
 LANGUAGES = ("es", "fr-fr", "hi", "it", "pt-br")
 
 
-@pytest.mark.parametrize(("language", "count"), [("en-us", 150), ("en-gb", 150), *((each, 30) for each in LANGUAGES)])
+@pytest.mark.parametrize(("language", "count"), [("en-us", 100), ("en-gb", 50), *((each, 20) for each in LANGUAGES)])
 def test_words_of_openings_are_those_of_the_whole_text(language: str, count: int) -> None:
     assert not [each for text in openings(count, language) for each in wrong(text, language)]
 

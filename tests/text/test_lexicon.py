@@ -6,7 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.text.test_prosody import KOKORO
@@ -68,7 +68,6 @@ def test_a_bad_line_is_reported_by_its_number_and_the_rest_works(line: str, reas
     assert reason in problem.reason
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.binary(max_size=40) | st.text("a\t/\n# ɪkˈ.5en", max_size=30).map(str.encode))
 def test_any_file_is_read(content: bytes) -> None:
     entries, problems = read_entries(content)
@@ -324,7 +323,6 @@ def test_what_has_no_sound_is_named(ipa: str, symbols: str) -> None:
     assert refusal.value.symbols == symbols
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     st.text("təˈmeɪtoʊ͡ʃdʒɝ̩ː./ gaɑ5ç̃œ", max_size=12) | st.text(max_size=4), st.sampled_from(["en-us", "en-gb", "fr-fr"])
 )

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import grows_with_the_length
@@ -61,7 +61,6 @@ _awkward = st.text(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(_awkward)
 def test_sanitising_twice_is_sanitising_once(text: str) -> None:
     once = sanitize(text)
@@ -76,7 +75,6 @@ _plain = st.text(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(_plain)
 def test_every_letter_and_digit_survives_in_order(text: str) -> None:
     def heard(some: str) -> list[str]:
@@ -85,7 +83,6 @@ def test_every_letter_and_digit_survives_in_order(text: str) -> None:
     assert heard(sanitize(text)) == heard(text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(_awkward)
 def test_layout_is_plain_and_text_is_well_formed(text: str) -> None:
     clean = sanitize(text)

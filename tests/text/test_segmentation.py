@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.planning.planner import Limits, plan
@@ -225,7 +225,6 @@ _phonemes = st.text("abcdɹəɑː ˈ,.…—ጀ↗\u0303", max_size=14) | st.sam
 _words = st.lists(st.builds(Word, _texts, _phonemes, st.just(PhonemeSource.ESPEAK)), max_size=60)
 
 
-@settings(max_examples=120, deadline=None)
 @given(_words, st.integers(1, 60))
 def test_no_word_and_no_phoneme_is_lost_doubled_or_moved_and_no_segment_is_over(some: list[Word], limit: int) -> None:
     dropped: Counter[str] = Counter()
@@ -248,7 +247,6 @@ def test_no_word_and_no_phoneme_is_lost_doubled_or_moved_and_no_segment_is_over(
     assert segmented(some, phonemes(limit)) == segments
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.lists(_texts, max_size=60), st.integers(1, 60))
 def test_the_same_holds_where_text_is_spoken(texts: list[str], limit: int) -> None:
     segments = segmented(words(" ".join(texts)), text_of(limit))
@@ -266,7 +264,6 @@ def test_no_piece_is_smaller_than_half_a_share_if_units_are_small() -> None:
     assert balanced_ends([3] * 200, [1] * 200, [0.4] * 200, 510) == [100, 200]
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(1, 40))
 def test_cuts_cover_the_row_and_fit(data: st.DataObject, limit: int) -> None:
     lengths = data.draw(st.lists(st.integers(1, limit), max_size=80))
@@ -279,7 +276,6 @@ def test_cuts_cover_the_row_and_fit(data: st.DataObject, limit: int) -> None:
         assert sum(lengths[start:end]) + sum(leads[start + 1 : end]) <= limit
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(_texts, min_size=1, max_size=80), st.integers(1, 60))
 def test_passages_fit_and_hold_the_sentence(texts: list[str], limit: int) -> None:
     found = list(passages(" ".join(texts), limit))

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import first_takes_a_fraction, grows_with_the_length
@@ -171,7 +171,6 @@ def test_blank_lines_list_lines_and_short_lines_end_sentences_and_wrapped_lines_
 
 
 @pytest.mark.parametrize("language", ["en-us", "en-gb", "es", "fr-fr", "hi", "it", "ja", "pt-br", "cmn", "unheard-of"])
-@settings(max_examples=60, deadline=None)
 @given(text=st.text(st.sampled_from("abZ .!?…。।\n\"'”)(,-13Drtc") | st.characters(), max_size=120))
 def test_nothing_but_whitespace_is_lost_and_no_sentence_is_blank(language: str, text: str) -> None:
     clean = sanitize(text)

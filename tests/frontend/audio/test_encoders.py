@@ -213,7 +213,7 @@ def test_a_wav_header_says_what_its_samples_are(rate: int, whole: bool) -> None:
     assert byte_rate == per_second * frame
 
 
-@pytest.mark.parametrize("rate", [16_000, 24_000])
+@pytest.mark.parametrize("rate", [16_000, pytest.param(24_000, marks=pytest.mark.slow)])
 def test_an_encoder_that_begins_later_makes_the_rest_of_the_stream(rate: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a format says from which sample on, or the encoder before it; not much is encoded twice."""
     monkeypatch.setattr(encoders, "LEADS", 2)

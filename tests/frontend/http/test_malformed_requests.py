@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frontend.audio.formats import FORMATS
@@ -236,13 +236,11 @@ def check(body: bytes) -> tuple[str, Delivery] | ApiError:
     return text, delivery
 
 
-@settings(max_examples=60)
 @given(BODIES)
 def test_any_json_object(body: dict[str, Any]) -> None:
     check(json.dumps(body).encode())
 
 
-@settings(max_examples=50)
 @given(
     st.binary(max_size=200)
     | st.text().map(lambda text: text.encode("utf-16", "surrogatepass"))
@@ -254,7 +252,6 @@ def test_any_bytes(body: bytes) -> None:
     check(body)
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 200), st.integers(0, 255))
 def test_a_good_body_with_a_wrong_byte(place: int, byte: int) -> None:
     body = bytearray(json.dumps({"input": "Hello.", "voice": {"id": "af_heart"}, "speed": 1, "stream": True}).encode())

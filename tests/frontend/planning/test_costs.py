@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frontend.planning.costs import CostModel
@@ -80,7 +80,6 @@ def test_segments_of_one_length_say_nothing_of_what_is_fixed() -> None:
     assert costs.seconds(50, 1.0) == pytest.approx(1.0, rel=0.01)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(10, 80), st.integers(25, 110), st.sampled_from([0.1, 5.0, 10.0, 100.0]))
 @example(before=28, tokens=25, factor=5.0)
 def test_one_outlier_hardly_moves_anything(before: int, tokens: int, factor: float) -> None:

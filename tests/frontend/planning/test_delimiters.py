@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.request import SpeechRequest
@@ -77,7 +77,6 @@ def test_signs_in_a_row_are_one_mark(text: str, signs: str, ends: list[int]) -> 
     assert [each.at for each in Marked(text).ended_after(signs).annotations] == ends  # type: ignore[union-attr]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["cat", "dogs", "ran;", "|", "home.", "far,", "a;b", "\n\n"]), min_size=1, max_size=30))
 def test_each_word_is_spoken_once_in_order_wherever_marks_stand(words: list[str]) -> None:
     text = " ".join(words)

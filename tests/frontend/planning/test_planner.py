@@ -7,7 +7,7 @@ from itertools import accumulate, combinations, pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.planning.cuts import CUT_PRICES, Row, best_cuts, parts
@@ -236,7 +236,6 @@ def test_a_segment_names_the_written_words_at_their_places() -> None:
     assert segment.words == (SpokenWord("12", "ab cd", 0, 5), SpokenWord("E.", "ef.", 6, 9))
 
 
-@settings(max_examples=100, deadline=None)
 @given(TEXTS, PROFILES, st.sampled_from([0.5, 1.0, 1.7]), LIMIT_CHOICES)
 def test_any_text_is_planned_whole_within_limits_and_read_no_further_than_needed(
     text: list[Sentence], profile: CostProfile, speed: float, limits: Limits
@@ -330,7 +329,6 @@ def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:
     return Row(units, lambda rate: (profile.at_speed(rate), limit), MIN_FIRST_TOKENS)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=3), PROFILES, st.none() | st.floats(0, 8))
 def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: CostProfile, slack: float | None) -> None:
     units = [unit for each in text for unit in each][:11]
@@ -357,7 +355,6 @@ def _assert_cheapest(row: Row, slack: float | None) -> None:
     assert found == pytest.approx(min(prices))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 2), min_size=65, max_size=75), st.lists(st.integers(90, 99), max_size=2), st.randoms())
 def test_among_many_tiny_units_there_is_always_a_place_within_reach(
     tiny: list[int], long: list[int], random: Random
@@ -371,7 +368,6 @@ def test_among_many_tiny_units_there_is_always_a_place_within_reach(
     assert len(_row([Unit("a", "x", " ", Cut.WORD)] * 150, FP32).places()) <= 66
 
 
-@settings(max_examples=60, deadline=None)
 @given(TEXTS.filter(bool), PROFILES, st.none() | st.floats(0, 8), st.integers(20, 400))
 def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
     text: list[Sentence], profile: CostProfile, slack: float | None, limit: int
@@ -386,7 +382,6 @@ def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
     assert row.price(found, slack)[0] <= row.price(ends, slack)[0]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(10, 200), min_size=1, max_size=8), st.sampled_from([FP32, GUESS, WINDOWED, FAST]))
 def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: CostProfile) -> None:
     text = [sentence(words_of(length)) for length in lengths]

@@ -4,7 +4,7 @@ import heapq
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.scheduling.admission import MARGIN, Demand, fits, load, wait_for_room
@@ -110,7 +110,6 @@ demands = st.lists(
 )
 
 
-@settings(database=None, deadline=None)
 @given(demands, st.integers(1, 3))
 def test_whoever_is_taken_is_served_in_time(wanting: list[Demand], threads: int) -> None:
     taken: list[Demand] = []

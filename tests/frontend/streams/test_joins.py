@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.streams import joins
@@ -172,7 +172,6 @@ parts = st.lists(
 )
 
 
-@settings(database=None, deadline=None)
 @given(parts, st.integers(1, 2000), st.booleans())
 def test_pieces_do_not_matter_and_places_are_true(
     shapes: list[tuple[int, int, int, Cut]], pieces: int, told: bool

@@ -11,7 +11,7 @@ import diskcache
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.contract.errors import ListenersFirst
@@ -185,7 +185,6 @@ def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
         DiskCache(tmp_path / "file" / "cache", 1, HOUR)
 
 
-@settings(database=None)
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_segment_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):

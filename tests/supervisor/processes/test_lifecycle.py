@@ -222,7 +222,7 @@ def test_a_signal_before_anything_serves_ends_with_0(house: House, state: str) -
     assert house.count("worker") == house.count("front") == 1
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(60))
 def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
     """Random events in any state: no transition is asserted wrong, and SIGTERM always ends it with 0."""
     chance = random.Random(seed)
@@ -287,14 +287,6 @@ def test_it_serves_when_the_front_accepts_and_an_engine_speaks(house: House) -> 
     assert house.standings[-1].summary == "speaking with kokoro (m.onnx, CPUExecutionProvider)"
 
 
-def test_the_other_order_is_no_different(house: House) -> None:
-    house.lifecycle.start()
-    house.ready(house.newest("worker"))
-    assert phases(house) == [Phase.STARTING]
-    house.lifecycle.message(house.newest("front"), Started())
-    assert phases(house) == [Phase.STARTING, Phase.SERVING]
-
-
 def test_a_restart_is_told_and_is_no_new_start(house: House) -> None:
     _, worker = house.up()
     speaking = house.standings[-1].summary
@@ -337,13 +329,6 @@ def test_a_reload_that_changes_nothing_is_none(house: House) -> None:
     house.lifecycle.signal(signal.SIGHUP)
     house.passes(1)
     assert Phase.RELOADING not in phases(house)
-
-
-def test_draining_is_told_before_anything_has_ended(house: House) -> None:
-    house.up()
-    house.lifecycle.signal(signal.SIGTERM)
-    assert house.standings[-1].phase is Phase.DRAINING
-    assert house.lifecycle.exit_code is None
 
 
 def test_an_engine_that_cannot_be_loaded_is_the_reason_of_the_end(house: House) -> None:

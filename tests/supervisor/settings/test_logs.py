@@ -110,6 +110,7 @@ def test_every_process_writes_what_the_flag_says() -> None:
         assert started.output.lines == [END], "nothing on standard output"
 
 
+@pytest.mark.slow
 def test_the_level_is_every_processs() -> None:
     with server("--engine", "espeak", "--log-level", "warning") as started:
         spoken_to(started, "quiet")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
@@ -169,7 +169,6 @@ _PARTS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(_PARTS, st.sampled_from(["phonemes", "text"]), st.sampled_from([Normalization(), AS_WRITTEN]))
 def test_nothing_is_lost_with_markup_and_no_pause_between_words_either(
     parts: list[str], speaks: str, normalization: Normalization

@@ -6,7 +6,7 @@ from html import unescape
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shm.inflection import Inflection
@@ -194,7 +194,6 @@ _document = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(_document)
 def test_no_text_is_lost_and_places_are_true(content: str) -> None:
     marked = inside(content)
@@ -237,7 +236,6 @@ _ANYTHING = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
 @given(_ANYTHING | _ANYTHING.map(lambda inner: f"<speak>{inner}</speak>"))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -250,7 +248,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 _KINDS = ["characters", "digits", "cardinal", "ordinal", "date", "time", "telephone"]
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     st.sampled_from(_KINDS),
     st.sampled_from(["", "ymd", "dmy", "my", "d", "x"]),

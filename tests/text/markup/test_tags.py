@@ -7,7 +7,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frontend.planning.planner import Limits, plan
@@ -113,7 +113,6 @@ _PIECES = st.sampled_from(
 
 
 @example("abc\x1b[", KOKORO)
-@settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES | st.text(max_size=4), max_size=20).map("".join), st.sampled_from([KOKORO, ESPEAK]))
 @example("abc\x1b[", KOKORO)
 def test_any_text_is_read_or_refused_and_nothing_outside_tags_is_lost(text: str, notation: Notation) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import first_takes_a_fraction, grows_with_the_length
@@ -253,7 +253,6 @@ WORDS = ["apple", "river", "walking", "yellow", "gently"]
 _texts = st.lists(st.sampled_from(FRAGMENTS) | st.sampled_from(WORDS) | st.text(max_size=5), max_size=40)
 
 
-@settings(max_examples=150, deadline=None)
 @given(_texts, st.sampled_from([" ", ""]), st.sampled_from(["en-us", "en-gb"]))
 def test_nothing_fails_and_places_rise(parts: list[str], joint: str, language: str) -> None:
     clean = sanitize(joint.join(parts))
@@ -269,7 +268,6 @@ def test_nothing_fails_and_places_rise(parts: list[str], joint: str, language: s
 _NO_MARKUP = [part for part in FRAGMENTS if not re.search(r"[`~\[\]<>|]", part)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(_NO_MARKUP) | st.sampled_from(WORDS), max_size=40), st.sampled_from(["en-us", "en-gb"]))
 def test_no_word_is_lost_or_moved(parts: list[str], language: str) -> None:
     text = " ".join(parts)

@@ -73,6 +73,7 @@ def test_without_a_verdict_the_cpu_speaks_and_says_what_could_be_tried(settings:
         assert info.trials == ()
 
 
+@pytest.mark.slow
 def test_a_provider_that_runs_nothing_is_found_out(settings: WorkerSettings) -> None:
     """Loaded, compared and timed; all of it by the CPU, as the profile says."""
     verdict = tried(settings, AZURE, PLENTY, actors.is_quick)

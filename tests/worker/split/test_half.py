@@ -90,16 +90,8 @@ def test_a_model_in_integers_that_cannot_be_converted_is_said(
         static_generator(odd, own, FRAMES)
 
 
-@pytest.mark.parametrize(
-    "lost",
-    [
-        "generator-40.onnx",
-        *(
-            pytest.param(lost, marks=pytest.mark.slow)
-            for lost in ("floats/weights.bin", "floats/weights.sha256", "floats")
-        ),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["generator-40.onnx", "floats/weights.bin", "floats/weights.sha256", "floats"])
 def test_what_is_lost_is_made_again_and_floats_are_made_once(
     small_int8: Path, its_stages: Prepared, tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

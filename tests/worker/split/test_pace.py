@@ -114,8 +114,7 @@ def successor(engine, folder):
 SPEEDS = [MADE + 0.01, 4.0]
 
 
-@pytest.mark.parametrize("script", [SCRIPT, SCRIPT * 6], ids=["short", "long"])
-@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize(("script", "speed"), [(SCRIPT, SPEEDS[0]), (SCRIPT * 6, SPEEDS[1])], ids=["short", "long"])
 def test_a_successor_goes_on_with_a_fast_segment_at_any_sample(engine, successor, script: str, speed: float) -> None:
     blocks = blocks_of(engine, script, speed=speed)
     whole = joined(blocks)
