@@ -83,7 +83,7 @@ class TextPipeline:
         misread: callback for each sentence that is spoken by simpler rules because the others failed; runs in the
             calling thread.
         pronouncing: the way that is tried first; without lexicons, foreign words are read in the text's language.
-        emphasis: degree of the rules of expression (`text.units.expression`); 0: no text is inflected by itself.
+        emphasis: degree of the rules of expression (`text.units.prosody`); 0: no text is inflected by itself.
         """
         self._g2p = g2p
         self._pronouncing = pronouncing

@@ -119,7 +119,7 @@ BREAKS = (
     ),
     Mutation(
         "stresses-of-plain-text",
-        "text/units/expression.py",
+        "text/units/prosody.py",
         "mark[1] == begun[1]:",
         "mark[1] != begun[1]:",
         ("tests/text/markup/test_inflections.py",),

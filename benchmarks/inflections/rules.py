@@ -16,7 +16,7 @@ from benchmarks.inflections.speaking import VOICES, Bench, Heard
 from benchmarks.measuring.report import Verdict
 from benchmarks.quality.pitch import pitches
 from shm.audio import Pcm
-from text.units.expression import RULES
+from text.units.prosody import RULES
 from text.words.segment import Segment
 
 _THING = "apples|honey|bread|lemons|paper|candles|water|olives|butter|soap|garlic|blankets|rice|melons"

@@ -14,8 +14,7 @@ from text.espeak.ipa import ALPHABET
 from text.g2p import G2P
 from text.pipeline import TextPipeline
 from text.settings import TextSettings
-from text.units.expression import RULES
-from text.units.prosody import LayoutElement, Pauses, place_of, rises
+from text.units.prosody import RULES, LayoutElement, Pauses, place_of, rises
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, Segment, Sentence
 

@@ -13,8 +13,15 @@ from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
 from text.markup.marked import Bookmark, Inflected, Marked, Pause, Rate, SegmentEnd
-from text.units.expression import ReadSentence, expressed
-from text.units.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses
+from text.units.prosody import (
+    LayoutElement,
+    Pauses,
+    ReadSentence,
+    expressed,
+    place_of,
+    with_full_stop,
+    with_inner_pauses,
+)
 from text.units.segmentation import pronounceable, units_of
 from text.words.segment import Continuation, Cut, Notation, Sentence, Unit, Word
 
