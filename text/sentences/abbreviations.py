@@ -155,7 +155,7 @@ so a number with a colon must follow.
 """
 
 MONTHS = frozenset(name.lower() for name, full in MONTH_NAMES.items() if name != full)
-_WORDS = word_list("sat sun wed mar mon sec ex rep rev ref app pl sq ct ter hr hon op fr ft dist") | word_list(
+_WORDS = word_list("prop sat sun wed mar mon sec ex rep rev ref app pl sq ct ter hr hon op fr ft dist") | word_list(
     _READ["contexts"]["words"]
 )
 """Abbreviations that are words or units in lower case."""

@@ -419,3 +419,28 @@ def test_a_prime_after_degrees_or_before_seconds_is_minutes() -> None:
 def test_a_unit_of_which_there_is_one_is_read_in_full() -> None:
     for unit, name in (("gal", "gallon"), ("tbsp", "tablespoon"), ("oz", "ounce")):
         assert said(f"Use half a {unit}. of it") == said(f"Use half a {unit} of it") == f"Use half a {name} of it"
+
+
+def test_a_label_that_is_no_word_is_read_without_its_number() -> None:
+    for short, name in (("vol", "volume"), ("nos", "numbers"), ("wt", "weight"), ("chap", "chapter")):
+        assert said(f"Its {short}. was {short}. enough") == f"Its {name} was {name} enough"
+
+
+def test_millions_may_have_a_full_stop() -> None:
+    for written, full in (("mil", "million"), ("bil", "billion"), ("bn", "billion")):
+        assert said(f"Paid $1.5 {written}. in all") == f"Paid one point five {full} dollars in all"
+
+
+def test_a_way_before_a_street_and_a_university_of_a_state() -> None:
+    assert said("on W. Madison St. in it") == "on West Madison Street in it"
+    assert said("when Ohio St. led it") == "when Ohio State led it" and "Street" in said("at 12 Ohio St. in it")
+
+
+def test_a_share_of_a_minute_is_left_and_a_mile_takes_a_time() -> None:
+    assert said("With 0:04 left") == "With four seconds left" and said("With 4:04 left") == "With four oh four left"
+    assert said("a 7:45 mile") == "a seven forty-five mile"
+
+
+def test_a_code_in_halves_is_said_digit_by_digit() -> None:
+    for word in ("code is", "passcode:", "OTP"):
+        assert said(f"Your {word} 773 092") == f"Your {word} seven seven three, zero nine two"

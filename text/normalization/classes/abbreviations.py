@@ -33,6 +33,7 @@ class Abbreviations:
         self._anywhere = folded(ANYWHERE, True)
         cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
+        self._unnumbered = cues["unnumbered"]
         self._cased, self._dated = table["cased"], table["dated"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = defaultdict(list)
@@ -46,7 +47,7 @@ class Abbreviations:
             self._titles, self._streets, self._anywhere, self._phrases
         )
         """Words that are abbreviations only before a number."""
-        self._regions = cues["regions"]
+        self._regions, self._schools = cues["regions"], cues["state_schools"]
         self.words = frozenset({"st", "sts", "co", "ft", "v", "n", "s", "e", "w"}.union(*known))
         self.parser = Parser(self.words, self.parse, pattern=SHRUNK)
 
@@ -140,8 +141,17 @@ class Abbreviations:
         """True if the word ends the sentence or a number stands shortly before it: a sentence without capitals."""
         return line[place].fold != "dr" or any(line[near].kind == "d" for near in range(place - 4, place))
 
+    def _is_way(self, line: Tokens, after: int) -> bool:
+        """True if one or two names and a part of a street's name follow: W. Madison St."""
+        return any(
+            line[near].fold in self._streets and line[near - 1].text.istitle() for near in (after + 1, after + 2)
+        )
+
     def _street(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         street = self._streets.get(line[place].fold, "")
+        housed = any(line[near].kind == "d" for near in range(place - 3, place))
+        if street == "Street" and stop and not housed and line[place - 1].fold in self._schools:
+            return "State"  # Ohio St. won
         return street if street and self._is_street(line, place, after, stop) else ""
 
     def _number(self, line: Tokens, place: int, after: int, stop: bool) -> str:
@@ -181,7 +191,7 @@ class Abbreviations:
 
     def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         token, following = line[place], line[after]
-        if token.text in _WAYS and stop and following.fold in self._regions:
+        if token.text in _WAYS and stop and (following.fold in self._regions or self._is_way(line, after)):
             return _WAYS[token.text]
         if token.fold == "v":
             named = following.text[:1].isupper() or (line.small and following.fold not in self._small)
@@ -196,6 +206,8 @@ class Abbreviations:
         if token.fold in self._doubtful and (line.last(place) or (token.text.islower() and following.kind == "w")):
             return ""
         said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
+        if stop and token.fold in self._unnumbered and not token.text.isupper():
+            said = said or self._labels.get(token.fold, "")  # vol. was, nos. of
         shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
         said, plain = said or shrunk, bool(shrunk) or token.fold in self._plain
         if token.fold == "incl" and line.last(place):

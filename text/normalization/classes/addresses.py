@@ -109,7 +109,8 @@ class Addresses:
         """State after a place or a party: Austin, TX; Dallas TX 75201; Topeka, Kan.; (R-Neb.)."""
         token, after = line[place], place + 1
         party = self._parties.get(token.text, "") if line.has(place + 1, DASHES, glued=True) else ""
-        if party and not (line[place + 2].gap or token.gap) and line[place - 1].text == "(":
+        opened = line[place - 1].text == "(" if not token.gap else line[place - 1].text == ","
+        if party and opened and not line[place + 2].gap:
             token, after = line[place + 2], place + 3
             name = self._states.get(token.fold, "") if token.text.isupper() else self._stopped.get(token.fold, "")
             if name and token.text[0].isupper():

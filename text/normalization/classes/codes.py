@@ -58,7 +58,10 @@ class Codes:
             yield from self._postcode(line, place)
 
     def _after_word(self, line: Tokens, place: int) -> Iterator[Classed]:
-        token = line[place]
+        token, more = line[place], line[place + 1]
+        halves = (token.text, more.text) if len(token.text) == len(more.text) == 3 and more.kind == "d" else ()
+        if halves and line[place - 1 - line.has(place - 1, (":", "is"))].fold in self._codes:
+            yield Classed(place, place + 2, Identifier("", halves), _COST)  # code is 773 092
         if not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
             return
         before = place - 1

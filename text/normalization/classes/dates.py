@@ -387,7 +387,8 @@ class Dates:
             or (titled and stopped and place > 0)
             or (titled and line.last(place) and line[place - 1].text.isupper())
         )
-        near = near or (titled and alone and line.has(place - 1, self._cues["before_day"]))
+        timed = line[place - 1].kind == "d" or line.has(place - 1, ("am", "pm"))  # 12–5 Sun.
+        near = near or (titled and alone and (timed or line.has(place - 1, self._cues["before_day"])))
         near = near or (titled and not line.has(place - 1, ("the",)) and line.short_days(self._days, self._full))
         if line[place].fold in self._cues["sure_days"] or near:
             yield Classed(place, stop, Weekday(day), _COST)

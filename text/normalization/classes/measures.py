@@ -338,7 +338,7 @@ class Measures:
             return False
         if written == "HR" and not line.folds.isdisjoint(cues["innings"]):
             return False
-        if symbol == "s" and len(first.number) == 3 and not line.folds.isdisjoint(cues["statuses"]):
+        if symbol == "s" and len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"]):
             return False
         if symbol == "s" and not gap and len(first.whole) == 3 and line[place - 1].kind == "d":
             return False  # 73 787s

@@ -41,7 +41,7 @@ class NumberForms:
         cues = word_lists(table["cues"])
         self._scored, self._scored_after, self._odds = cues["scored"], cues["scored_after"], cues["odds"]
         self._many, self._standards = cues["many"], cues["standards"]
-        self._measured = cues["measured"]
+        self._measured, self._shots = cues["measured"], cues["shots"]
         self._magnitudes = dict(table["magnitudes"])
         self._joints, self._slash_joints = table["joints"], table["slash_joints"]
         self._pairs, self._units = table["pairs"], table["fraction_units"]
@@ -100,6 +100,8 @@ class NumberForms:
         sign = line[after - 1].text in VULGAR
         if whole or sign:
             yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
+        elif minus and line.has(place - 1, "=(<>≤≥≈") and above < below and line.ends(after):
+            yield Classed(place, after, Fraction(0, above, below, minus=True), 0.4)
         elif not minus and line.ends(after) and not line.has(after, SLASHES, glued=True):
             fields, cost = self._slashed(line, place, after, above, below)
             yield Classed(place, after, fields, _COST + cost)
@@ -174,7 +176,7 @@ class NumberForms:
         scored = scored or self._counts_on(line, place, after) or (several and len(noun.text) > 4)
         scored = scored or 1 < above == below < _MOST_COUNTED or above > _MARKS.get(below, above)
         if scored and above <= below:
-            return Pair(str(above), str(below), "out of"), -0.05
+            return Pair(str(above), str(below), "out of"), -0.2 if line.has(after, self._shots) else -0.05
         releases = below == above + 1 and above > 7 and line[place - 1].text.istitle()  # Windows 10/11
         paired = above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40})
         if releases or paired or min(above, below) >= _PERCENT:

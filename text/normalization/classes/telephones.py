@@ -147,11 +147,11 @@ class Telephones:
         number = line[after]
         if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap):
             return
-        called = len(number.text) > 2 or (
-            len(line[place - 1].text) == 4 and line[place - 1].kind == "d" and line.has(place - 2, ".-", glued=True)
-        )
+        before, joined = line[place - 1], line.has(place - 2, ".-", glued=True)
+        phone = len(before.text) == 4 and before.kind == "d" and joined
+        called = phone or (len(number.text) > 2 and line[place].text == "x")
         ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
-        if line[place].fold == "x" and (line[place].text == "X" or not called or not line[place].gap or ended):
+        if line[place].fold == "x" and (not called or not line[place].gap or ended):
             return
         yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST - 0.1)
 

@@ -132,7 +132,7 @@ class Durations:
 
     def __init__(self, units: Mapping[str, str], cues: WordLists) -> None:
         self._units, self._cues, self._after_cue = units, cues["duration"], cues["duration_of"]
-        self._races, self._articles = cues["race"], cues["articles"]
+        self._races, self._articles, self._remaining = cues["race"], cues["articles"], cues["remaining"]
         self.parser = Parser(frozenset(), self.parse, needs=frozenset((":", *units)))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -169,6 +169,10 @@ class Durations:
         cued = cued or race or line.has(after, self._races)
         one = len(line[place].text) == 1 or (not numbers[0] and place < 2)  # 1:14:52, which isn't 01:14:52; [00:01:15]
         cued = cued or (len(numbers) > 2 and one)
+        article = line.has(place - 1, self._articles) and line.has(after, self._races)
+        if article and len(numbers) == 2:
+            yield Classed(place, after, Ratio(numbers[0], numbers[1], timed=True), 0.25)  # a 7:45 mile
+        cued = cued or (not numbers[0] and line.has(after, self._remaining))
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
         fraction, after = _fraction(line, after)
