@@ -15,6 +15,19 @@ Speed = Annotated[float, Meta(ge=SLOWEST, le=FASTEST)]
 Speaks = Literal["phonemes", "text"]
 """The kind of script that an engine takes: phonemes of its model's vocabulary, or text, if it has a G2P of its own."""
 
+KOKORO_LETTERS = {
+    "a": "en-us",
+    "b": "en-gb",
+    "e": "es",
+    "f": "fr-fr",
+    "h": "hi",
+    "i": "it",
+    "j": "ja",
+    "p": "pt-br",
+    "z": "cmn",
+}
+"""Languages, as espeak-ng names them, by the first letter of a voice's name, which Kokoro-FastAPI's clients send."""
+
 
 class ModelFile(msgspec.Struct, frozen=True):
     name: str
@@ -46,24 +59,31 @@ class StageInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Number of nodes that ran on each execution provider, from onnxruntime's profile; None if no profile was taken."""
 
 
-class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
+class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
     """Result of an execution provider's trial. A figure is None if the trial ended before measuring it."""
 
-    provider: str
-    compute_units: str = ""
-    """CoreML's compute units in this trial; empty for other providers."""
     when: float
-    """Seconds since 1970."""
-    stale_from: float | None = None
-    """Seconds since 1970 from which a worker's start has the provider tried again; None: never."""
+    """End of the trial, in seconds since 1970."""
     right: bool
+    """True if the provider's sound is the CPU's, within rounding errors."""
     faster: bool
+    """True if the provider is faster than the CPU by enough to be worth it."""
     reason: str
+    """Reason for the verdict, as text for people."""
     snr: float | None = None
-    """Signal-to-noise ratio in dB of the provider's sound against the CPU's."""
+    """Signal-to-noise ratio in dB of the provider's sound against the CPU's, for the worst sentence."""
     ratio: float | None = None
     """CPU time divided by the provider's time, for the same sentences."""
     compile_seconds: float | None = None
+    """Seconds to load and compile the model and to speak for the first time."""
+
+
+class TrialInfo(TrialResult, frozen=True, kw_only=True):
+    provider: str
+    compute_units: str = ""
+    """CoreML's compute units in this trial; empty for other providers."""
+    stale_from: float | None = None
+    """Seconds since 1970 from which a worker's start has the provider tried again; None: never."""
 
 
 class VoiceInfo(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from shm.engine_info import VoiceInfo
+from shm.engine_info import KOKORO_LETTERS, VoiceInfo
 from shm.messages import Voice
 from text.locales.tables import words
 
@@ -17,20 +17,8 @@ DEFAULT = "en-us"
 EAST_ASIAN = frozenset(("ja", "cmn"))
 """Languages without spaces between words: Japanese and Mandarin."""
 
-# Language codes are espeak-ng's, as in `shm.messages.SegmentOrder`. Clients of Kokoro-FastAPI send Kokoro's letters.
-_LETTERS = {
-    "a": "en-us",
-    "b": "en-gb",
-    "e": "es",
-    "f": "fr-fr",
-    "h": "hi",
-    "i": "it",
-    "j": "ja",
-    "p": "pt-br",
-    "z": "cmn",
-}
 _NAMES = {"en": "en-us", "en-uk": "en-gb", "fr": "fr-fr", "pt": "pt-br", "zh": "cmn"}
-_CODES = {code: code for code in _LETTERS.values()} | _NAMES | _LETTERS
+_CODES = {code: code for code in KOKORO_LETTERS.values()} | _NAMES | KOKORO_LETTERS
 
 
 _MOST_SUBTAGS = 8
@@ -41,8 +29,8 @@ class UnknownLanguage(ValueError):
 
     def __init__(self, lang: str, codes: Iterable[str] = _CODES) -> None:
         super().__init__(
-            f"unknown language {lang[:40]!r}; accepted are {', '.join(sorted(set(codes) - _LETTERS.keys()))}, "
-            f"these with a region or script (es-MX, zh-Hans), and Kokoro's letters {', '.join(sorted(_LETTERS))}"
+            f"unknown language {lang[:40]!r}; accepted are {', '.join(sorted(set(codes) - KOKORO_LETTERS.keys()))}, "
+            f"these with a region or script (es-MX, zh-Hans), and Kokoro's letters {', '.join(sorted(KOKORO_LETTERS))}"
         )
 
 
@@ -79,7 +67,7 @@ def language_code(named: str, voices: Iterable[VoiceInfo] = ()) -> str:
     while tag not in codes:
         tag, separator, _ = tag.rpartition("-")
         # Kokoro's one-letter codes count only alone: in a longer tag a letter has another meaning (`a-x`, `i-klingon`).
-        if not separator or tag in _LETTERS:
+        if not separator or tag in KOKORO_LETTERS:
             raise UnknownLanguage(named, codes)
     return codes[tag]
 

@@ -15,7 +15,7 @@ from kokoro_onnx.config import MAX_PHONEME_LENGTH, EspeakConfig
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state
 
-from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
+from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo, TrialResult
 from shm.messages import Voice
 from shm.timing import Mark
 from worker.engine import BadOption, Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
@@ -202,14 +202,8 @@ def _trial(provider: str, tried: Assignment, verdict: Verdict, age: float) -> Tr
     return TrialInfo(
         provider=provider,
         compute_units=dict(tried.generator.options).get("MLComputeUnits", ""),
-        when=verdict.when,
         stale_from=None if math.isinf(age) else verdict.when + age,
-        right=verdict.right,
-        faster=verdict.faster,
-        reason=verdict.reason,
-        snr=verdict.snr,
-        ratio=verdict.ratio,
-        compile_seconds=verdict.compile_seconds,
+        **{name: getattr(verdict, name) for name in TrialResult.__struct_fields__},
     )
 
 

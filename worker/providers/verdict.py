@@ -18,6 +18,7 @@ import onnxruntime
 from shm import kept
 from shm.atomic import write_shared
 from shm.decoding import msgpack_decoder
+from shm.engine_info import TrialResult
 from shm.messages import clipped
 from worker.machine import machine_name
 from worker.settings import WorkerSettings
@@ -79,24 +80,8 @@ def _lasting(target: StageTarget) -> tuple[tuple[str, str], ...]:
     return tuple(pair for pair in target.options if pair[0] not in _SHARED_OUT)
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Result of a trial. A value that the trial didn't reach is None or empty."""
-
-    when: float
-    """End of the trial, in seconds since 1970."""
-    right: bool
-    """True if the provider's sound is the CPU's, within rounding errors."""
-    faster: bool
-    """True if the provider is faster than the CPU by enough to be worth it."""
-    reason: str
-    """Reason for the verdict, as text for people."""
-    snr: float | None = None
-    """Signal-to-noise ratio in dB of the provider's sound against the CPU's, for the worst sentence."""
-    ratio: float | None = None
-    """CPU time divided by the provider's time."""
-    compile_seconds: float | None = None
-    """Seconds to load and compile the model and to speak for the first time."""
-    nodes_run: dict[str, dict[str, int]] = {}
+class Verdict(TrialResult, frozen=True, kw_only=True):
+    nodes_run: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     """Number of nodes that ran on each provider, by the graph's file name without its suffix."""
     timeout: float | None = None
     """The `compile_timeout` that was too short; None if it sufficed."""
@@ -190,7 +175,7 @@ class Measurements(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: tuple[float, ...] = ()
     """Seconds that the CPU took for all sentences, by round; rounds alternate with those of `seconds`."""
     seconds: tuple[float, ...] = ()
-    nodes_run: dict[str, dict[str, int]] = {}
+    nodes_run: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
 
 
 def judge(measured: Measurements) -> Verdict:

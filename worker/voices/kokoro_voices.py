@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from shm.engine_info import VoiceInfo
+from shm.engine_info import KOKORO_LETTERS, VoiceInfo
 from shm.messages import Voice
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
@@ -16,19 +16,6 @@ EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
 LEVELS = Path(__file__).with_name("levels.tsv")
 """Each voice's own loudness in LUFS (EBU R 128), measured by `python -m benchmarks.training.voice_levels`: name,
 loudness, and the checksums of its values in the published file and in `EMBEDDED`."""
-
-_LANGUAGES = {
-    "a": "en-us",
-    "b": "en-gb",
-    "e": "es",
-    "f": "fr-fr",
-    "h": "hi",
-    "i": "it",
-    "j": "ja",
-    "p": "pt-br",
-    "z": "cmn",
-}
-"""Languages by the first letter of a voice's name."""
 
 _BY_KIND = {
     "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
@@ -93,10 +80,10 @@ def kokoro_voice(name: str) -> VoiceInfo:
     """A voice by its name, which begins with language and gender (`af_` is American, female) if it has Kokoro's form.
     Voices of other names, such as a user's own, speak American English."""
     kind, separator, own = name.partition("_")
-    follows_form = bool(separator) and len(kind) == 2 and kind[0] in _LANGUAGES and kind[1] in "fm"
+    follows_form = bool(separator) and len(kind) == 2 and kind[0] in KOKORO_LETTERS and kind[1] in "fm"
     return VoiceInfo(
         name,
-        language=_LANGUAGES[kind[0]] if follows_form else "en-us",
+        language=KOKORO_LETTERS[kind[0]] if follows_form else "en-us",
         gender=None if not follows_form else "female" if kind[1] == "f" else "male",
         title=own.title() if follows_form else "",
         aliases=_other_names().get(name.lower(), ()),
