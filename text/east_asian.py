@@ -163,6 +163,7 @@ class EastAsian:
             found = self._misaki(by_neighbours(text, self._language))
             marked = (MARKS.get(sign, sign) for sign in found)
             phonemes = "".join(sign for sign in marked if sign.isalpha() or sign in _SIGNS)
+            phonemes = phonemes.replace(" ː", "ː")  # a long vowel that misaki cuts in two
             if any(map(str.isalpha, phonemes)):
                 return Word(text, phonemes, PhonemeSource.LEXICON)
         except Exception:

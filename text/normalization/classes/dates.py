@@ -102,7 +102,8 @@ class Dates:
         stopped, weekday = line.has(place + 1, ".", glued=True), line[place].fold in self._days
         sign = line.has(after, ("/", "-"))
         dated = line.number(after + sign, 1900, 2099, 4) and line[after + sign].gap != sign
-        if dated or (line.has(place - 1, self._cues["month"]) and (stopped or not weekday)):
+        day = weekday and line[after].kind == "d"  # di mar. 18/11
+        if dated or (line.has(place - 1, self._cues["month"]) and (stopped or not weekday) and not day):
             yield Classed(place, after, Date(0, month), 0.4)
         elif stopped and not (line.last(place + 1) or weekday) and len(line[place].text) > 2:
             yield Classed(place, after, Date(0, month), 0.5)

@@ -266,8 +266,8 @@ class Measures:
         if in_brackets:
             end += line.has(end, ".", glued=True)
         after_stop = line[end + 1]
-        if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":"):
-            end += not after_stop.gap
+        if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":") and not after_stop.gap:
+            end += 1
         elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
             end += 1  # the splitter has found that the stop ends nothing
         described = self.describes(line, end)

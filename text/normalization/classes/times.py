@@ -107,7 +107,9 @@ class Times:
             opening = (colon and self._hours) or (bare and bare.form == "bare" and 0 < bare.hours < 13)
             opening = opening or (self._hours and clock.form == "bare" and last_colon and last.hours > clock.hours)
             ended = last.named and (last.minutes or colon)
-            pointed = self._hours and clock.form == last.form == "point" and last.hours > clock.hours
+            pointed = self._hours and last.form == "point" and last.hours > clock.hours
+            quarters = last.minutes % 15 == 0 and not line.folds.isdisjoint(self._cues["dotted_times"])
+            pointed = pointed and (clock.form == "point" or (clock.form == "bare" and quarters))
             forms = (clock.form, last.form)
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
             if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (

@@ -35,13 +35,10 @@ _DAY = re.compile(
 )
 """A Japanese date without a year, which only the particle after it tells from a fraction."""
 
-_YEARS = re.compile(
-    r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?:(?=[12]\d{3}(?:年|学年|赛季|级))"
-    r"|(?<=[(（]\d{4}[-–—~〜～])(?P<last>[12]\d{3})(?=[)）]))"
-)
-"""Years of a span, the last one with a word after it or in brackets: (1990-2005)."""
 _YEAR = re.compile(
-    r"(?<=[(（〔])(?P<alone>(?:19|20)\d\d)(?=[)）〕][\u4e00-\u9fff])|(?<!\d)(?P<year>[12]\d{3})(?=年|学年|赛季|级|款)|(?<!\d)(?P<short>[5-9]\d)(?=年(?:出生|生人|毕业|入学))"
+    r"(?<=[(（〔])(?:19|20)\d\d(?=[)）〕][\u4e00-\u9fff])|(?<!\d)[5-9]\d(?=年(?:出生|生人|毕业|入学))"
+    r"|(?<!\d)[12]\d{3}(?=年|学年|赛季|级|款|[-–—~〜～至][12]\d{3}(?:年|学年|赛季|级))"
+    r"|(?<=[(（])[12]\d{3}(?=[-–—~〜～][12]\d{3}[)）])|(?<=[(（]\d{4}[-–—~〜～])[12]\d{3}(?=[)）])"
 )
 _CLOCK = re.compile(
     r"(?<![\d.:A-Za-z])(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
@@ -67,7 +64,7 @@ _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
     r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
-    r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤桶吨股张枚台本名份座头㎡㎥])"
+    r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头㎡㎥])"
 )
 _PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
 _ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
@@ -83,7 +80,7 @@ _COORDINATE = re.compile(
 _PLUS = re.compile(rf"(?<![A-Za-z\d{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
 _BY_DIGITS = re.compile(r"(?<!\d)\d0(?=[后後])|(?<![\d.])\d\.\d(?=折)")
-_ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=室|房(?![间价屋]))")
+_ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=[诊教]?室|会议室|病?房(?![间价屋])|包[厢间])")
 _PHONE = re.compile(
     rf"(?<![\d.,/A-Za-z{MASK}-])(?<!\d:)(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}"
     rf"|[(（]0\d{{1,3}}[)）] ?\d{{3,4}}[- ]?\d{{4}}|0\d{{1,4}}[(（]\d{{1,4}}[)）] ?\d{{3,4}}"
@@ -96,11 +93,11 @@ _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _RATE = re.compile(
-    r"(?<![\d.])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本])/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
+    r"(?<![\d.])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
 )
 _LABEL = re.compile(
     r"(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,4})(?P<dash>-?)(?P<number>\d{1,4})(?P<span>[-–~～〜](?=(?P=letters)\d))?"
-    r"(?=[\u3040-\u30ff\u4e00-\u9fff，。、；：（）！？,;()]|$|(?<=[-–~～〜])[A-Z])(?!\.\d)"
+    r"(?=[\u3040-\u30ff\u4e00-\u9fff，。、；：（）！？,;()\s]|$|(?<=[-–~～〜])[A-Z])(?!\.\d)"
 )
 """Letters and a number, as of a flight, gate, terminal or road; K12-K16 is a span of them."""
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
@@ -112,10 +109,9 @@ _LAUGH = re.compile(r"(?<=[\u3040-\u30ff\u4e00-\u9fff!?！？。])[wｗ]{1,9}(?!
 _TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
 """Ten minutes, which in ideographs are also the word for enough."""
 _FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
-_ENGLISH = re.compile(
+_ROOMS_OR_ATOMS = re.compile(
     r"(?<![\d.])[1-4](?=S?LDK|DK(?![A-Za-z])|[KR]・)|(?<=[CNSH]O)[2-4₂-₄](?![\d.])|(?<=H)[2₂](?=O)|(?<=[ONC]H)[34₃₄]"
 )
-"""Numbers of rooms and of atoms."""
 _ENGLISH_NUMBERS = ("ワン", "ツー", "スリー", "フォー")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
@@ -127,12 +123,14 @@ _RANGE = re.compile(
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
 _UPTO = re.compile(
-    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期])[-–](?=\d)"
+    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期元円块])[-–](?=\d)"
+    rf"|(?<={MASK})[-–—](?={MASK})"
     rf"|(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
     r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
-_PLAIN = re.compile(rf"(?<![\d.A-Za-z])(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
+_GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
+_PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
 _CODE_LIKE = re.compile(
     r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
 )
@@ -165,7 +163,7 @@ class Eastern:
             rf"{minus}(?P<sign>{money}) ?(?P<inner>[-−])?(?P<first>(?!))?(?P<number>{_NUMBER}) ?{large}(?!\d)"
         )
         self._money_after = re.compile(
-            rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})[-~〜～–])?"
+            rf"(?<![\d.,A-Za-z{MASK}]){minus}(?:(?P<first>{_NUMBER})(?:{money})?[-~〜～–])?"
             rf"(?P<inner>(?!))?(?P<number>{_NUMBER}) ?{large} ?(?P<sign>{money})(?![A-Za-z\d])"
         )
         named = "|".join(words.code_words.split())
@@ -173,14 +171,14 @@ class Eastern:
             rf"〒 ?(?P<code>\d{{3}}-?\d{{4}})(?!\d)"
             rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,6}}){{0,4}})(?!\d)"
             if words.japanese
-            else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:-\d{{3,8}}){{0,4}})"
+            else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:[- ]\d{{3,8}}){{0,5}})"
             r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
-            rf"(?<![\d.:{MASK}-])(?:(?<![A-Za-z])|(?<=\dh)(?=\d{{1,2}}min))(?<!\d,)"
-            rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/){_FIRST}(?P<minus>[-−+])?"
-            rf"(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
+            rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min))(?<!\d,)"
+            rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/)(?:(?P<first>[-−]?{_NUMBER})(?:{units})?[-~〜～–])?"
+            rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
         )
 
@@ -201,7 +199,6 @@ class Eastern:
             ("dates", True, _DAY, lambda m: joined("月", m.group("month", "day", "late")) + "日"),
             ("dates", True, _WEEKDAY, lambda m: f"{m['day']}曜日"),
             ("dates", True, _WEEKDAYS, lambda m: _HYPHEN.sub("から", re.sub("(?=[^月火水木金土日]|$)", "曜", m[0]))),
-            ("dates", None, _YEARS, self._years),
             ("dates", None, _YEAR, lambda m: year(m[0]) if len(m[0]) > 2 else digits(m[0])),
             ("times", None, _CLOCK, self._time),
             ("references", None, _PAGE, lambda m: words.page.format(joined(words.to, m.group("number", "last")))),
@@ -209,7 +206,7 @@ class Eastern:
             ("references", None, _DISPLAY, lambda m: number(m["number"])),
             ("references", True, _TEN_MINUTES, lambda m: "じゅっぷん"),
             ("references", True, _LAUGH, lambda m: "わら"),
-            ("references", True, _ENGLISH, lambda m: _ENGLISH_NUMBERS[int(m[0].translate(_LOWERED)) - 1]),
+            ("references", True, _ROOMS_OR_ATOMS, lambda m: _ENGLISH_NUMBERS[int(m[0].translate(_LOWERED)) - 1]),
             ("references", None, _FLOOR, lambda m: f"{number(m['number'])}{words.floor}"),
             ("references", None, _LABEL, self._label),
             ("references", False, _ROOM, lambda m: groups(m["code"])),
@@ -276,10 +273,6 @@ class Eastern:
             return None
         return self._joined(self._words.versus, match.group("first", "last"))
 
-    def _years(self, match: re.Match[str]) -> str:
-        last = self._numerals.year(match["last"]) if match["last"] else ""
-        return f"{self._numerals.year(match['first'])}{self._words.to}{last}"
-
     def _time(self, match: re.Match[str]) -> str:
         hour, minute = self._counted(match["hour"]), self._numerals.two_digits(match["minute"])
         pattern = self._words.clock if int(match["minute"]) or match["second"] else self._words.half_past
@@ -321,7 +314,10 @@ class Eastern:
 
     def _signed(self, match: re.Match[str], said: str) -> str:
         """Measure with its sign, unless a word before it is one, and with the range's first number."""
-        sign = "" if not match["minus"] or _beside(match)[0] in "涨升增跌降" else self._words.minus
+        before = _beside(match)[0]
+        sign = "" if not match["minus"] or before in "涨升增跌降" else self._words.minus
+        if sign and before in "%％":
+            return self._words.to + said  # 10%-20%
         return self._upto(match) + (self._words.plus if sign and match["minus"] == "+" else sign) + said
 
     def _upto(self, match: re.Match[str]) -> str:

@@ -35,6 +35,8 @@ class FractionParser:
             if found is None:
                 return
         above, below = found
+        if whole and above == 1 and below in (2, 4) and not locale.numbers:
+            return  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
         mark = below == 10 and above > 1 and not whole
         proper = (
@@ -141,7 +143,7 @@ class FigureParser:
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
-        if "of law" in locale.signs and self._cued(line, place, "laws"):
+        if locale.numbers == "fr" and self._cued(line, place, "laws"):
             said = f"{spoken(locale, first)} {locale.signs['-']} {spoken(locale, last)}"
             yield Classed(place, after, InWords("Law", said), 0.45)
         falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
@@ -185,8 +187,15 @@ class FigureParser:
             falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
             falls |= _among_sets(line, place)
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
-            over = locale.signs.get("of law", over) if self._cued(line, place, "laws") else over
-            yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
+            numbered = line.has(place - 1, ("º", "°", "n", "nº") if line[place].gap else ()) or line.has(
+                place - 2, ("n",)
+            )
+            dated = self._cued(line, place, "laws") or (numbered and 1990 < int(last.whole) < 2100)
+            over = locale.signs.get("of law", over) if dated else over
+            over = locale.signs["/"] if falls and 1990 < int(first.whole) < 2100 else over  # n.º 2025/118
+            yield Classed(
+                place, last.after, InWords("Quota", f"{one} {over} {two}"), 0.2 if dated and numbered else cost
+            )
 
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Grouped numbers, decimals, and numbers that agree with their noun."""

@@ -102,6 +102,9 @@ class AbbreviationParser:
             ):
                 continue
             after = place + length
+            name = row.lower and run[0].text.istitle() and line[place - 1].text.istitle() and length == 2
+            if name and run[0].gap and line.last(after - 1):
+                continue  # Hyde Park.
             if not self._fits(line, place, after, row.where):
                 continue
             if run[-1].text == "." and line.last(after - 1):

@@ -22,6 +22,7 @@ _MENDED = (
     (re.compile(r"veintiuno (?=mil)"), "veintiún "),
     (re.compile("décimoprimer"), "undécim"),
     (re.compile("décimosegund"), "duodécim"),
+    (re.compile("dicotto"), "diciotto"),
     (re.compile("vingtsième"), "vingtième"),
     (re.compile("centsième"), "centième"),
 )
