@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 
 from text.normalization.draft import END, Draft, Rule
 
@@ -16,8 +18,6 @@ _BEFORE = rf"(?:^| |(?<={_JOINED}))"
 _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
-
-
 _STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>[★⭐]{4,5})(?![★⭐])|(?P<some>★{1,5})½")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
@@ -28,43 +28,25 @@ def _stars(match: re.Match[str]) -> str:
     return " " + f"{len(full)} " * bool(full) + "and a half " * bool(match["some"]) + "stars"
 
 
-def omit(draft: Draft) -> None:
+def _without_pictures(match: re.Match[str]) -> str | None:
+    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
+    written = match[0].strip()
+    kept = "".join(each for each in written if unicodedata.category(each) in ("No", "Sm", "Nd", "Ps", "Pe"))
+    return None if kept == written else f" {kept}" if kept else ""
+
+
+def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:
     draft.replace(_STARS, _stars)
     draft.replace(_BOX, lambda match: _BOXES[match[0]])
-    _omit_emoticons(draft)
-    draft.replace(_PICTURE, _without_pictures)
-
-
-def name(draft: Draft) -> None:
-    _omit_emoticons(draft)
-    draft.replace(_PICTURE, _named)
-
-
-def _omit_emoticons(draft: Draft) -> None:
-    """Runs before emoji are replaced: an emoticon next to one ends at a character that is hidden afterwards."""
+    # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.
     draft.replace(_EMOTICON, lambda match: "")
+    draft.replace(_PICTURE, pictures)
 
 
 def _named(match: re.Match[str]) -> str:
-    names = _names(match[0])
-    following = match.string[match.end() : match.end() + 1]
-    return f" {names}{' ' if following.isalnum() else ''}" if names else ""
-
-
-def _without_pictures(match: re.Match[str]) -> str | None:
-    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
-    kept = "".join(filter(_is_read, match[0].strip()))
-    return None if kept == match[0].strip() else f" {kept}" if kept else ""
-
-
-def _is_read(character: str) -> bool:
-    return unicodedata.category(character) in ("No", "Sm", "Nd", "Ps", "Pe")
-
-
-def _names(pictures: str) -> str:
     names: list[str] = []
     flag = ""
-    for picture in pictures.strip():
+    for picture in match[0].strip():
         if ord(picture) in _FLAG_LETTERS:
             flag += chr(ord(picture) - _FLAG_LETTERS.start + ord("A"))
             if len(flag) == 2:
@@ -72,10 +54,11 @@ def _names(pictures: str) -> str:
                 flag = ""
         elif ord(picture) not in _SKIN_TONES and picture not in "\u20e3\ufe0f":
             names.append(unicodedata.name(picture, "emoji").lower())
-    return ", ".join(names)
+    following = match.string[match.end() : match.end() + 1]
+    return f" {', '.join(names)}{' ' if following.isalnum() else ''}" if names else ""
 
 
 _NEEDED = re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")
 OMITTED = Rule("emoji", omit, _NEEDED)
-NAMED = Rule("emoji", name, _NEEDED)
+NAMED = Rule("emoji", partial(omit, pictures=_named), _NEEDED)
 """The rule that all languages share, and its English form with `emoji_names`."""

@@ -230,8 +230,6 @@ class Dates:
             parts.append(line[after + 1].text)
             after += 2
         widths = [len(part) for part in parts]
-        if max(widths) > 4:
-            return
         if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
         numbers = [int(part) for part in parts]

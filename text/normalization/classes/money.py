@@ -59,8 +59,6 @@ class Amounts:
 
     def _magnitude(self, line: Tokens, place: int) -> tuple[str, int]:
         token = line[place]
-        if token.kind != "w":
-            return "", place
         if token.fold in self._full:
             return token.fold, place + 1
         known = self._magnitudes.get(token.fold, "")

@@ -59,8 +59,6 @@ class NumberForms:
 
     def _nth(self, line: Tokens, place: int) -> tuple[int, int]:
         """Ordinal's value and the place after it; (0, place) if there is none, or the ending isn't its own (12st)."""
-        if line[place].kind != "d":
-            return 0, place
         written, after = written_number(line, place)
         if not line.has(after, ENDINGS, glued=True) or not written.isdecimal() or len(written) > LONGEST:
             return 0, place

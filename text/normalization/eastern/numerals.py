@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import msgspec
+from num2words import num2words
 
 from text.locales.tables import table
 
@@ -15,7 +16,7 @@ MEASURE_WORDS = "|".join(table("cmn", "eastern")["measure_words"].split())
 """Pattern of Mandarin measure words, before which two is 两."""
 
 _DIGITS = "〇一二三四五六七八九"
-_SMALL = ("", "十", "百", "千")
+_SMALL = ("千", "百", "十", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +112,17 @@ class Numerals:
         return self._words.zero + said if zero else said
 
     def _ideographs(self, number: int) -> str:
-        """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps, and 两
-        for two thousand and two ten thousands.
-        """
-        japanese, zero = self._words.japanese, self._words.zero
-        if number == 0:
-            return zero
-        groups: list[int] = []
-        while number:
-            number, group = divmod(number, 10_000)
-            groups.append(group)
+        """Number up to 10^16; Mandarin says 零 for gaps, and 两 for two thousand and two ten thousands."""
+        zero = self._words.zero
+        if self._words.japanese or not number:
+            return str(num2words(number, lang="ja")) if number else zero
         said = ""
-        for place in range(len(groups) - 1, -1, -1):
-            group = groups[place]
-            if not group:
-                continue
-            if said and not japanese and group < 1000:
-                said += zero
-            paired = group == 2 and place and not japanese
-            said += ("两" if paired else self._below_ten_thousand(group)) + self._words.large[place]
-        return said[1:] if not japanese and said.startswith("一十") else said
-
-    def _below_ten_thousand(self, number: int) -> str:
-        japanese = self._words.japanese
-        said, gap = "", False
-        for place in range(3, -1, -1):
-            digit = number // 10**place % 10
-            if not digit:
-                gap = bool(said)
-                continue
-            if gap and not japanese:
-                said += self._words.zero
-            gap = False
-            paired = digit == 2 and place == 3 and not japanese
-            name = "两" if paired else "" if digit == 1 and place and japanese else _DIGITS[digit]
-            said += name + _SMALL[place]
-        return said
+        for place in range((len(str(number)) - 1) // 4, -1, -1):
+            group = f"{number // 10_000**place % 10_000:04}"
+            digits = "".join(
+                _DIGITS[int(digit)] + name * (digit != "0") for digit, name in zip(group, _SMALL, strict=True)
+            )
+            if digits := digits.rstrip("〇"):
+                said += ("〇两" if group == "0002" and place else digits) + self._words.large[place]
+        said = re.sub("〇+", zero, said).lstrip(zero).replace("二千", "两千")
+        return said.removeprefix("一") if said.startswith("一十") else said

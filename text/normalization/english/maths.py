@@ -51,7 +51,6 @@ _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
 _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?=[a-zA-Z\d])")
 """Greek letter glued to others: ΔG, hν, Δ9."""
-_STANDARD = re.compile(r"(?<=[GHSE])°(?!\w)")
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
 _FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
@@ -106,8 +105,6 @@ def math(draft: Draft) -> None:
         draft.replace(_POINT, lambda match: number(match["number"], british))
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
-    if draft.has("°"):
-        draft.replace(_STANDARD, lambda match: " naught")
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
     if draft.has("|"):
@@ -256,8 +253,6 @@ def _beats(match: re.Match[str], british: bool) -> str:
 
 def _chord(match: re.Match[str], sentence: str, british: bool) -> str | None:
     sign, quality, interval = match["sign"], match["quality"], match["number"]
-    if not (sign or quality or interval):
-        return None
     certain = sign in ("♯", "♭", "♮") or (sign == "#" and (quality or match["note"] not in _LANGUAGES))
     if not certain and quality and not (sign or interval):
         before = sentence[max(0, match.start() - 24) : match.start()]

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from text.locales.tables import table
 from text.normalization.draft import END, START, Draft
@@ -30,10 +29,6 @@ _MOST_READ = 16
 
 
 def power(exponent: str, british: bool) -> str:
-    if exponent in ("2", "²"):
-        return "squared"
-    if exponent in ("3", "³"):
-        return "cubed"
     nth = ordinal(int(exponent), british) if exponent.isdecimal() else exponent
     return _TABLE["powers"].get(exponent) or f"to the {nth}"
 
@@ -50,7 +45,7 @@ class Formula:
         said: list[str] = []
         while self._place < len(self._tokens):
             token = self._next()
-            if token in ends:
+            if token in ends or ("&" in ends and token.startswith("\\end{")):
                 break
             said += self._read(token, said)
         return said
@@ -58,9 +53,7 @@ class Formula:
     def _read(self, token: str, before: list[str]) -> list[str]:
         if token == "^":
             argument = self._argument()
-            if argument == ["degrees"]:
-                return argument
-            return [power(" ".join(argument), self._british)]
+            return argument if argument == ["degrees"] else [power(" ".join(argument), self._british)]
         if token == "_":
             return ["base" if before[-1:] == ["log"] else "sub", *self._spoken(self._argument())]
         if token == "(" or (token == "[" and before[-1:] and before[-1] in _FUNCTIONS):
@@ -130,8 +123,15 @@ class Formula:
         return said
 
     def _word(self, token: str) -> list[str]:
-        if reader := _COMMANDS.get(token):
-            return reader(self)
+        match token:
+            case "{":
+                return self._group()
+            case "\\frac" | "\\dfrac" | "\\tfrac":
+                return self._fraction()
+            case "\\sqrt":
+                return self._root()
+            case "\\binom" | "\\tbinom" | "\\dbinom":
+                return [*self._spoken(self._argument()), "choose", *self._spoken(self._argument())]
         if token in _BOUNDED:
             return self._bounded(_BOUNDED[token])
         if token in _ACCENTS:
@@ -186,19 +186,12 @@ class Formula:
         names = {"": "the square root of", "three": "the cube root of"}
         return [names.get(degree, f"the {degree} root of"), *self._spoken(self._argument())]
 
-    def _binomial(self) -> list[str]:
-        above = self._spoken(self._argument())
-        return [*above, "choose", *self._spoken(self._argument())]
-
     def _environment(self, name: str) -> list[str]:
         rows: list[list[str]] = []
         cells: list[str] = []
-        most = 200
-        while self._place < len(self._tokens) and most:
-            most -= 1
-            cell = self._until_cell()
+        while self._place < len(self._tokens):
+            cells.append(" ".join(self.words("&", "\\\\")))
             ended = self._tokens[self._place - 1]
-            cells.append(" ".join(cell))
             if ended != "&":
                 if any(cells):
                     rows.append(cells)
@@ -214,29 +207,8 @@ class Formula:
             return [size]
         return [size, *(f", {' , '.join(row)}" for row in rows)]
 
-    def _until_cell(self) -> list[str]:
-        said: list[str] = []
-        while self._place < len(self._tokens):
-            token = self._next()
-            if token in ("&", "\\\\") or token.startswith("\\end{"):
-                break
-            said += self._read(token, said)
-        return said
-
     def _spoken(self, words: list[str]) -> list[str]:
         return [number(word, self._british) if word.isdecimal() else word for word in words]
-
-
-_COMMANDS: dict[str, Callable[[Formula], list[str]]] = {
-    "\\frac": Formula._fraction,
-    "\\dfrac": Formula._fraction,
-    "\\tfrac": Formula._fraction,
-    "\\sqrt": Formula._root,
-    "\\binom": Formula._binomial,
-    "\\tbinom": Formula._binomial,
-    "\\dbinom": Formula._binomial,
-    "{": Formula._group,
-}
 
 
 _ENVIRONMENTS = "|".join(_TABLE["environments"])
@@ -261,13 +233,13 @@ _EQUATION = re.compile(r"[=<>≤≥]")
 def formula(text: str, start: int, end: int) -> str:
     """Formula in TeX that begins at a place of a text, with its delimiters; empty if there is none."""
     match = _MATH.match(text, start, end)
-    return match[0] if match and _IS_MATH.search(_inside(match)) else ""
+    return match[0] if match and _IS_MATH.search(match[match.lastgroup or 0]) else ""
 
 
 def tex(draft: Draft) -> None:
     british = draft.british
     if draft.has("\\") or draft.sentence.count("$") > 1:
-        draft.replace(_MATH, lambda match: said(_inside(match), british))
+        draft.replace(_MATH, lambda match: said(match[match.lastgroup or 0], british))
     if draft.has("("):
         draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")
     if _EQUATION.search(draft.sentence):
@@ -279,10 +251,6 @@ def said(math: str, british: bool) -> str | None:
     if not _IS_MATH.search(math):
         return None
     return " ".join(" ".join(Formula(math, british).words()).replace(" ,", ",").split())
-
-
-def _inside(match: re.Match[str]) -> str:
-    return next(match[name] for name in ("inline", "shown", "round", "square", "bare") if match[name] is not None)
 
 
 def _coefficient(match: re.Match[str], british: bool) -> str:

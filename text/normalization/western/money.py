@@ -30,8 +30,6 @@ class MoneyParser:
         """Currency at a place, the place after it, and its sign."""
         for length in (3, 2, 1) if line[place].fold in self.starts else ():
             run = tuple(line[place + step] for step in range(length))
-            if any(token.gap for token in run[1:]):
-                continue
             forms = self._money.get(tuple(token.fold for token in run))
             if forms and (run[0].kind != "w" or run[0].text.isupper() or len(run[0].text) > 2 or length > 1):
                 return forms, place + length, "".join(token.text for token in run)
