@@ -52,7 +52,7 @@ FIRST = (
     *("tests/system/", "tests/page/", "tests/clients/", "tests/chaos/"),
     *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
 )
-"""Beginnings of the names of tests that run first, in this order. The player's take four minutes, in which they mostly
+"""Beginnings of the names of tests that run first, in this order. The player's take two minutes, in which they mostly
 listen; a file of the other folders takes up to a minute. Files of seconds come last, so that all processes end
 together."""
 

@@ -113,55 +113,6 @@ def test_the_cover_is_found_in_both_ways() -> None:
     assert told(read(MadeEpub(TWO)))["cover"] == ""
 
 
-BOMB = '<!DOCTYPE p [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><package>&b;</package>'
-ENCRYPTED = (
-    '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xmlns:enc="http://www.w3.org/2001/04/xmlenc#">'
-    '<enc:EncryptedData><enc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>'
-    "</enc:EncryptedData></encryption>"
-)
-
-
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (MadeEpub({"a.xhtml": '<body><img src="a.png"/></body>'}), "pages are pictures"),
-        (MadeEpub(TWO, {"OEBPS/content.opf": BOMB}), "defines XML entities"),
-        (MadeEpub(TWO, {"OEBPS/content.opf": "<package"}), "no readable XML"),
-        (MadeEpub(TWO, {"META-INF/container.xml": "<container/>"}), "names no package document"),
-        (MadeEpub(TWO, {"META-INF/encryption.xml": ENCRYPTED}), "encrypted"),
-        (
-            MadeEpub(TWO, {"META-INF/container.xml": '<c><rootfile xmlns="u" full-path="../../etc/passwd"/></c>'}),
-            "lacks",
-        ),
-        (MadeEpub({"a.xhtml": "<body><p>" + "a " * (17 << 20) + "</p></body>"}), "taken for an attack"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_what_is_no_book_is_one_clear_error(made: MadeEpub, message: str) -> None:
-    with pytest.raises(BookError, match=message):
-        read(made)
-
-
-def test_a_missing_document_is_an_error_that_names_it() -> None:
-    made = MadeEpub(TWO, manifest='<item id="d0" href="gone.xhtml" media-type="application/xhtml+xml"/>')
-    with pytest.raises(BookError, match=r"gone\.xhtml"):
-        read(made)
-
-
-def test_a_damaged_archive_is_an_error_wherever_it_was_cut() -> None:
-    whole = MadeEpub(TWO, toc=nav(link("one.xhtml", "One") + link("two.xhtml", "Two"))).bytes()
-    for cut in range(4, len(whole), 37):
-        with pytest.raises(BookError):
-            read_book(whole[:cut], "cut.epub")
-    for at in range(30, len(whole), 41):
-        damaged = whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
-        try:
-            book = read_book(damaged, "damaged.epub")
-        except BookError:
-            continue
-        assert book.body
-
-
 def test_any_error_of_a_decompressor_is_an_error_of_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each compression method brings its own exceptions, and newer versions of Python have more methods."""
 
@@ -178,12 +129,6 @@ def test_any_error_of_a_decompressor_is_an_error_of_the_book(monkeypatch: pytest
     monkeypatch.setattr("zipfile._get_decompressor", lambda method: Decompressor() if method else None)
     with pytest.raises(BookError, match="can't be unpacked: no frame"):
         read_book(whole, "damaged.epub")
-
-
-def test_many_chapters_are_read() -> None:
-    documents = {f"c{n}.xhtml": f"<body><h1>Chapter {n}</h1><p>Text {n}.</p></body>" for n in range(1_000)}
-    toc = nav("".join(link(name, f"Chapter {n}") for n, name in enumerate(documents)))
-    assert len(read(MadeEpub(documents, toc=toc)).body) == 1_000
 
 
 def test_a_cover_that_cannot_be_unpacked_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,10 @@ _BROKEN: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "an empty container": (_edited(added(**{"META-INF__container_dot_xml": ""})), "no readable XML"),
     "a container of nothing": (_edited(added(**{"META-INF__container_dot_xml": "<a/>"})), "names no package"),
     "no package": (_edited(_without(OPF)), "lacks OEBPS/content.opf"),
+    "a package outside": (
+        _edited(added(**{"META-INF__container_dot_xml": '<c><rootfile xmlns="u" full-path="../../etc/passwd"/></c>'})),
+        "lacks ../../etc/passwd",
+    ),
     "an empty package": (_edited(lambda files: files.update({OPF: b""})), "no readable XML"),
     "a package of noise": (_edited(lambda files: files.update({OPF: bytes(range(256))})), "no readable XML"),
     "a package that is HTML": (_edited(lambda files: files.update({OPF: page("<body>x</body>").encode()})), "no text"),

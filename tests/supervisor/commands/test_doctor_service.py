@@ -46,9 +46,8 @@ def test_other_servers_are_seen_with_their_addresses(monkeypatch: pytest.MonkeyP
     assert found.found.count(f"pid {one.process.pid} on 127.0.0.1:{one.port}") == 2
 
 
-@pytest.mark.parametrize("count", [0, 1])
-def test_one_server_is_no_cause_for_concern(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "supervisors", lambda: iter([psutil.Process()] * count))
+def test_one_server_is_no_cause_for_concern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "supervisors", lambda: iter([psutil.Process()]))
     assert machine.other_servers(circumstances()).verdict is Severity.OK
 
 
@@ -57,10 +56,6 @@ def installed(kind: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> No
     assert result.exit_code == 0, result.output
     found = managers.manager(kind)
     monkeypatch.setattr("supervisor.commands.checks.machine.manager", lambda _: found)
-
-
-def test_nothing_installed_is_in_order(home: Path) -> None:
-    assert service(circumstances()).verdict is Severity.OK
 
 
 def test_a_launchd_agent_starts_at_login(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,14 +234,10 @@ def test_the_help_of_each_command_has_at_most_twenty_lines(
         assert [name for each in named for name in each.split("|") if name.strip("-") not in help_of(*names)] == []
 
 
-@pytest.mark.parametrize(
-    ("asked", "meant"), [("srve", "serve"), ("stats", "status"), ("install", "install-service"), ("xyzzy", None)]
-)
-def test_a_near_miss_suggests_the_command(asked: str, meant: str | None) -> None:
-    result = CliRunner().invoke(kokoro_live, [asked])
-    assert result.exit_code == 2 and f"no command '{asked}'" in result.stderr
-    assert ("Did you mean" in result.stderr) is bool(meant)
-    assert not meant or f"`kokoro-live {meant}`" in result.stderr
+def test_what_is_near_no_command_suggests_none() -> None:
+    result = CliRunner().invoke(kokoro_live, ["xyzzy"])
+    assert result.exit_code == 2 and "no command 'xyzzy'" in result.stderr
+    assert "Did you mean" not in result.stderr
 
 
 def test_help_of_serve_has_a_section_for_each_group_and_all_settings() -> None:

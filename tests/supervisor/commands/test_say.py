@@ -72,15 +72,6 @@ def test_a_text_from_standard_input_and_samples_on_standard_output(spoken):
     assert done.stdout == run(TEXT, *by_espeak).stdout_bytes != b""
 
 
-def test_espeak_speaks_where_there_is_no_model(tmp_path):
-    result = run("Hello.", "-o", tmp_path / "x.wav", "--engine", "espeak")
-    assert result.exit_code == 0
-    with wave.open(str(tmp_path / "x.wav")) as audio:
-        samples = np.frombuffer(audio.readframes(audio.getnframes()), "<i2")
-    assert 0.3 < len(samples) / 24_000 < 3
-    assert np.abs(samples).max() > 3000
-
-
 def test_a_reader_who_leaves_ends_it_as_it_ends_cat():
     text = "A sentence that is said again and again. " * 300
     with subprocess.Popen(
@@ -121,15 +112,8 @@ def test_the_lexicon_is_obeyed_without_a_server(tmp_path, model, monkeypatch, gi
     ("arguments", "code", "says"),
     [
         (["...", "-o", "x.wav"], 1, "There is nothing in the text that can be spoken."),
-        (["Hello.", "-o", "x.xyz"], 1, "name the file .mp3"),
-        (["Hello.", "-o", "none/x.wav"], 1, "there is no folder"),
         (["Hello.", "-o", "folder.wav"], 1, "isn't a regular file"),
-        (["Hello.", "-o", "x.wav", "--voice", "nobody"], 1, "No voice is called 'nobody'"),
-        (["Hello.", "-o", "x.wav", "--lang", "xx"], 1, "unknown language"),
         (["Hello.", "-o", "x.wav", "--engine", "kokoro"], 1, "kokoro-live models fetch"),
-        (["Hello.", "-o", "x.wav", "--server"], 1, "no server answers at"),
-        (["Hello.", "-o", "x.wav", "--url", "nonsense"], 1, "no server answers at"),
-        (["Hello.", "-o", "x.wav", "--subtitles", "x.txt"], 1, "name a .srt or .vtt file"),
         (["Hello.", "-o", "x.wav", "--subtitles", "none/x.srt"], 1, "there is no folder"),
         (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "There is nothing in the text that can be spoken."),
         (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 5"),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pysubs2 import SSAFile
 
 from shm.timing import WordTiming
-from supervisor.speaking.subtitles import Cue, cues, subtitles
+from supervisor.speaking.subtitles import cues, subtitles
 from tests.frontend.http_fakes import speech
 from tests.frontend.served import served
 from tests.supervisor.commands.saying import TEXT, outcome, player, run
@@ -138,11 +138,6 @@ def shown(timings: list[WordTiming]) -> list[str]:
     return [" | ".join(cue.lines) for cue in cues(timings)]
 
 
-def test_a_short_text_is_one_cue() -> None:
-    timings = spoken("It was dark, and it rained.")
-    assert list(cues(timings)) == [Cue(0.0, timings[-1].end, ("It was dark, and it rained.",))]
-
-
 def test_two_lines_are_about_as_long_and_cut_where_one_pauses() -> None:
     assert shown(spoken("The house had neither doors nor windows and no chimney either.")) == [
         "The house had neither doors nor | windows and no chimney either."
@@ -201,10 +196,6 @@ def test_a_word_longer_than_a_line_is_cut(word: str, lines: list[str]) -> None:
     found = list(cues([WordTiming(word, word, 1.0, 6.0)]))
     assert [" | ".join(cue.lines) for cue in found] == lines
     assert found[0].start == 1.0 and found[-1].end >= 6.0
-
-
-def test_nothing_spoken_nothing_shown() -> None:
-    assert list(cues([])) == []
 
 
 @st.composite

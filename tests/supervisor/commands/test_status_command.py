@@ -19,7 +19,6 @@ from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
 from supervisor.commands.trace import PLACES, TracedRequest, medians, table, timeline
-from tests.ports import lasting_port
 from tests.split_model import make_split_model, make_split_voices
 from tests.system.server import DEADLINE, ROOT, Server
 from tests.system.shared import SharedServer, shared
@@ -131,7 +130,6 @@ def test_no_server_is_said_and_has_a_status_of_its_own() -> None:
     ("url", "said"),
     [
         ("http://nobody.invalid", "there is no host of that name"),
-        ("ftp://127.0.0.1", "that is no http:// address"),
         ("http://", "that is no http:// address"),
     ],
 )
@@ -212,13 +210,6 @@ def _read_to_end(screen: int) -> None:
             pass
     except OSError:
         pass  # a terminal whose last program has ended says EIO
-
-
-def test_a_port_on_which_no_server_listens_is_one_clear_line() -> None:
-    port = lasting_port()
-    told = CliRunner().invoke(kokoro_live, ["reload", "--url", f"http://127.0.0.1:{port}"])
-    assert told.exit_code == 3
-    assert f"no server of yours listens on port {port}" in told.output
 
 
 @pytest.fixture(scope="module")

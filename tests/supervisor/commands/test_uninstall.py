@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -137,11 +136,6 @@ def test_update_gives_the_installations_commands(monkeypatch: pytest.MonkeyPatch
     assert here.update() in said and str(here.kind) in said and "dev:" not in said
     monkeypatch.setattr("kokoro_live.installation.Installation.has", lambda installation, extra: extra != "mcp")
     assert f"  mcp: {here.add('mcp')}" in ran("update").output
-
-
-def test_both_are_commands_of_the_program() -> None:
-    done = subprocess.run([sys.executable, "-m", "kokoro_live", "--help"], capture_output=True, text=True)
-    assert {"update", "uninstall"} <= set(re.findall(r"[\w-]+", done.stdout))
 
 
 RUNNING = RehearsedSpeech(5.0, -20.0)

@@ -173,12 +173,6 @@ def test_why_shows_tokens_readings_with_costs_the_cover_and_phonemes() -> None:
     assert any(line.startswith("  phonemes  B → ") for line in shown.splitlines())
 
 
-def test_an_unknown_language_is_named() -> None:
-    result = CliRunner().invoke(kokoro_live, ["read", "Hi.", "--lang", "xx"])
-    assert result.exit_code == 2
-    assert "xx" in result.output
-
-
 @pytest.mark.parametrize("lang", ["es", "en-gb"])
 def test_every_language_says_what_was_rewritten(lang: str) -> None:
     assert "words     5" in printed("5 km", "--lang", lang, "--why")
