@@ -131,7 +131,7 @@ def _list(asked: Asked) -> None:
     for client in CLIENTS:
         state = " (connected)" if client.name in there else ""
         click.echo(f"{client.name.ljust(width)}  {client.title}{state}")
-    click.echo("\n`kokoro-live connect NAME` shows the change, writes it after a yes, and speaks a sentence that way.")
+    click.echo("\n`kokoro-live connect NAME` shows the change, writes it after a yes, and speaks.")
 
 
 def _show(row: Client, change: Change) -> bool:

@@ -50,9 +50,10 @@ class DoctorCommand(SettingsCommand):
 @click.command(cls=DoctorCommand)
 @settings_options(*KINDS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what is well, too.")
 @click.option("--verify", is_flag=True, help="Compare the installed files with the release's list of them, too.")
 @click.pass_context
-def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any) -> None:
+def doctor(context: click.Context, /, as_json: bool, verbose: bool, verify: bool, **values: Any) -> None:
     """Check that everything is in order, and tell how to mend what isn't. Takes the options of `serve`.
 
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
@@ -73,7 +74,7 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
         for title, check in checks(verify).items():
             finding = outcome(check, circumstances)
             findings.append((title, finding))
-            if not as_json:
+            if not as_json and (verbose or finding.verdict is not Severity.OK):
                 _show(title, finding)
     if as_json:
         rows = [
@@ -82,18 +83,19 @@ def doctor(context: click.Context, /, as_json: bool, verify: bool, **values: Any
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        click.echo(_summary([finding.verdict for _, finding in findings]))
+        click.echo(_summary([finding.verdict for _, finding in findings], verbose))
     sys.exit(any(finding.verdict is Severity.WRONG for _, finding in findings))
 
 
-def _summary(verdicts: Sequence[str]) -> str:
-    """The outcome of all checks in one line."""
+def _summary(verdicts: Sequence[str], verbose: bool) -> str:
+    """The outcome of all checks in one line, or two where what is well isn't shown."""
     counts = Counter(verdicts)
     wrong, better = counts["wrong"], counts["warning"]
+    well = "" if verbose else f"{counts['ok']} of {len(verdicts)} checks found nothing to mend; -v shows them."
     if not wrong and not better:
-        return "All is well."
+        return well or "All is well."
     parts = [f"{wrong} wrong (✗)"] * bool(wrong) + [f"{better} could be better (!)"] * bool(better)
-    return f"{'' if wrong else 'Nothing is wrong; '}{' and '.join(parts)}: the arrows say how."
+    return f"{well}\n{'' if wrong else 'Nothing is wrong; '}{' and '.join(parts)}: the arrows say how.".lstrip()
 
 
 _INDENT = 17
@@ -103,7 +105,7 @@ def _show(title: str, finding: Finding) -> None:
     mark, colour = _MARKS[finding.verdict]
     click.echo(f"{click.style(mark, colour)} {click.style(f'{title:13}', bold=True)}  {_wrapped(finding.found)}")
     if finding.cure:
-        click.echo(f"{'':{_INDENT}}→ {_wrapped(finding.cure)}")
+        click.echo(f"{'':{_INDENT}}{_wrapped(f'→ {finding.cure}')}")
 
 
 def _wrapped(words: str) -> str:

@@ -191,8 +191,8 @@ def medians(found: Sequence[TracedRequest]) -> TracedRequest:
     return TracedRequest(places, windows)
 
 
-WIDTH = 48
-"""Columns of the picture in the terminal."""
+WIDTH = 20
+"""Columns of the picture, which end at the eightieth of a terminal."""
 
 
 def table(shown: TracedRequest) -> Iterator[str]:

@@ -67,7 +67,7 @@ def _show(listed: list[dict[str, Any]]) -> None:
         names = ((f"[bold]{name}[/]*" if name in graded else name) for name in groups[language, gender])
         table.add_row(", ".join(filter(None, (_LANGUAGES.get(language, language), gender))), " ".join(names))
     Console().print(table)
-    click.echo("* the best by their authors' grades. Hear one: kokoro-live say --voice af_bella 'Hello there.'")
+    click.echo("* best by their authors' grades. Hear one: kokoro-live say --voice af_bella Hi")
 
 
 def _grade(voice: dict[str, Any]) -> tuple[str, bool]:

@@ -58,11 +58,13 @@ def test_without_a_model_there_is_something_to_do_but_nothing_wrong(tmp_path):
     [place] = [place for place, line in enumerate(lines) if line.startswith("! engine")]
     assert "espeak-ng" in lines[place] and "because Kokoro can't: there is no Kokoro model" in lines[place]
     assert lines[place + 1].split() == ["→", "kokoro-live", "models", "fetch"]
-    assert sum(line.startswith("✓") for line in lines) == len(checks()) - 2
-    assert sum(line.startswith("!") for line in lines) == 2
+    assert sum(line.startswith("!") for line in lines) == 2 and not any(line.startswith("✓") for line in lines)
+    well = len(checks()) - 2
+    assert lines[-2] == f"{well} of {len(checks())} checks found nothing to mend; -v shows them."
     assert lines[-1] == "Nothing is wrong; 2 could be better (!): the arrows say how."
-    [voices] = [line for line in lines if line.startswith("✓ voices")]
-    assert "54 in " in voices
+    told = run("--model-dir", tmp_path, "-v").stdout.splitlines()
+    assert sum(line.startswith("✓") for line in told) == well
+    assert "54 in " in next(line for line in told if line.startswith("✓ voices"))
 
 
 def test_something_wrong_is_status_1_and_the_other_checks_are_made_all_the_same(tmp_path, monkeypatch):
@@ -81,7 +83,7 @@ def test_something_wrong_is_status_1_and_the_other_checks_are_made_all_the_same(
 
 def test_the_config_file_counts(tmp_path):
     (tmp_path / "config.toml").write_text('engine = "espeak"\nrings = 2\nring_seconds = 10.0\n')
-    result = run("--model-dir", tmp_path, "--config", tmp_path / "config.toml")
+    result = run("--model-dir", tmp_path, "--config", tmp_path / "config.toml", "-v")
     assert result.exit_code == 0
     assert f"{tmp_path}/config.toml is read" in result.stdout
     assert "--engine espeak asks for it" in result.stdout
