@@ -24,6 +24,9 @@ for _ in $(seq 300); do
     kill -0 $server || break; sleep 2
 done
 """
+CONNECTED = """
+KOKORO_LIVE_URL=$at .venv/bin/kokoro-live connect openai --yes --file ~/.env
+"""
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,11 @@ def spoken(script: str, **variables: str) -> Callable[[Root], Result]:
     def check(root: Root) -> Result:
         done = root.run(f"set -o pipefail; {script}", LONGEST, **variables)
         found = re.findall(r"^([0-9a-f]{64})  -$", done.stdout, re.MULTILINE)
+        heard = re.findall(r"^Heard .*(?=\.$)", done.stdout, re.MULTILINE)
         empty = found and found[-1].startswith("e3b0c442")
-        if not found or empty:
+        if not found or empty or len(heard) < (CONNECTED in script):
             return Result(False, " / ".join(done.stdout.strip().splitlines()[-4:]))
-        return Result(True, f"speaks Kokoro: {found[-1][:8]}")
+        return Result(True, ". ".join([f"speaks Kokoro: {found[-1][:8]}", *heard]))
 
     return check
 
@@ -92,7 +96,7 @@ FIRST = [
     Check("`make run` on a full disk", refused("MB are needed", SMALL, user=False)),
     Check("`make run` without a network", refused("can't reach its package index", network=False)),
 ]
-MAKE = Check("`make run`, then the README's `curl`", spoken(SERVED))
+MAKE = Check("`make run`, then the README's `curl`, then `kokoro-live connect openai`", spoken(SERVED + CONNECTED))
 SAY = f"cd / && ~/.local/bin/kokoro-live {SPOKEN}"
 INSTALLED = [
     Check(
