@@ -18,7 +18,7 @@ from aiohttp import web
 from frontend.audio.formats import FORMATS
 from frontend.http import documents
 from frontend.settings.front import FrontSettings
-from frontend.speech.downloads import KEPT_BYTES, KEPT_SECONDS, Downloads, _file_name
+from frontend.speech.downloads import KEPT_BYTES, Downloads, _file_name
 from tests.frontend.http.kokoro_fastapi import SOUND
 from tests.frontend.http_fakes import FakeSpeaker, asking, serving, speech
 
@@ -79,8 +79,10 @@ async def test_downloads_are_bounded_in_number_age_and_length() -> None:
     now = 0.0
     store = Downloads(FakeEncoders(), 2e6, lambda: now)  # type: ignore[arg-type]
     first = await kept(store, 10)
-    assert [*store._kept] == [first]
-    now = KEPT_SECONDS
+    now = 3599.0
+    store._drop_old()
+    assert [*store._kept] == [first], "it is there for an hour"
+    now = 3600.0
     second = await kept(store, KEPT_BYTES // 4)
     assert [*store._kept] == [second]
     third = await kept(store, KEPT_BYTES // 2 - 1)
