@@ -59,7 +59,9 @@ _PAGE = re.compile(
     r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
 )
 _WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
-_WEEKDAYS = re.compile(r"(?<![\u4e00-\u9fff])[月火水木金土日](?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])")
+_WEEKDAYS = re.compile(
+    r"(?<![\u4e00-\u9fff])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
+)
 _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
@@ -314,11 +316,13 @@ class Eastern:
 
     def _signed(self, match: re.Match[str], said: str) -> str:
         """Measure with its sign, unless a word before it is one, and with the range's first number."""
-        before = _beside(match)[0]
-        sign = "" if not match["minus"] or before in "涨升增跌降" else self._words.minus
-        if sign and before in "%％":
+        before, sign = _beside(match)[0], (match["minus"] or "").replace("−", "-")
+        if not sign or before in "涨升增跌降":
+            return self._upto(match) + said
+        if before in "%％":
             return self._words.to + said  # 10%-20%
-        return self._upto(match) + (self._words.plus if sign and match["minus"] == "+" else sign) + said
+        plain = self._words.plus if sign == "+" else self._words.minus
+        return self._upto(match) + self._words.signs.get(before + sign, plain) + said
 
     def _upto(self, match: re.Match[str]) -> str:
         """Words for a range's first number and the word after it; empty if there is no range."""

@@ -55,7 +55,8 @@ def said(locale: Locale, item: object) -> str:
         case fields.Sides():
             units = item.units or repeat("")
             sides = [_counted(locale, number, unit) for number, unit in zip(item.numbers, units, strict=False)]
-            return f" {locale.by[not (item.units or len(sides) > 2)]} ".join(sides)
+            score = not (item.units or len(sides) > 2 or len(item.numbers[0].whole) > 3)
+            return f" {locale.by[score]} ".join(sides)
         case fields.Multiple():
             first = f"{spoken(locale, item.first)} {locale.to} " if item.last else ""
             times = item.last or item.first

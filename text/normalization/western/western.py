@@ -115,7 +115,10 @@ class AbbreviationParser:
             yield Classed(
                 place,
                 after,
-                InWords("Abbreviation", many if many and line[place - 1].text != "1" else one),
+                InWords(
+                    "Abbreviation",
+                    many if many and line[place - 1].kind == "d" and line[place - 1].text != "1" else one,
+                ),
                 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few"),  # less than a measure
             )
 
