@@ -126,12 +126,18 @@ class Draft:
         self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
     def put(self, spans: Iterable[Edit]) -> None:
-        """Replace spans, which must rise and which no rule may have rewritten."""
+        """Replace spans, which must rise and which no rule may have rewritten.
+
+        White space at a span's edges stays, so that a word before it ends there: 5 km 🎉.
+        """
         pieces: list[str] = []
         end = 0
         for edit in spans:
             self._edits.append(edit)
-            pieces += self.text[end : edit.start], MASK * (edit.end - edit.start)
+            written = self.text[edit.start : edit.end]
+            inner = written.strip()
+            hidden = written.replace(inner, MASK * len(inner)) if inner else MASK * len(written)
+            pieces += self.text[end : edit.start], hidden
             end = edit.end
         if pieces:
             self.text = "".join([*pieces, self.text[end:]])

@@ -261,7 +261,8 @@ def _is_cut(stretch: str, stop: int, word: str, before: str, following: str) -> 
         look = max(0, stop - _LOOK_BACK)
         return letter or stretch.rfind("(", look, stop) > stretch.rfind(")", look, stop)
     stopped = stretch[stop + 2 + len(following) : stop + 3 + len(following)] == "."
-    return stopped and word.istitle() and following.istitle() and following.lower() in abbreviations.ANYWHERE
+    known = following.lower() in abbreviations.ANYWHERE or following in ("No", "Nos", "Op")
+    return stopped and word.istitle() and following.istitle() and known
 
 
 def _is_german_ordinal(before: str, following: str, language: str) -> bool:

@@ -444,3 +444,26 @@ def test_a_share_of_a_minute_is_left_and_a_mile_takes_a_time() -> None:
 def test_a_code_in_halves_is_said_digit_by_digit() -> None:
     for word in ("code is", "passcode:", "OTP"):
         assert said(f"Your {word} 773 092") == f"Your {word} seven seven three, zero nine two"
+
+
+@pytest.mark.parametrize(
+    "written", ["5 km", "7pm", "25%", "$4", "the mtg", "2nite", "w/ U.S.", "3:30", "#12", "10–12", "Dec. 3"]
+)
+def test_what_stands_before_an_emoji_is_read_as_without_it(written: str) -> None:
+    assert said(f"It is {written} 🎉") == said(f"It is {written}") and said(f"It is {written} 🎉, so") == said(
+        f"It is {written}, so"
+    )
+
+
+def test_a_number_with_a_minus_after_the_word_of_a_code_is_its_end() -> None:
+    for word in ("acct", "account", "card no. of account"):
+        assert said(f"from {word} -7731 now").endswith("seven seven three one now")
+
+
+def test_a_letter_of_the_compass_is_a_way_beside_words_of_a_position() -> None:
+    for letter, way in (("N", "north"), ("S", "south"), ("E", "east"), ("W", "west")):
+        assert said(f"latitude 34.05 {letter} then") == f"latitude thirty-four point zero five {way} then"
+
+
+def test_a_ruler_before_a_bracket_is_the_first() -> None:
+    assert said("Napoleon I (emperor)") == "Napoleon the first (emperor)"

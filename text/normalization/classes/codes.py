@@ -32,11 +32,13 @@ class Codes:
         self._codes, self._numbers = lists["codes"], lists["code_numbers"]
         self._ending, self._ending_numbers = lists["ending"], lists["ending_numbers"]
         self._books, self._hashes = lists["book_numbers"], lists["hashes"]
-        self.words = self._books | self._codes | {"zip", "#", "no", "dkt"}
+        self.words = self._books | self._codes | {"zip", "#", "-", "no", "dkt"}
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        if token.text == "#":
+        if token.text == "-" and not line[place + 1].gap and line[place - 1].fold in self._codes:
+            yield from (found._replace(first=place) for found in self._after_word(line, place + 1, place - 1))
+        elif token.text == "#":
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
             yield from self._compound(line, place)
         elif token.kind == "d":
@@ -57,14 +59,14 @@ class Codes:
             yield from self._hashed(line, place)
             yield from self._postcode(line, place)
 
-    def _after_word(self, line: Tokens, place: int) -> Iterator[Classed]:
+    def _after_word(self, line: Tokens, place: int, named_at: int | None = None) -> Iterator[Classed]:
         token, more = line[place], line[place + 1]
         halves = (token.text, more.text) if len(token.text) == len(more.text) == 3 and more.kind == "d" else ()
         if halves and line[place - 1 - line.has(place - 1, (":", "is"))].fold in self._codes:
             yield Classed(place, place + 2, Identifier("", halves), _COST)  # code is 773 092
         if not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
             return
-        before = place - 1
+        before = place - 1 if named_at is None else named_at
         for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
             before -= line[before].fold != "" and line[before].fold in skipped
         named = line[before].fold in self._codes or line[before + 1].fold in self._codes

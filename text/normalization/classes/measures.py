@@ -18,7 +18,7 @@ TIMES = frozenset(("x", "×"))
 _SPECIAL = frozenset("%‰°℃℉º˚")
 _DEGREES = frozenset("°º˚")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
-_LETTERS = {"k": "thousand"}
+_LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
 _VOWELS = frozenset("aeiou")
 _KINDS = (frozenset(("kJ", "kcal", "J", "cal")), _LENGTHS)
@@ -134,7 +134,9 @@ class Measures:
         if "⁻" in line.folds:
             yield from self._inverse(line, place, first)
         thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap and line[after + 1].text[-1:] != "B"
-        if not self.plain and (thousands or (line.has(after, _MAGNITUDES) and line[after].gap)):
+        if not self.plain and (
+            thousands or (line.has(after, _MAGNITUDES | _LETTERS.keys() - {"k"}) and line[after].gap)
+        ):
             for large in self._measure(line, place, after + 1, first):
                 if isinstance(large.fields, Measure):
                     fields = large.fields._replace(magnitude=_LETTERS.get(line[after].fold, line[after].fold))

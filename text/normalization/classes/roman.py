@@ -23,7 +23,7 @@ LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 
 LETTERS = frozenset("ivxl")
 """Numerals that are words or names of letters as well."""
 LETTERED = re.compile(r"(?!ID\b)(?:I{1,3}|I?V|VI{1,3}|I?X)[A-Ea-e]")
-_ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—"))
+_ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—", "("))
 _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
 """Numerals that are words, units or sizes elsewhere."""
 

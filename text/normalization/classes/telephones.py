@@ -150,8 +150,9 @@ class Telephones:
         before, joined = line[place - 1], line.has(place - 2, ".-", glued=True)
         phone = len(before.text) == 4 and before.kind == "d" and joined
         called = phone or (len(number.text) > 2 and line[place].text == "x")
+        opened = line[place].gap or (line[place - 1].text == "(" and line.has(after + 1, ")"))
         ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
-        if line[place].fold == "x" and (not called or not line[place].gap or ended):
+        if line[place].fold == "x" and (not called or not opened or ended):
             return
         yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST - 0.1)
 

@@ -112,6 +112,7 @@ class Times:
             pointed = pointed and (clock.form == "point" or (clock.form == "bare" and quarters))
             forms = (clock.form, last.form)
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
+            sure = sure and not (clock.seconds and last.form == "bare")  # 13:02:44 - 3 of 8
             if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (
                 "word" in forms and (halves or forms[0] == "bare")
             ):
@@ -182,7 +183,8 @@ class Durations:
         kept = [part for part in parts if part[0]] or parts[-1:]
         if fraction and kept[-1][1] != "second":
             kept.append((0, "second"))
-        yield Classed(place, after, Elapsed(tuple(kept), fraction), 0.3)
+        described = article and len(kept) > 1 and not fraction  # a 3:58:12 marathon
+        yield Classed(place, after, Elapsed(tuple(kept), fraction, described), 0.3)
 
 
 def _fraction(line: Tokens, place: int) -> tuple[str, int]:

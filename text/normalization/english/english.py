@@ -65,6 +65,7 @@ _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
 _LETTER = re.compile(
     r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b|[b-df-hj-np-tv-z]{2,}\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]"
+    r"| x [A-Z] x"
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
 _NAMES = LONG.union(
