@@ -17,8 +17,6 @@ from text.words.language import EAST_ASIAN
 
 
 class Replacement(NamedTuple):
-    """Replacement of a span of the original."""
-
     start: int
     end: int
     said: str
@@ -80,8 +78,6 @@ _WORDS = re.compile(r"\w+")
 
 
 class Edit(NamedTuple):
-    """Stretch of the sentence and its replacement."""
-
     start: int
     end: int
     spoken: str
@@ -120,8 +116,16 @@ class Draft:
     def _folded(self) -> frozenset[str]:
         return frozenset(map(str.casefold, _WORDS.findall(self.sentence)))
 
-    def replace(self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None]) -> None:
-        """Replace all matches; a match for which `spoken` returns None stays for later rules."""
+    def replace(
+        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], signs: Iterable[str] = ""
+    ) -> None:
+        """Replace all matches; a match for which `spoken` returns None stays for later rules.
+
+        Args:
+            signs: characters of which the sentence has one if the pattern matches; any by default.
+        """
+        if signs and not self.has(signs):
+            return
         found = ((*match.span(), spoken(match)) for match in pattern.finditer(self.text))
         self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
@@ -179,8 +183,6 @@ class Draft:
 
 
 class Rule(NamedTuple):
-    """A rule of one language."""
-
     name: str
     """Its name in `text.normalization.settings`."""
     rewrite: Callable[[Draft], None]

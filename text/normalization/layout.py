@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from xml.etree import ElementTree
 
-from text.locales.tables import table, words
+from text.locales.tables import table, word_list, words
 from text.normalization.draft import Replacement
 
 FILLER = "\ufdd1"
@@ -106,9 +106,7 @@ _NEEDED = re.compile(
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|-->|''|[xX:]D|\\o/",
     re.MULTILINE,
 )
-_PLAIN_NICKS = frozenset(
-    ("b", "i", "u", "p", "a", "s", "br", "hr", "li", "td", "tr", "h1", "h2", "h3", "em", "code", "pre", "div", "span")
-)
+_NO_NICKS = word_list(table("all", "html")["no_nicks"])
 
 
 def cleared(text: str) -> str:
@@ -187,7 +185,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 def _named(match: re.Match[str]) -> str:
     """The speaker of a line of chat, with a colon."""
-    return match[0] if match["nick"].lower() in _PLAIN_NICKS else f" {match['nick']}: "
+    return match[0] if match["nick"].lower() in _NO_NICKS else f" {match['nick']}: "
 
 
 def _page(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from text.locales.tables import table, word_list
+from text.locales.tables import table, word_lists
 from text.normalization import layout
 from text.normalization.draft import Replacement
 from text.normalization.english import tex
@@ -253,17 +253,7 @@ def _is_product(children: list[Token], place: int) -> bool:
 
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
 
-_KNOWN = word_list(
-    "a abbr address article aside audio b blockquote body br button caption center cite code col colgroup dd "
-    "del details dfn div dl dt em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr "
-    "html i iframe img input ins kbd label legend li link main mark meta nav object ol option p picture pre q s "
-    "samp section select small source span strike strong style sub summary sup svg table tbody td textarea "
-    "tfoot th thead time title tr tt u ul var video wbr script"
-)
-_BREAKS = word_list(
-    "address article aside blockquote br caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header "
-    "hr li main nav ol p pre section summary table td th tr ul"
-)
+_HTML = word_lists(table("all", "html"))
 _UNHEARD = frozenset(("script", "style"))
 
 
@@ -272,9 +262,9 @@ def said_for(tag: str) -> str | None:
     if tag.startswith(("<!", "<?")):
         return ""
     match = _TAG.fullmatch(tag)
-    if match is None or (name := match[1].lower()) not in _KNOWN:
+    if match is None or (name := match[1].lower()) not in _HTML["known"]:
         return None
-    return (" " if name in ("td", "th") else "\n") if name in _BREAKS else ""
+    return (" " if name in ("td", "th") else "\n") if name in _HTML["breaks"] else ""
 
 
 def hides(tag: str) -> str:

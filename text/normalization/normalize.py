@@ -100,7 +100,6 @@ def normalized_sentences(
 
 @lru_cache(32)
 def _rules_on(code: str, settings: Normalization) -> list[Rule]:
-    """The language's rules that are on."""
     rules = [rule for rule in rules_of(code) if rule.name in settings.on or rule.name == "classes"]
     if code == "en":
         if settings.emoji_names:
@@ -145,8 +144,6 @@ def _chunk(
 
 
 class _Words:
-    """Finds the spans of whole words of a text."""
-
     def __init__(self, text: str, offset: int) -> None:
         self._text = text
         self._offset = offset

@@ -12,8 +12,6 @@ from text.normalization.settings import Normalization
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A reading of some tokens."""
-
     written: str
     kind: str
     """The class's name: Date, Money, Labelled, …"""

@@ -43,8 +43,6 @@ passed to the engine as written.
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """The rules that are on."""
-
     on: frozenset[str] = frozenset(RULES)
     emoji_names: bool = False
     """Emoji are said by name instead of left out."""

@@ -245,7 +245,6 @@ class Initialisms:
         self.words = frozenset(name.rstrip("0123456789") for name in self._said) | self._spelled
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Initialisms of the table."""
         token, after = line[place], place + 1
         following = line[after]
         if following.text in (".", "-", "/") and not following.gap and line[after + 1].text and not line[after + 1].gap:

@@ -31,8 +31,6 @@ Parse = Callable[[Tokens, int, bool], Iterable[Classed]]
 
 
 class Parser(NamedTuple):
-    """Parser of a class."""
-
     words: frozenset[str]
     """Words and signs with which an item of the class begins; in small letters."""
     parse: Parse

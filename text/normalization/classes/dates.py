@@ -36,8 +36,6 @@ class Calendar(NamedTuple):
 
 
 class Dates:
-    """Parser for one language's calendar."""
-
     def __init__(self, calendar: Calendar) -> None:
         self._months, self._days, self._full = calendar.months, calendar.days, calendar.full
         self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds

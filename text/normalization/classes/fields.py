@@ -30,8 +30,6 @@ class Measure(NamedTuple):
 
 
 class Coordinate(NamedTuple):
-    """Latitude, longitude or an angle."""
-
     parts: tuple[Written, ...]
     """Degrees, minutes and seconds, as far as they are written."""
     way: str
@@ -78,8 +76,6 @@ class Money(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """Time of day."""
-
     hours: int
     minutes: int = 0
     seconds: int = 0

@@ -39,8 +39,6 @@ class Score(NamedTuple):
 
 
 class Verses:
-    """Parser of chapters and verses."""
-
     def __init__(self, table: Mapping[str, str], abbreviations: Mapping[str, str]) -> None:
         lists = word_lists(table)
         books, names = lists["books"], lists["names"]
@@ -238,8 +236,6 @@ def sections(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
 
 
 class Scores:
-    """Parser of results of games, with a dash or a colon."""
-
     def __init__(self, cues: frozenset[str]) -> None:
         self._cues = cues
 

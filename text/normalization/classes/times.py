@@ -196,8 +196,6 @@ def _fraction(line: Tokens, place: int) -> tuple[str, int]:
 
 
 class Ratios:
-    """Parser of two numbers with a colon between them."""
-
     def __init__(self, cues: frozenset[str]) -> None:
         self._cues = cues
 

@@ -16,8 +16,6 @@ BEFORE_YEARS = _APOSTROPHES | {"fy", "q", "h"}
 
 
 class Years:
-    """Parser for one language's calendar."""
-
     def __init__(self, calendar: Calendar) -> None:
         self._months, self._cues = calendar.months, calendar.cues
         self._plain, self._hundreds = calendar.plain, calendar.hundreds

@@ -21,8 +21,6 @@ _SMALL = ("千", "百", "十", "")
 
 @dataclass(frozen=True, slots=True)
 class EasternWords:
-    """Words and formats of one of the two languages."""
-
     japanese: bool
     """True for Japanese, False for Mandarin, where their grammar differs."""
     zero: str
@@ -77,7 +75,6 @@ class EasternWords:
 
 @cache
 def eastern_words(language: str) -> EasternWords:
-    """Words of ja or cmn."""
     return msgspec.convert(table(language, "eastern"), EasternWords)
 
 

@@ -121,8 +121,7 @@ _NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
 
 
 def references(draft: Draft) -> None:
-    if draft.has("°º"):
-        draft.replace(_NUMERO, lambda match: "number ")
+    draft.replace(_NUMERO, lambda match: "number ", "°º")
 
 
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
@@ -135,8 +134,7 @@ _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VI
 
 def initialisms(draft: Draft) -> None:
     british = draft.british
-    if draft.has("&"):
-        draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}")
+    draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}", "&")
     draft.replace(
         _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"
     )

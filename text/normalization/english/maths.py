@@ -107,29 +107,20 @@ def math(draft: Draft) -> None:
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
-    if draft.has("|"):
-        draft.replace(_GIVEN, lambda match: " given ")
-    if draft.has("!"):
-        draft.replace(_FACTORIAL, lambda match: " factorial")
-    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
-        draft.replace(_POWER, lambda match: power(match, british))
-    if draft.has("ⁿᵗᵏ"):
-        draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
-    if draft.has(">→⇒⟹➜⟶"):
-        draft.replace(_ARROW, lambda match: " implies " if match[0].strip() in "⇒⟹" else " to ")
+    draft.replace(_GIVEN, lambda match: " given ", "|")
+    draft.replace(_FACTORIAL, lambda match: " factorial", "!")
+    draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
+    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}", "ⁿᵗᵏ")
+    draft.replace(_ARROW, lambda match: " implies " if match[0].strip() in "⇒⟹" else " to ", ">→⇒⟹➜⟶")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
         draft.replace(
             _SPACED, lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ","
         )
-    if draft.has("+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆"):
-        draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ")
-    if draft.has("~≈∼<>≤≥±+=√×"):
-        draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]])
-    if draft.has("+"):
-        draft.replace(_PLUS, lambda match: " plus")
-    if draft.has("&"):
-        draft.replace(_AND, lambda match: " and ")
+    draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
+    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]], "~≈∼<>≤≥±+=√×")
+    draft.replace(_PLUS, lambda match: " plus", "+")
+    draft.replace(_AND, lambda match: " and ", "&")
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
@@ -137,10 +128,8 @@ def math(draft: Draft) -> None:
         draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
-    if draft.has("/·•|"):
-        draft.replace(_CHOICE, lambda match: ", ")
-    if draft.has(_SIGNS):
-        draft.replace(_SIGN, _sign)
+    draft.replace(_CHOICE, lambda match: ", ", "/·•|")
+    draft.replace(_SIGN, _sign, _SIGNS)
 
 
 def power(match: re.Match[str], british: bool) -> str | None:

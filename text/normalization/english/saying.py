@@ -28,7 +28,6 @@ _HUNDREDS = re.compile(r"[1-9][1-9]00")
 
 
 def said(item: object, british: bool) -> str:
-    """Words for a candidate's fields."""
     match item:
         case InWords():
             return item.said

@@ -240,8 +240,7 @@ def tex(draft: Draft) -> None:
     british = draft.british
     if draft.has("\\") or draft.sentence.count("$") > 1:
         draft.replace(_MATH, lambda match: said(match[match.lastgroup or 0], british))
-    if draft.has("("):
-        draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")
+    draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}", "(")
     if _EQUATION.search(draft.sentence):
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
 

@@ -42,9 +42,7 @@ _SCALED = re.compile(
 
 
 def units(draft: Draft) -> None:
-    british = draft.british
-    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹/"):
-        draft.replace(_SCALED, lambda match: _scaled(match, british))
+    draft.replace(_SCALED, lambda match: _scaled(match, draft.british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹/")
 
 
 def _scaled(match: re.Match[str], british: bool) -> str | None:

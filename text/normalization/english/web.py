@@ -62,27 +62,21 @@ _MAX_PATH = 40
 
 def web_addresses(draft: Draft) -> None:
     british = draft.british
-    if draft.has("@"):
-        draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
-    if draft.has("."):
-        draft.replace(_IP, lambda match: _machine(match, british))
+    draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}", "@")
+    draft.replace(_IP, lambda match: _machine(match, british), ".")
     if draft.has(":"):
         draft.replace(_IP6, _machine6)
         draft.replace(_FILE, lambda match: f"file {_path(match['path']).lstrip()}")
     if _HOSTED.search(draft.text):
         draft.replace(_WEB, _web)
-    if draft.has("~"):
-        draft.replace(_HIDDEN, lambda match: f"tilde {_path('/' + match['path']).lstrip()}")
-    if draft.has("\\"):
-        draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
+    draft.replace(_HIDDEN, lambda match: f"tilde {_path('/' + match['path']).lstrip()}", "~")
+    draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "), "\\")
     if draft.has("/"):
         if _IN_FOLDER.search(draft.text):
             draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
         draft.replace(_PATH, lambda match: _path(match[0]))
-    if draft.has("#"):
-        draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}")
-    if draft.has("@"):
-        draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
+    draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}", "#")
+    draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}", "@")
 
 
 NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")
@@ -90,7 +84,6 @@ NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")
 
 
 def protect(draft: Draft) -> None:
-    """Hide addresses from all other rules."""
     for pattern in (_MAIL, _IP, _IP6, _FILE, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
         draft.keep(pattern)
 
@@ -186,8 +179,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 def code(draft: Draft) -> None:
     if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
-    if draft.has("*•xX"):
-        draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}")
+    draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}", "*•xX")
     if "()" in draft.sentence:
         draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
     if "++" in draft.sentence or "--" in draft.sentence:

@@ -118,7 +118,6 @@ class FigureParser:
         self.starts = locale.cue["codes"]
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Ranges and scores."""
         locale = self._locale
         first = written(line, place, locale.decimal)
         if first is None:

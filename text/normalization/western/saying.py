@@ -17,7 +17,6 @@ _UNITS = {"hour": "h", "minute": "min", "second": "s"}
 
 
 def said(locale: Locale, item: object) -> str:
-    """Words for a candidate's fields."""
     match item:
         case InWords():
             return item.said

@@ -35,8 +35,6 @@ _DIGITS_APART = 4
 
 @dataclass(frozen=True)
 class Locale:
-    """One language."""
-
     numbers: str
     """Language name in num2words; "" if numbers stay digits, which espeak-ng reads."""
     point: str
@@ -169,7 +167,6 @@ class Locale:
 
     @cached_property
     def numerals(self) -> WordLists:
-        """Lists of words next to Roman numerals."""
         return word_lists(self.roman)
 
     @cached_property
@@ -266,7 +263,6 @@ def spoken(locale: Locale, number: Written, noun: str = "") -> str:
 
 
 def powered(locale: Locale, unit: str, power: str) -> Forms:
-    """Names of a unit, with its power."""
     forms = locale.all_units.get(unit, (unit, unit))
     if not power:
         return forms
