@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from click.testing import CliRunner
 
-from supervisor.cli import kokoro_live
 from tests.followed_output import FollowedOutput
 from tests.ports import lasting_port
 from tests.system.changed_engine import slowed_by
@@ -133,14 +131,6 @@ def test_a_listener_comes_first_and_an_interrupted_book_says_how_to_go_on(starte
     _, said = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130 and "goes on from here" in said
     assert passages(tmp_path) >= 2 and not (tmp_path / "book.m4b").exists()
-
-
-def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "broken.epub").write_bytes(b"PK\x03\x04 not a zip")
-    command = ["book", str(tmp_path / "broken.epub"), "--url", "http://127.0.0.1:9"]
-    done = CliRunner().invoke(kokoro_live, command)
-    assert done.exit_code == 1 and done.stderr.startswith("Error: The file is no readable zip archive")
-    assert done.stderr.count("\n") == 1
 
 
 def test_a_server_that_had_answered_is_waited_for(house: SharedServer, started: Server, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ ALONE = [
     ("bench everything", "'ttfa'"),
     # files and services
     ("book nofile.epub", "does not exist"),
+    ("book book.epub", "Error: The file is no readable zip archive"),
     ("book a.txt -o a.txt", "name another file with -o"),
     ("book a.txt -o a.xyz", "choose one of m4b"),
     ("book a.txt --lang klingon --local --engine espeak", "accepted are cmn, en"),
