@@ -18,12 +18,12 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 import aiohttp
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from benchmarks.agents.listeners import AT_ONCE, Heard, hear

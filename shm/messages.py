@@ -37,7 +37,39 @@ FIRST_BLOCK_GRACE = 0.3
 first block, if a listener to another stream would otherwise hear a gap."""
 
 
-class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
+class SpokenScript(msgspec.Struct, frozen=True):
+    """A segment's script, and how it is spoken."""
+
+    script: str
+    """Phonemes of the model's vocabulary, or text, depending on `EngineInfo.speaks`; at most `EngineInfo.max_tokens`.
+    """
+    language: str
+    """Language code as espeak-ng names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    voice: Voice
+    speed: float
+    """Speed factor, 0.25 to 5; 1 is the voice's own pace."""
+    seed: int = 0
+    """Noise seed: equal scripts with equal seeds give equal samples. An engine without randomness, such as the
+    published models, ignores the seed."""
+    from_sample: int = 0
+    """First sample wanted; a dead generation has sealed the samples before it."""
+    inflected: tuple[InflectedSpan, ...] = ()
+    """Spans of the script that are to be said otherwise than the engine would say them; in order, without overlaps.
+    Only for an engine that inflects, like `score` and `score_only`."""
+    part: tuple[int, int] | None = None
+    """Span of the script that is made, in characters, with the prosody that it has in the whole script; None: all of
+    it. Samples are counted from the part's beginning. Only for an engine that makes parts."""
+    styled: int = 0
+    """Tokens of the text whose style the script has: that of more than itself; 0: its own."""
+    marks: bool = False
+    """True if the times are wanted at which the parts of the script sound, if the engine reports them."""
+    score: Score = ()
+    """Durations, pitch, energy and level of the script's phonemes where they were edited; `inflected` comes first."""
+    score_only: bool = False
+    """True if the segment's score is wanted, packed (`shm.score.pack`), in place of its samples."""
+
+
+class SegmentOrder(SpokenScript, frozen=True, kw_only=True, tag="order"):
     """Front -> worker: make one segment's PCM, from `from_sample` on, and write it into a ring."""
 
     generation: int
@@ -47,31 +79,8 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """Index of the segment in its stream, from 0; a stream's segments are dispatched and written in order."""
     ring: int
     """Index of the ring in the arena. The stream's number owns it until `Forget` (`shm.ring` has the layout)."""
-    script: str
-    language: str
-    """Language code as espeak-ng names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
-    voice: Voice
-    speed: float
-    seed: int
-    """Noise seed: equal orders give equal samples if the engine can repeat them. The published models ignore
-    the seed."""
-    from_sample: int = 0
-    """First sample wanted; a dead generation has sealed the samples before it."""
     first_deadline: float
     """Monotonic seconds at which the segment's sample 0 must be ready."""
-    inflected: tuple[InflectedSpan, ...] = ()
-    """Spans of the script that are to be said otherwise than the engine would say them; in order, without overlaps."""
-    part: tuple[int, int] | None = None
-    """Span of the script that is to be made, in characters; the rest gives it its prosody. None: all of it. Only for an
-    engine that makes parts."""
-    styled: int = 0
-    """Tokens of the text whose style the script has: that of more than itself; 0: its own."""
-    marks: bool = False
-    """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
-    score: Score = ()
-    """Durations, pitch, energy and level of the script's phonemes where they were edited; `inflected` comes first."""
-    score_only: bool = False
-    """True if the front wants the segment's score, packed (`shm.score.pack`), in place of its samples."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
-from shm.inflection import InflectedSpan
-from shm.messages import Voice
-from shm.score import Score
+from shm.messages import SpokenScript
 from shm.timing import Mark
 
 
@@ -78,37 +78,10 @@ class RunControl:
         self._changed.notify_all()
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(SpokenScript, frozen=True):
     """One segment to speak."""
 
-    script: str
-    """Phonemes of the model's vocabulary, or text, depending on `EngineInfo.speaks`; at most `EngineInfo.max_tokens`.
-    """
-    language: str
-    voice: Voice
-    speed: float
-    """Speed factor, 0.25 to 5; 1 is the voice's own pace."""
-    seed: int = 0
-    """Noise seed: equal utterances with equal seeds give equal samples. An engine without randomness ignores
-    the seed."""
-    from_sample: int = 0
-    """First sample to return; samples before this one are omitted."""
-    inflected: tuple[InflectedSpan, ...] = ()
-    """Spans of the script that are to be said otherwise, in order; only for an engine that inflects."""
-    part: tuple[int, int] | None = None
-    """Span of the script that is made, with the prosody that it has in the whole script; None: all of it. Samples are
-    counted from the part's beginning. Only for an engine that makes parts."""
-    styled: int = 0
-    """Tokens of the text whose style the script has; 0: its own."""
-    marks: bool = False
-    """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
-    score: Score = ()
-    """What is to be spoken in place of the engine's own score; only for an engine that inflects."""
-    score_only: bool = False
-    """True if the blocks are to have the utterance's score (`shm.score.pack`) in place of its sound; only for an engine
-    that inflects."""
-    control: RunControl = field(default_factory=RunControl, compare=False)
+    control: RunControl = msgspec.field(default_factory=RunControl)
     """Control by another thread. When nobody wants the rest, the engine's `next` raises `Cancelled` as soon as
     possible, in the middle of a run if the library allows that. An engine that vocodes in windows also pauses: `next`
     gives up its run, waits, and makes the same block again."""

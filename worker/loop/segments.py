@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from shm.audio import Pcm
 from shm.killpoint import killpoint
-from shm.messages import BlockTimes, Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
+from shm.messages import BlockTimes, Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, SpokenScript, clipped
 from shm.ring import RingWriter
 from shm.timing import MAX_MARKS, Mark, pack_marks
 from worker.engine import Block, Engine, RunControl, Utterance
@@ -81,25 +81,9 @@ class SegmentWork:
         Raises:
             Cancelled, EngineError, ProviderUnavailable: the errors of `Engine.begin`.
         """
-        order = self.order
         if self.blocks is None:
-            self.blocks = engine.begin(
-                Utterance(
-                    order.script,
-                    order.language,
-                    order.voice,
-                    order.speed,
-                    order.seed,
-                    order.from_sample,
-                    order.inflected,
-                    order.part,
-                    order.styled,
-                    order.marks,
-                    order.score,
-                    order.score_only,
-                    self.control,
-                )
-            )
+            asked = {name: getattr(self.order, name) for name in SpokenScript.__struct_fields__}
+            self.blocks = engine.begin(Utterance(**asked, control=self.control))
         return next(self.blocks, None)
 
     def record_time(self, seconds: float, block: Block | None) -> None:

@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
