@@ -1,8 +1,8 @@
 """`python -m benchmarks.house`: the size and the shape of the product, by reading it; runs in two seconds.
 
 Counts the Python of the product's folders (neither tests nor benchmarks): lines, files, files that one other file
-imports, heads of files, comments, protocols, options, the boxes that a folder shows, the files that name one dialect,
-and the tests' lines.
+imports, heads of files, comments, notes beside values, protocols, options, the boxes that a folder shows, the files
+that name one dialect, and the tests' lines.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tokenize
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 
 from supervisor.commands.serve import serve
@@ -59,6 +60,18 @@ def head(tree: ast.Module, lines: int) -> int:
 def comments(text: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return sum(token.type == tokenize.COMMENT and token.line.lstrip().startswith("#") for token in tokens)
+
+
+def notes(tree: ast.Module) -> int:
+    """Lines of the texts below constants and fields, which say what a value is and why it is that."""
+    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef))
+    return sum(
+        (after.end_lineno or 0) - after.lineno + 1
+        for before, after in chain.from_iterable(map(pairwise, bodies))
+        if isinstance(before, ast.Assign | ast.AnnAssign)
+        and isinstance(after, ast.Expr)
+        and isinstance(after.value, ast.Constant)
+    )
 
 
 def members(node: ast.ClassDef) -> set[str]:
@@ -119,6 +132,7 @@ def figures() -> dict[str, str]:
         "files with one importer": str(sum(importers[name] == 1 for name in modules)),
         "heads of files": f"{heads / lines:.1%} of the lines",
         "comments": f"{sum(map(comments, texts.values())) / lines:.1%} of the lines",
+        "notes beside constants and fields": f"{sum(map(notes, trees.values())) / lines:.1%} of the lines",
         "protocols": str(len(protocols)),
         "protocols with one implementation": str(sum(is_made_once(node, classes) for node in protocols)),
         'docstrings "Implements …"': str(said),

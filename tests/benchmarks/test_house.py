@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.breaks import MUTATIONS
 from benchmarks.breaks.mutation import Mutation
-from benchmarks.house import comments, figures, head, imported, is_made_once
+from benchmarks.house import comments, figures, head, imported, is_made_once, notes
 from benchmarks.late_loading import LATE, Late, cost
 from benchmarks.mutations import ROOT
 from benchmarks.same_bytes import Joined, body_of, differences, digest, masked
@@ -22,6 +22,8 @@ from a.b import c
 
 # Why it is so.
 ANSWER = "# no comment"  # beside code
+"""Two lines
+of a note."""
 
 
 def late() -> None:
@@ -32,7 +34,7 @@ def late() -> None:
 def test_the_parts_of_a_file() -> None:
     tree = ast.parse(SOURCE)
     assert head(tree, SOURCE.count("\n")) == 8
-    assert comments(SOURCE) == 1
+    assert (comments(SOURCE), notes(tree)) == (1, 2)
     assert {"os", "a.b", "a.b.c", "d", "d.e"} <= set(imported(tree))
     assert head(ast.parse('"""Only a word."""\n'), 1) == 1
 
