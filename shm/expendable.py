@@ -138,6 +138,7 @@ class Expendable:
         """Kill the fork that is answering: the pending `ask` raises `HelperDied`, unless it has the answer already."""
         self._interrupted = True
         if link := self._link:
+            link.served = True  # the end of one that hasn't is a failed start, and three of them refuse a request
             link.kill_server()
 
     def end_helper(self) -> None:

@@ -95,7 +95,7 @@ class HelperLink:
     def __init__(self, target: str, title: str, forked: Keeper | None = None) -> None:
         """`forked`: forks the keeper; None: it is a new interpreter."""
         self.served = False
-        """True if the helper has answered a request."""
+        """True if the helper has answered a request, or was interrupted."""
         self.ended = False
         """True if both processes are gone."""
         self.looped = False

@@ -196,6 +196,17 @@ def test_a_request_is_interrupted_from_another_thread(helper: Expendable) -> Non
     assert helper.ask(b"next") == b"next"
 
 
+def test_interruptions_before_it_serves_are_no_failed_starts(helper: Expendable) -> None:
+    for _ in range(4):
+        helper.start()
+        while not helper.pids:
+            pass
+        [keeper] = helper.pids
+        helper.interrupt()
+        psutil.wait_procs([psutil.Process(keeper)] if psutil.pid_exists(keeper) else [], DEADLINE)
+    assert helper.ask(b"hello") == b"hello"
+
+
 def test_a_caller_that_is_gone_before_its_helper_serves_leaves_no_traceback() -> None:
     with ExitStack() as stack:
         ends = []
