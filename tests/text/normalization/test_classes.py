@@ -456,7 +456,7 @@ def test_what_stands_before_an_emoji_is_read_as_without_it(written: str) -> None
 
 
 def test_a_number_with_a_minus_after_the_word_of_a_code_is_its_end() -> None:
-    for word in ("acct", "account", "card no. of account"):
+    for word in ("acct", "account", "card no. of account", "Amex ending"):
         assert said(f"from {word} -7731 now").endswith("seven seven three one now")
 
 
@@ -467,3 +467,14 @@ def test_a_letter_of_the_compass_is_a_way_beside_words_of_a_position() -> None:
 
 def test_a_ruler_before_a_bracket_is_the_first() -> None:
     assert said("Napoleon I (emperor)") == "Napoleon the first (emperor)"
+
+
+def test_a_letter_that_may_be_a_unit_is_none_before_a_formula_or_beside_a_rank() -> None:
+    for formula in ("NaOH", "HCl", "KOH"):
+        assert "newton" not in said(f"with 1 N {formula} in it")
+    assert "west" not in said("her 4th W of it") and "north" not in said("his 2nd N of it")
+    assert "minor" in said("In C♯ min., by him") and "million" not in said("A 72M, s/p surgery, c/o pain")
+
+
+def test_a_road_ends_no_sentence_and_a_weekday_follows_a_time() -> None:
+    assert "\n" not in said("He lives nr. I-5 there") and "Monday" in said("Done by 9 p.m. Mon.")

@@ -215,6 +215,8 @@ class Abbreviations:
         said, plain = said or shrunk, bool(shrunk) or token.fold in self._plain
         if token.fold == "incl" and line.last(place):
             return "included"
+        if token.fold == "min" and stop and line[place - 1].kind == "m":
+            return "minor"  # C♯ min.
         if token.fold in ("min", "max") and stop and place and not line.last(place):
             counted = line[place - 1].kind == "d" or line.has(place - 1, ("per", "/", "th", "st", *VULGAR))
             return "" if counted or following.fold in self._small else self._labels[token.fold]

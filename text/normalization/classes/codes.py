@@ -36,7 +36,7 @@ class Codes:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        if token.text == "-" and not line[place + 1].gap and line[place - 1].fold in self._codes:
+        if token.text == "-" and not line[place + 1].gap and line[place - 1].fold in self._codes | self._ending:
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1, place - 1))
         elif token.text == "#":
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
@@ -73,6 +73,7 @@ class Codes:
         numbered = line[place - 1].fold == "number" or (
             line[place - 1].text in (".", ":") and line[place - 2].fold == "no"
         )
+        named = named or (named_at is not None and line[named_at].fold in self._ending)
         named = named or (numbered and len(token.text) > 5)
         if named or (len(token.text) == 4 and self._ends_so(line, place)):
             yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)

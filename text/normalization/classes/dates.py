@@ -384,7 +384,7 @@ class Dates:
             or (titled and stopped and place > 0)
             or (titled and line.last(place) and line[place - 1].text.isupper())
         )
-        timed = line[place - 1].kind == "d" or line.has(place - 1, ("am", "pm"))  # 12–5 Sun.
+        timed = line[place - 1].kind == "d" or line.has(place - 1 - line.has(place - 1, "."), ("am", "pm", "m"))
         near = near or (titled and alone and (timed or line.has(place - 1, self._cues["before_day"])))
         near = near or (titled and not line.has(place - 1, ("the",)) and line.short_days(self._days, self._full))
         if line[place].fold in self._cues["sure_days"] or near:

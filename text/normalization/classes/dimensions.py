@@ -157,7 +157,13 @@ class Dimensions:
             yield Classed(place, last.after + 1, Measure(numbers[0], unit, last), _COST)
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
-        sure = len(numbers) > 1 or unit == "in" or line[after - 1].text == "′" or line[place + 1].text == ","
+        sure = (
+            len(numbers) > 1
+            or line.has(place - 1, TIMES)
+            or unit == "in"
+            or line[after - 1].text == "′"
+            or line[place + 1].text == ","
+        )
         if not sure and following.fold not in self._after_feet | TIMES:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"

@@ -332,6 +332,8 @@ class Measures:
             return False  # 16R/34L
         if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
             return False  # 720V/760M
+        if symbol == "N" and following.gap and following.text[1:] != following.text[1:].lower():
+            return False  # 1 N NaOH
         if symbol == "ac" and not gap and "²" in line.folds:
             return False  # b² − 4ac
         if symbol == "st" and not self._is_stone(line, after, first):
