@@ -25,7 +25,7 @@ def test_the_first_death_costs_no_wait_and_each_further_one_waits_longer() -> No
     assert delays[0] == 0.0
     assert delays == sorted(delays) and len(set(delays)) == len(delays)
     later = [restarts.after_death(4.0, progressed=False, proven=True) for _ in range(50)]
-    assert max(later) == MAX_BACKOFF
+    assert max(later) == MAX_BACKOFF <= 10, "a listener waits a few seconds for any number of deaths"
 
 
 def test_deaths_without_progress_for_the_whole_window_are_a_crash_loop() -> None:

@@ -57,6 +57,13 @@ def test_the_file_is_neither_assembled_nor_read_again(
     assert assembled(FILE, models) == first
 
 
+def test_a_damaged_file_is_replaced(parts: list[Path], models: Path) -> None:
+    models.mkdir()
+    (models / NAME).write_bytes(CONTENTS[:-1] + b"!")
+    path = assembled(FILE, models)
+    assert path is not None and path.read_bytes() == CONTENTS
+
+
 def test_a_part_that_a_download_left_is_no_beginning(parts: list[Path], models: Path) -> None:
     models.mkdir()
     (models / f"{NAME}.part").write_bytes(b"something else entirely")
