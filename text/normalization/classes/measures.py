@@ -17,7 +17,7 @@ _NTHS = {"¹": "", "²": "2", "³": "3"}
 TIMES = frozenset(("x", "×"))
 _SPECIAL = frozenset("%‰°℃℉º˚")
 _DEGREES = frozenset("°º˚")
-_MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"))
+_MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "bn", "mn", "tn"))
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
 _VOWELS = frozenset("aeiou")
@@ -32,7 +32,6 @@ _SINGLE = frozenset("LlsgdhmK")
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
 _NO_TALLY = frozenset(("A", "AM", "PM", "AD", "BC", "CE"))
-_BEFORE_LISTED = frozenset(("", ",", ";", ":", "(", "+", "&", "-"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
 _Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
@@ -134,9 +133,7 @@ class Measures:
         if "⁻" in line.folds:
             yield from self._inverse(line, place, first)
         thousands = line.has(after, _LETTERS, glued=True) and line[after + 1].gap and line[after + 1].text[-1:] != "B"
-        if not self.plain and (
-            thousands or (line.has(after, _MAGNITUDES | _LETTERS.keys() - {"k"}) and line[after].gap)
-        ):
+        if not self.plain and (thousands or (line.has(after, _MAGNITUDES) and line[after].gap)):
             for large in self._measure(line, place, after + 1, first):
                 if isinstance(large.fields, Measure):
                     fields = large.fields._replace(magnitude=_LETTERS.get(line[after].fold, line[after].fold))
@@ -151,9 +148,9 @@ class Measures:
             if second := self.number(line, joint + 1):
                 yield from self._measure(line, place, second.after, first, second, "by")
         elif line.has(after, self._times, glued=True) and self._multiplies(line, place, first):
-            listed = line[place - 1].text in _BEFORE_LISTED or line[place - 1].fold in self._cues["listing"]
-            thing = line[after + 1].gap and line[after + 1].kind == "w" and line[after + 1].text != "I"
-            counts = listed and thing and (line[after + 1].text.isupper() or line[after + 1].text[-1] == "s")
+            listed = not place or line[place - 1].fold in self._cues["listing"]
+            thing = line[after + 1]
+            counts = listed and thing.gap and thing.kind == "w" and (thing.text.isupper() or thing.text[-1] == "s")
             yield Classed(place, after + 1, Multiple(first, counts=counts), 0.4 if self.plain else _COST)
         elif (word := self.joint(line, joint, first)) is not None and (last := self.number(line, joint + 1)):
             yield from self._measure(line, place, last.after, first, last, word)
@@ -323,8 +320,9 @@ class Measures:
             return False  # 4-3 t.a.b.
         if len(symbol) == 1 and symbol.isupper() and following.text == "." and not (following.gap or line.last(end)):
             return False  # 123 N. Main St.
-        if len(symbol) == 1 and symbol.isupper() and self._tallied(line):
-            return False  # 13 V, 9 N, 7 D
+        formula = symbol == "N" and not following.text[1:].islower() and len(following.text) > 1 and following.gap
+        if len(symbol) == 1 and symbol.isupper() and (formula or self._tallied(line)):
+            return False  # 1 N NaOH; 13 V, 9 N, 7 D
         paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
         other = line[place - 2]
         lettered = line[place - 1].text == "/" and line[place - 3].kind == "d" and not other.gap
@@ -332,8 +330,6 @@ class Measures:
             return False  # 16R/34L
         if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
             return False  # 720V/760M
-        if symbol == "N" and following.gap and following.text[1:] != following.text[1:].lower():
-            return False  # 1 N NaOH
         if symbol == "ac" and not gap and "²" in line.folds:
             return False  # b² − 4ac
         if symbol == "st" and not self._is_stone(line, after, first):

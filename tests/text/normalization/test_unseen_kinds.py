@@ -1,0 +1,173 @@
+"""Kinds of items that unseen English lines had: abbreviations in no table, spans, sides, codes, words before emoji."""
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+from num2words import num2words
+
+from text.locales.tables import table, word_list
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.sentences.abbreviations import ANYWHERE, SHRUNK, cut_words, shrunk_word
+
+ABBREVIATIONS = table("en", "abbreviations")
+CUT = f"{ABBREVIATIONS['cut']['stopped']} {ABBREVIATIONS['cut']['plain']}".split()
+DICTIONARY = json.loads(next(Path().rglob("us_gold.json")).read_text(encoding="utf-8"))
+
+
+def said(text: str) -> str:
+    return normalize(text, "en-us", Normalization())
+
+
+def test_a_beginning_of_a_word_that_is_no_word_is_read_and_ends_no_sentence() -> None:
+    words = word_list(ABBREVIATIONS["contexts"]["words"])
+    cuts = [
+        (cut, full)
+        for cut, full in cut_words("stopped").items()
+        if ANYWHERE[cut] == full and cut not in {*words, "ref"}
+    ]
+    assert [cut for cut, full in cuts if said(f"so {cut}. blue") != f"so {full} blue"] == []
+    longer = [cut for cut, full in cut_words("stopped").items() if f"{cut}|{full[len(cut) :]}" not in CUT]
+    assert longer and [cut for cut in longer if cut in DICTIONARY] == []
+
+
+def test_consonants_of_a_word_are_read_as_it_and_no_word_is_read_as_another() -> None:
+    for word in ABBREVIATIONS["shrunk"]["words"].split():
+        letters = word[0] + re.sub("[aeiou]", "", word[1:])
+        if len(letters) > 4 and shrunk_word(letters) == word and letters not in ANYWHERE:
+            assert said(f"so {letters} blue") == said(f"so {letters}. blue") == f"so {word} blue", letters
+    words = [word for word in DICTIONARY if SHRUNK.fullmatch(word) and word.islower() and word not in ANYWHERE]
+    assert len(words) > 200 and {word for word in words if shrunk_word(word)} == {"srsly"}
+    assert not any(
+        map(shrunk_word, word_list("http https html xml css dns ssh tls ssl ftp grpc kvm gps sms vms rss ssn"))
+    )
+
+
+def test_between_two_ends_is_and() -> None:
+    for span in ("5-10", "$5-$10", "2–3 km", "1914–1918", "2:00–2:20"):
+        assert " and " in said(f"between {span} then") and " to " not in said(f"between {span} then")
+        assert " to " in said(f"of {span} then") and " to " in said(f"between {span} and 7")
+
+
+def test_sides_written_in_different_ways_are_by_each_other() -> None:
+    for first, second in product(("12'6\"", "8½", "6'", '9"'), ("10'9\"", "7'", "3½")):
+        assert said(f"a {first} x {second} room").count(" by ") == 1
+
+
+def test_a_letter_after_a_number_that_owns_something_is_no_magnitude() -> None:
+    for letter in "BMKT":
+        assert said(f"in 4{letter}'s kitchen") == f"in 4{letter}'s kitchen"
+
+
+def test_a_count_of_things_in_a_list_and_a_multiple() -> None:
+    for count, words in ((1, "one"), (2, "two"), (4, "four")):
+        assert said(f"Ports: {count}x HDMI, {count}x screws") == f"Ports: {words} HDMI, {words} screws"
+    assert said("It is 2x faster, 2x the size") == "It is two times faster, two times the size"
+
+
+def test_a_day_no_month_can_be_comes_first_in_any_voice() -> None:
+    assert said("ends 31/01") == said("ends 1/31") and said("due 25/12") == said("due 12/25")
+    assert said("in 25/12 then") != said("in 12/25 then")
+
+
+def test_an_improper_fraction_at_which_something_is_priced_is_odds() -> None:
+    for above, below in ((7, 2), (11, 4), (9, 2)):
+        words = f"{num2words(above)} to {num2words(below)}"
+        assert said(f"went off at {above}/{below} and won") == f"went off at {words} and won"
+
+
+def test_a_short_word_is_an_abbreviation_where_its_place_shows_it() -> None:
+    for text in (
+        "See q. 94, a. 2 there",
+        "He ruled (r. 1643 to 1715) here",
+        "See Cal. Civ. Code here",
+        "OPEN MON.–FRI. EXCEPT US",
+    ):
+        assert "\n" not in said(text)
+    for text in ("He was (so he said) fit. 5 came", "He saw Bob. Jane left"):
+        assert "\n" in said(text)
+
+
+def test_a_hash_glued_to_a_word_is_number() -> None:
+    for written in ("MLS# 20467", "Bug#20467", "(bug#20467)", "(#20467)"):
+        word = written.partition("#")[0]
+        assert said(f"see {written} then").startswith(f"see {word}{' ' * word[-1:].isalpha()}number twenty thousand")
+    assert "number" not in said("in C# 8 it is")
+
+
+def test_a_span_of_two_units_has_both() -> None:
+    for first, last in (("45 Hz", "20 kHz"), ("5 mm", "2 cm"), ("500 MB", "2 GB")):
+        assert said(f"{first}–{last} here") == f"{said(first)} to {said(last)} here"
+
+
+def test_a_prime_after_degrees_or_before_seconds_is_minutes() -> None:
+    assert said("at −62° 40′ then") == "at minus sixty-two degrees forty minutes then"
+    for seconds in ("03", "09", "25"):
+        assert "foot" not in said(f"lasts 5'{seconds}\" long") and "five minutes" in said(f"lasts 5'{seconds}\" long")
+
+
+def test_a_unit_of_which_there_is_one_is_read_in_full() -> None:
+    for unit, name in (("gal", "gallon"), ("tbsp", "tablespoon"), ("oz", "ounce")):
+        assert said(f"Use half a {unit}. of it") == said(f"Use half a {unit} of it") == f"Use half a {name} of it"
+
+
+def test_a_label_that_is_no_word_is_read_without_its_number() -> None:
+    for short, name in (("vol", "volume"), ("nos", "numbers"), ("wt", "weight"), ("chap", "chapter")):
+        assert said(f"Its {short}. was {short}. enough") == f"Its {name} was {name} enough"
+
+
+def test_millions_may_have_a_full_stop() -> None:
+    for written, full in (("mil", "million"), ("bil", "billion"), ("bn", "billion")):
+        assert said(f"Paid $1.5 {written}. in all") == f"Paid one point five {full} dollars in all"
+
+
+def test_a_way_before_a_street_and_a_university_of_a_state() -> None:
+    assert said("on W. Madison St. in it") == "on West Madison Street in it"
+    assert said("when Ohio St. led it") == "when Ohio State led it" and "Street" in said("at 12 Ohio St. in it")
+
+
+def test_a_share_of_a_minute_is_left_and_a_mile_takes_a_time() -> None:
+    assert said("With 0:04 left") == "With four seconds left" and said("With 4:04 left") == "With four oh four left"
+    assert said("a 7:45 mile") == "a seven forty-five mile"
+
+
+def test_a_code_in_halves_is_said_digit_by_digit() -> None:
+    for word in ("code is", "passcode:", "OTP"):
+        assert said(f"Your {word} 773 092") == f"Your {word} seven seven three, zero nine two"
+
+
+@pytest.mark.parametrize(
+    "written", ["5 km", "7pm", "25%", "$4", "the mtg", "2nite", "w/ U.S.", "3:30", "#12", "10–12", "Dec. 3"]
+)
+def test_what_stands_before_an_emoji_is_read_as_without_it(written: str) -> None:
+    assert said(f"It is {written} 🎉") == said(f"It is {written}") and said(f"It is {written} 🎉, so") == said(
+        f"It is {written}, so"
+    )
+
+
+def test_a_number_with_a_minus_after_the_word_of_a_code_is_its_end() -> None:
+    for word in ("acct", "account", "card no. of account", "Amex ending"):
+        assert said(f"from {word} -7731 now").endswith("seven seven three one now")
+
+
+def test_a_letter_of_the_compass_is_a_way_beside_words_of_a_position() -> None:
+    for letter, way in (("N", "north"), ("S", "south"), ("E", "east"), ("W", "west")):
+        assert said(f"latitude 34.05 {letter} then") == f"latitude thirty-four point zero five {way} then"
+
+
+def test_a_ruler_before_a_bracket_is_the_first() -> None:
+    assert said("Napoleon I (emperor)") == "Napoleon the first (emperor)"
+
+
+def test_a_letter_that_may_be_a_unit_is_none_before_a_formula_or_beside_a_rank() -> None:
+    for formula in ("NaOH", "HCl", "KOH"):
+        assert "newton" not in said(f"with 1 N {formula} in it")
+    assert "west" not in said("her 4th W of it") and "north" not in said("his 2nd N of it")
+    assert "minor" in said("In C♯ min., by him") and "million" not in said("A 72M, s/p surgery, c/o pain")
+
+
+def test_a_road_ends_no_sentence_and_a_weekday_follows_a_time() -> None:
+    assert "\n" not in said("He lives nr. I-5 there") and "Monday" in said("Done by 9 p.m. Mon.")
