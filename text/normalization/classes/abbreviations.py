@@ -53,6 +53,8 @@ class Abbreviations:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, after = line[place], place + 1
+        if token.fold not in self.words and not shrunk_word(token.fold):
+            return
         stop = line.has(after, ".", glued=True) and not (line[after + 1].kind == "w" and not line[after + 1].gap)
         end = after + (stop and not line.closing(after))
         if phrase := self._phrase(line, place):

@@ -60,6 +60,14 @@ class Parsers:
         self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
         words = frozenset[str]().union(*(parser.words for parser in listed))
         self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
+        self._of_word = lru_cache(4096)(self._parses)
+
+    def _parses(self, text: str, kind: str, numbered: bool) -> list[Parse]:
+        parses = self._words.get(text.casefold(), [])
+        if kind != "w":
+            return parses
+        more = [parse for pattern, parse in self._patterns if pattern.fullmatch(text)]
+        return list(dict.fromkeys([*parses, *more, *(self._mixed if numbered else ())]))
 
     def candidates(self, line: Tokens, british: bool) -> Iterator[Classed]:
         """Candidates that begin and end where an item can."""
@@ -72,13 +80,8 @@ class Parsers:
             elif token.text in _BEFORE_NUMBERS and "d" not in kinds[place + 1 : place + 1 + _REACH]:
                 continue
             else:
-                parses = self._words.get(token.fold, [])
-                if token.kind == "w":
-                    more = [parse for pattern, parse in self._patterns if pattern.fullmatch(token.text)]
-                    following = line[place + 1]
-                    if following.kind == "d" and not following.gap:
-                        more += self._mixed
-                    parses = list(dict.fromkeys([*parses, *more])) if more else parses
+                following = line[place + 1]
+                parses = self._of_word(token.text, token.kind, following.kind == "d" and not following.gap)
                 if not parses:
                     continue
             if line.begins(place):

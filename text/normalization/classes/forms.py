@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from text.locales.tables import word_list
@@ -57,6 +58,8 @@ class Forms:
         self._number, self._ordinal, self._written_at = number, ordinal, written_at
         self._pers = table.get("per", {})
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
+        self.marks: set[str] = set()
+        """A word of each row that begins with a word: the one before a full stop, or the last one but "of"."""
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
         for name, section in table.items():
@@ -88,6 +91,10 @@ class Forms:
             for after in _ENDINGS if name == "o" else (following,):
                 self._numbered[after].append(row)
             return
+        words = [part.fold for part in parts if part.kind == "w" and part.fold != "of"]
+        if parts[0].kind == "w" and len(parts[0].text) > 1:
+            stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
+            self.marks.add(next(stopped, words[-1]))
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else "#" if second else following
         for start in _CAPITALS if name == "c" else "#" if name or parts[0].kind == "d" else (parts[0].fold,):
             self._listed[start].append((second, row))

@@ -31,7 +31,7 @@ from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
-from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES
+from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, shrunk_word
 
 _CALENDAR = table("en", "calendar")
 _CUES = word_lists(_CALENDAR["cues"])
@@ -64,16 +64,17 @@ _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
 _LETTER = re.compile(
-    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b|[b-df-hj-np-tv-z]{2,}\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]"
+    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]"
     r"| x [A-Z] x"
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
+_SHRUNK = re.compile(rf"\b(?:{SHRUNK.pattern})\b")
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
     {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
     _ADDRESSES.words - {"d", "r", "i", "in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
     _INITIALISMS.words,
-    {word for word in _FORMS.parser.words if len(word) > 1},
+    _FORMS.marks - {"an"},
 )
 
 CLASSES = Classes(
@@ -110,10 +111,14 @@ CLASSES = Classes(
 )
 
 
+def _is_shrunk(draft: Draft) -> bool:
+    return any(shrunk_word(word.lower()) for word in _SHRUNK.findall(draft.text))
+
+
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
     numeral = draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues)
-    if numeral or draft.has(_DIGITS) or draft.says_folded(_NAMES) or _LETTER.search(draft.text):
+    if numeral or draft.has(_DIGITS) or draft.says_folded(_NAMES) or _LETTER.search(draft.text) or _is_shrunk(draft):
         CLASSES.rewrite(draft)
 
 
