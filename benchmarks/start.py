@@ -1,10 +1,11 @@
 """Time from `serve` to the first word and the tenth request's, in a first and a second start, and the memory after it.
 
     python -m benchmarks.start [--runs 5] [--model MODEL] [--voices VOICES] [--words "Hello from a fresh machine."]
+        [--standby loaded]
 
 Each run has folders of its own: the first start assembles the model from its packages (unless --model names one) and
 makes the stages, the second finds both. "Ready" is the line that `serve` prints once its engine speaks; the request
-follows at once, nine more for the same sentence, none from the cache, once the standby is loaded. The worker's share is
+follows at once, nine more for the same sentence, none from the cache, once the standby is there. The worker's share is
 what its process reports: the time from its `Load` to its readiness, the libraries' import not included. Memory is
 resident, proportional (pages that several processes map count once in the sum) and private megabytes. Times are medians
 of all runs.
@@ -70,7 +71,7 @@ class Start:
         return self.ready, self.load, self.byte, self.audible, self.alone, self.tenth
 
 
-def measured(settings: WorkerSettings, words: str) -> Start:
+def measured(settings: WorkerSettings, words: str, standby: str) -> Start:
     """Start a server, hear one sentence ten times, and wait for its standby.
 
     Raises:
@@ -78,14 +79,14 @@ def measured(settings: WorkerSettings, words: str) -> Start:
         CannotStart: the server doesn't start.
     """
     began = time.monotonic()
-    with kokoro_live(settings, "--standby", "loaded") as server:
+    with kokoro_live(settings, "--standby", standby) as server:
         ready = time.monotonic() - began
         heard = listen(server.port, words, "af_heart").assert_complete()
         if heard.headers.get("X-Engine") != "kokoro":
             raise ConnectionError(f"{heard.headers.get('X-Engine')} spoke, not kokoro")
         assert heard.audible is not None
         load = next(each["load_seconds"] for each in _processes(server) if each["role"] == "worker")
-        _wait_for_standby(server)
+        _wait_for_standby(server, standby)
         later = [listen(server.port, words, "af_heart", headers=FRESH).assert_complete() for _ in range(9)]
         first, tenth = (each.to_first_audible or each.to_end for each in (heard, later[-1]))
         byte, audible = heard.arrivals[0][0] - began, heard.audible - began
@@ -98,11 +99,11 @@ def _processes(server: Subject) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _wait_for_standby(server: Subject) -> None:
+def _wait_for_standby(server: Subject, state: str) -> None:
     limit = time.monotonic() + STANDBY
-    while not any(each["role"] == "standby" and each["state"] == "loaded" for each in _processes(server)):
+    while not any(each["role"] == "standby" and each["state"] == state for each in _processes(server)):
         if time.monotonic() > limit:
-            raise ConnectionError(f"no standby was loaded within {STANDBY:g} s")
+            raise ConnectionError(f"no standby was {state} within {STANDBY:g} s")
         time.sleep(0.2)
 
 
@@ -114,7 +115,7 @@ def _memory(server: Subject) -> Mapping[str, Sizes]:
     return found
 
 
-def starts(settings: WorkerSettings, words: str, runs: int) -> Mapping[str, Sequence[Start]]:
+def starts(settings: WorkerSettings, words: str, runs: int, standby: str) -> Mapping[str, Sequence[Start]]:
     """First and second starts, each pair in a home of its own."""
     found: defaultdict[str, list[Start]] = defaultdict(list)
     for _ in range(runs):
@@ -123,7 +124,7 @@ def starts(settings: WorkerSettings, words: str, runs: int) -> Mapping[str, Sequ
             os.environ["XDG_CACHE_HOME"] = home
             own = replace(settings, model_dir=Path(home, "models"), cache_dir=Path(home, "cache"))
             for which in ("first start", "second start"):
-                found[which].append(measured(own, words))
+                found[which].append(measured(own, words, standby))
     return found
 
 
@@ -140,7 +141,7 @@ def tables(found: Mapping[str, Sequence[Start]]) -> Sequence[Table]:
     rows.append(("all", *(sum(float(row[kind] or 0) for row in rows) for kind in range(1, 4))))
     return (
         Table("Seconds since `serve`", ("step", *found), times),
-        Table("Megabytes after the sentence, with a loaded standby", ("process", "RSS", "PSS", "USS"), rows),
+        Table("Megabytes after the sentences, with the standby", ("process", "RSS", "PSS", "USS"), rows),
     )
 
 
@@ -151,12 +152,13 @@ def main() -> None:
     parser.add_argument("--voices", type=Path, help="default: the embedded ones")
     parser.add_argument("--vocoder", choices=("auto", "windowed", "whole"), default="auto")
     parser.add_argument("--words", default=WORDS)
+    parser.add_argument("--standby", choices=("loaded", "imported"), default="loaded", help="it loads beside the first")
     arguments = parser.parse_args()
     settings = WorkerSettings(
         engine="kokoro", model=arguments.model, voices=arguments.voices, vocoder=arguments.vocoder
     )
     print("; ".join(f"{name}: {value}" for name, value in machine().items()))
-    for table in tables(starts(settings, arguments.words, arguments.runs)):
+    for table in tables(starts(settings, arguments.words, arguments.runs, arguments.standby)):
         print("\n" + table.as_markdown(), flush=True)
 
 

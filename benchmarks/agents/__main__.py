@@ -104,7 +104,15 @@ async def compared(arguments: argparse.Namespace, subjects: Sequence[Subject]) -
     heads: Sequence[str] = (*columns, "refused or cut", "after an interruption, s")
     tables = [Table(f"From the first token, {len(texts)} answers", heads, rows)]
     if any(killings):
-        heads = ("server", "killed", "answers", "whole", "heard, %", "silence at most, s", "the next one's sound, s")
+        heads = (
+            "server",
+            "killed",
+            "answers",
+            "whole",
+            "heard, %",
+            "more silence, s",
+            "the next one's sound, s",
+        )
         told = list(itertools.chain(*killings))
         tables.append(Table(f"Killed in the middle of {LONGEST} sentences, {usual:g} tokens/s", heads, told))
     plots = [

@@ -135,7 +135,7 @@ class Killed:
     """Its sound as a share of the undisturbed answer's."""
     cut: bool
     gaps: float
-    """Seconds of silence, all gaps together, as heard by one who plays at once."""
+    """Seconds of silence more than in the undisturbed answer, as heard by one who plays at once."""
     newcomer: float | None
     """Seconds from the kill to the first sound of somebody who asks then, and again until it sounds; None: never."""
 
@@ -158,9 +158,10 @@ async def killed(way: str, server: Server, text: str, rate: float, kill: Callabl
             await asyncio.sleep(0.05)
         return None
 
-    undisturbed = (await hear(way, server, text, rate)).assert_whole().playback.audio_seconds
+    undisturbed = (await hear(way, server, text, rate)).assert_whole().playback
     asking: list[asyncio.Task[float | None]] = []
     heard = await hear(way, server, text, rate, at_sound=lambda: asking.append(asyncio.create_task(newcomer())))
     sounds_after = await asking[0] if asking else None
-    playback = heard.playback
-    return Killed(playback.audio_seconds / undisturbed, bool(heard.wrong), playback.gap_seconds, sounds_after)
+    share = heard.playback.audio_seconds / undisturbed.audio_seconds
+    gaps = heard.playback.gap_seconds - undisturbed.gap_seconds
+    return Killed(share, bool(heard.wrong), gaps, sounds_after)
