@@ -171,3 +171,9 @@ def test_a_letter_that_may_be_a_unit_is_none_before_a_formula_or_beside_a_rank()
 
 def test_a_road_ends_no_sentence_and_a_weekday_follows_a_time() -> None:
     assert "\n" not in said("He lives nr. I-5 there") and "Monday" in said("Done by 9 p.m. Mon.")
+
+
+def test_a_verse_may_have_a_part() -> None:
+    for book, name in (("1 Cor.", "First Corinthians"), ("Lk", "Luke"), ("Psalm", "Psalm")):
+        assert said(f"see {book} 13:4–8a here") == f"see {name} thirteen, four to eight A here"
+        assert said(f"see {book} 13:4b here") == f"see {name} thirteen, four B here"

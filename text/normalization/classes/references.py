@@ -24,6 +24,8 @@ class Verse(NamedTuple):
     last: int = 0
     last_chapter: int = 0
     """Chapter of the last verse, if it isn't the first one's."""
+    part: str = ""
+    """Letter after the last verse: 13:4–8a."""
 
 
 class Labelled(NamedTuple):
@@ -79,7 +81,9 @@ class Verses:
             if beyond:
                 yield Classed(place, end + 4, Verse(book, nth, chapter, verse, beyond, last), _COST)
                 return
-        yield Classed(place, end + 2 if last else end, Verse(book, nth, chapter, verse, last), _COST)
+        end += 2 * bool(last)
+        part = line[end].text if line.has(end, ("a", "b", "c"), glued=True) else ""
+        yield Classed(place, end + bool(part), Verse(book, nth, chapter, verse, last, part=part), _COST)
 
 
 class LabelledNumbers:

@@ -215,7 +215,8 @@ def _verse(verse: Verse, british: bool) -> str:
     if verse.first:
         words += f", {_in_hundreds(verse.first, british)}"
     last = f"{cardinal(verse.last_chapter, british)}, " * bool(verse.last_chapter)
-    return f"{words} to {last}{_in_hundreds(verse.last, british)}" if verse.last else words
+    words += f" to {last}{_in_hundreds(verse.last, british)}" * bool(verse.last)
+    return words + f" {verse.part.upper()}" * bool(verse.part)
 
 
 def _in_hundreds(value: int, british: bool) -> str:
