@@ -44,7 +44,7 @@ class Abbreviations:
             self._phrases[parts[0]].append((parts, full, solid))
         known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases)
         self.before_numbers = frozenset(self._labels).difference(
-            self._titles, self._streets, self._anywhere, self._phrases
+            self._titles, self._streets, self._anywhere, self._phrases, self._unnumbered
         )
         """Words that are abbreviations only before a number."""
         self._regions, self._schools = cues["regions"], cues["state_schools"]

@@ -56,9 +56,9 @@ class Forms:
         written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
     ) -> None:
         self._number, self._ordinal, self._written_at = number, ordinal, written_at
-        self._pers = table.get("per", {})
+        self._pers: Mapping[str, str] = table.get("per", {})
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
-        self.marks: set[str] = set()
+        self.marks = {short for short, full in self._pers.items() if short != full and len(short) > 1}
         """A word of each row that begins with a word: the one before a full stop, or the last one but "of"."""
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
