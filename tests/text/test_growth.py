@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.measuring.evaluation.sentences import answers, evaluation_texts
@@ -116,6 +116,7 @@ def test_a_document_is_complete_at_its_end_only() -> None:
     assert growth.take_rest() == WholeSentences("<speak>One. Two.\n\nThree. </speak>")
 
 
+@example(["etc.", "3.5", "barked", "Yes.", "barked"], 1)
 @given(
     st.lists(
         st.sampled_from(

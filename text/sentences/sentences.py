@@ -127,7 +127,7 @@ def sentence_ends(stretch: str, language: str) -> Iterator[int]:
         language: first part of a language code, such as `en`.
     """
     marker = LIST_MARKER.match(stretch)
-    begin = marker.end() if marker else 0
+    begin = marker.end() if marker and not marker[0][-2].isdecimal() else 0  # 3.5 may be a number, and no heading's
     first_word = _NEXT_WORD.match(" " + stretch[begin : begin + 64])
     casual = first_word is not None and _is_lower(first_word[1])
     for end in _END.finditer(stretch, begin):

@@ -85,7 +85,7 @@ def test_what_a_new_manner_needs_comes_before_what_an_earlier_one_did() -> None:
         vocabulary.expect([(("input", each),) for each in words])
     busy = False
     assert [asked.get(timeout=60) for _ in range(3)] == ["c", "b", "a"]
-    vocabulary.close()
+    vocabulary.stop_making()
 
 
 @pytest.mark.parametrize("settings", [{"punctuation_mode": "all", "language": "es"}, {"cap_let_recogn": "spell"}])
