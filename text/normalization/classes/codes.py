@@ -155,6 +155,8 @@ class Codes:
 
     def _postcode(self, line: Tokens, place: int) -> Iterator[Classed]:
         letters, number, after = line[place].text, line[place + 1].text, place + 2
+        if not letters.isalpha() or not number.isdecimal():
+            return
         area = ""
         if line[after].kind == "w" and not line[after].gap:
             area, after = line[after].text, after + 1
