@@ -60,7 +60,7 @@ class Subject:
     way: str
     url: str
     kills: Mapping[str, Callable[[], object]] = field(default_factory=dict)
-    """What kills it, by the name of what is killed."""
+    """Functions that kill a process of the server, by the process's name."""
 
 
 async def compared(arguments: argparse.Namespace, subjects: Sequence[Subject]) -> Report:

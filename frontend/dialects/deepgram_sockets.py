@@ -78,9 +78,9 @@ class _PlaceOfTurns(_Place):
     writing: int = 0
     """1 while the latest turn is being written."""
     characters: int = 0
-    """Of all turns."""
+    """Number of the characters of all turns."""
     pace: int = 0
-    """Of the context in hand, in hundredths; 0: the address's."""
+    """Pace of the context in hand, in hundredths; 0: the address's."""
     next_pace: int = 0
     now: int = 0
     """Milliseconds of the socket's audio, less what an interruption has taken back."""

@@ -285,7 +285,7 @@ UNSPACED_TEXTS = {
     "ja": ("ので、", 4, "三 3.5万 「引用」 iPhone 一日 十分 ・ **太字** 何 ー 上手 気に入 😀 々"),
     "cmn": ("，", 9, "三 3.5万 “引用” iPhone 一 不 行 长 得 **粗体** 了 😀 只"),
 }
-"""By language: the words that join clauses, the number of clauses, and pieces that may stand anywhere in them."""
+"""Words that join clauses, the number of clauses, and pieces that may stand anywhere in them, by language."""
 
 
 def openings_unspaced(count: int, language: str) -> Iterator[str]:

@@ -73,7 +73,7 @@ class Forms:
             start: {key: [row for second, row in rows if _may_follow(second, key)] for key in {"", "#", *dict(rows)}}
             for start, rows in self._listed.items()
         }
-        """By the first token and by the second; "#" is any other number, "" any other token."""
+        """Rows by their first token and by the second; "#" stands for any other number, "" for any other token."""
         parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers=bool(self._numbered or "#" in self._rows))
         self.parser = parse
 
