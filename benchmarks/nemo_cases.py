@@ -3,7 +3,8 @@
     python -m benchmarks.nemo_cases FOLDER [--wrong]
 
 FOLDER is `tests/nemo_text_processing/en/data_text_normalization` of a checkout of NVIDIA/NeMo-text-processing (Apache
-2.0); the source distributions on PyPI leave these files out. A line is a text and its words with "~" between them.
+2.0); the source distributions on PyPI leave these files out. A line is a text and its words with "~" between them, or
+begins with "~", and lines with the words of each good reading follow.
 Words are compared without case, punctuation, spaces and the words that readers choose freely (and, the, of, plus, …).
 Digits that are left to the engine count as it says them: four digits from 1100 to 2099 as a year, others as a cardinal.
 The beginning of an address (http colon slash slash www dot) and its dashes are left out on both sides.
@@ -41,6 +42,17 @@ def _number(digits: str) -> str:
     return number(digits, False)
 
 
+def _cases(path: Path) -> list[tuple[str, list[str]]]:
+    found: list[tuple[str, list[str]]] = []
+    for line in filter(str.strip, path.read_text().splitlines()):
+        text, mark, reading = line.partition("~")
+        if text and not mark:
+            found[-1][1].append(line)
+        else:
+            found.append((text, [reading]) if text or not reading else (reading.lstrip("~"), []))
+    return found
+
+
 def main() -> None:
     """Print the share of each file, or the cases that are read otherwise."""
     parser = argparse.ArgumentParser(prog="benchmarks.nemo_cases", description=__doc__.partition("\n")[0])
@@ -49,11 +61,11 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for path in sorted(options.folder.glob("*.txt")):
-        cases = [line.split("~", 1) for line in path.read_text().splitlines() if "~" in line.strip()]
-        wrong = [case for case in cases if words(said(case[0])) != words(case[1])]
+        cases = _cases(path)
+        wrong = [(text, good) for text, good in cases if words(said(text)) not in map(words, good)]
         rows.append((path.stem.removeprefix("test_cases_"), len(cases) - len(wrong), len(cases)))
-        for text, expected in wrong if options.wrong else ():
-            print(f"{text!r} → {said(text)!r}, not {expected!r}")
+        for text, good in wrong if options.wrong else ():
+            print(f"{text!r} → {said(text)!r}, not {' or '.join(map(repr, good))}")
     rows.append(("**all**", sum(row[1] for row in rows), sum(row[2] for row in rows)))
     print(Table("NeMo's English cases read right", ("class", "right", "of"), rows).as_markdown())
 

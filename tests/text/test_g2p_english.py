@@ -67,6 +67,7 @@ def spoken(g2p: G2P, text: str, language: str = "en-us") -> list[str]:
         ("10am", "tˈɛn ˌAˈɛm"),
         ("555-1234", "fˈIv fˈIv fˈIv, wˈʌn tˈu θɹˈi fˈɔɹ"),
         ("5'6", "fˈIv sˈɪks"),
+        ("12,000,000,000,000,000", "twˈɛlv kwɑdɹˈɪljən"),
         ("1234567890123456", "wˈʌn tˈu θɹˈi fˈɔɹ fˈIv sˈɪks sˈɛvən ˈAt nˈIn zˈɪɹO wˈʌn tˈu θɹˈi fˈɔɹ fˈIv sˈɪks"),
     ],
 )

@@ -21,7 +21,7 @@ MAX_LEXICAL = 256
 _PLAIN_WORD = 16
 """Characters under which a word of plain letters is one token: a longer one may hold `_MAX_JOINED` joined words."""
 
-_MAX_DIGITS = 15
+_MAX_DIGITS, _MAX_GROUPED = 15, 27
 _MAX_JOINED = 8
 
 _ADDRESS = re.compile(
@@ -246,7 +246,7 @@ def _letters(written: str, place: int) -> Iterator[Token]:
 
 def _number(written: str, place: int, apart: bool) -> Iterator[Token]:
     digits = sum(map(str.isdecimal, written))
-    if digits > _MAX_DIGITS:
+    if digits > (_MAX_GROUPED if "," in written else _MAX_DIGITS):
         yield from _one_by_one(written, place)
     else:
         yield Token(written, 0, place, "CD", space=apart)

@@ -57,12 +57,13 @@ class Amounts:
             return "", self._codes[token.fold], place + 1
         return "", "", place
 
-    def _magnitude(self, line: Tokens, place: int) -> tuple[str, int]:
+    def _magnitude(self, line: Tokens, place: int, signed: bool = False) -> tuple[str, int]:
         token = line[place]
         if token.fold in self._full:
             return token.fold, place + 1
         known = self._magnitudes.get(token.fold, "")
-        if not known or (token.gap and len(token.text) == 1):
+        spaced = signed and token.text in "bm" and line[place + 1].text not in (")", "-", "&", "/")
+        if not known or (token.gap and len(token.text) == 1 and not spaced):
             return "", place
         stop = len(known) > 0 and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
         return known, place + 1 + (stop and (line[place + 2].text == "/" or line[place + 2].text[:1].islower()))
@@ -76,7 +77,7 @@ class Amounts:
         return (number, after) if number else ("", place)
 
     def _amount(self, line: Tokens, place: int, start: int, country: str, sign: str, minus: bool) -> Iterator[Classed]:
-        money, after = self._figures(line, start, minus)
+        money, after = self._figures(line, start, minus, signed=not sign.isalpha())
         if not money.first.number:
             return
         magnitude, plus = money.magnitude, line.has(after, "+", glued=True)
@@ -99,12 +100,12 @@ class Amounts:
         money = money._replace(plus=plus, singular=singular, tail=tail)
         yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
 
-    def _figures(self, line: Tokens, start: int, minus: bool) -> tuple[Money, int]:
+    def _figures(self, line: Tokens, start: int, minus: bool, signed: bool = False) -> tuple[Money, int]:
         """Amount without its currency, and the place after it; without digits if there is none."""
         number, after = _written_amount(line, start)
-        first, after = self._magnitude(line, after)
+        first, after = self._magnitude(line, after, signed)
         last, end = self._last(line, after)
-        magnitude, after = self._magnitude(line, end) if last else (first, after)
+        magnitude, after = self._magnitude(line, end, signed) if last else (first, after)
         other, first = (Written.of(last), first) if last else (None, "")
         return Money("", "", Written.of(number, minus), magnitude, other, first), after
 

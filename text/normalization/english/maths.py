@@ -53,6 +53,7 @@ _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ
 """Greek letter glued to others: ΔG, hν, Δ9."""
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
 _FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
+_INVERSE = re.compile(rf"{START}(?P<one>1)/(?P<letter>[a-z]){END}(?!-)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
@@ -123,6 +124,7 @@ def math(draft: Draft) -> None:
     draft.replace(_AND, lambda match: " and ", "&")
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
+        draft.replace(_INVERSE, lambda match: f"one over {match['letter']}")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
         draft.replace(_PER_LENGTH, lambda match: f" per {_LENGTHS[match['unit']]}")
         draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")

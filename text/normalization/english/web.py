@@ -17,7 +17,8 @@ _HOST = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
 _TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
 
 _MAIL = re.compile(
-    rf"(?<![\w.+-])(?:mailto:)?(?P<local>[\w.+-]{{1,64}}(?<![.-]))@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,6}}){END}",
+    rf"(?<![\w.+-])(?:mailto:)?(?P<local>[\w.+&-]{{1,64}}(?<![.&-]))@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,6}})"
+    rf"(?P<path>(?:/[\w-]{{1,40}}(?![\w.-]*@))*){END}",
     re.IGNORECASE | re.ASCII,
 )
 _WEB = re.compile(
@@ -62,7 +63,7 @@ _MAX_PATH = 40
 
 def web_addresses(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}", "@")
+    draft.replace(_MAIL, _mail, "@")
     draft.replace(_IP, lambda match: _machine(match, british), ".")
     if draft.has(":"):
         draft.replace(_IP6, _machine6)
@@ -86,6 +87,10 @@ NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")
 def protect(draft: Draft) -> None:
     for pattern in (_MAIL, _IP, _IP6, _FILE, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
         draft.keep(pattern)
+
+
+def _mail(match: re.Match[str]) -> str:
+    return f"{_parts(match['local'])} at {_host(match['host'])} {_path(match['path'])}".rstrip()
 
 
 def _web(match: re.Match[str]) -> str | None:
@@ -133,7 +138,7 @@ def _name(written: str) -> str:
 
 
 def _path(written: str) -> str:
-    said = "tilde" if written[0] == "~" else ""
+    said = "tilde" if written[:1] == "~" else ""
     parts = [
         _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
         for part in written.lstrip("~").split("/")
