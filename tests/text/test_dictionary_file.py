@@ -204,6 +204,7 @@ def tags_of(sentence: str) -> dict[str, str]:
         ("I know that he left.", "that", "IN"),
         ("Who said that?", "that", "DT"),
         ("vitamin A", "A", "NN"),
+        ("on A four", "A", "NN"),
         ("a cat", "a", "DT"),
         ("10 am", "am", "NN"),
         ("I am", "am", "VB"),

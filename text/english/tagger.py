@@ -114,6 +114,7 @@ _LETTERED = frozenset(
     )
 )
 """Nouns that a letter may follow as a name ("plan A")."""
+_DIGITS = frozenset(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
 
 _VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VERBS | known.BASE_VERBS
 _FINITE = ("VB", "VBP", "VBZ", "VBD", "MD")
@@ -178,7 +179,7 @@ class _Sentence:
         self._ambiguous = ambiguous
         self._texts = [token.text for token in tokens]
         self._joined = [
-            not token.space and place + 1 < len(tokens) and tokens[place + 1].text[:1].isdecimal()
+            place + 1 < len(tokens) and tokens[place + 1].word == token.word and tokens[place + 1].text[:1].isdecimal()
             for place, token in enumerate(tokens)
         ]
         self._lower = [token.text.lower().replace("’", "'") for token in tokens]
@@ -278,7 +279,6 @@ class _Sentence:
         if text == "a" or place == 0 or self.tags[place - 1] in (".", "``", ":") or self._shouted:
             return "DT"
         before = self._lower[place - 1]
-        is_letter = before in _LETTERED or (
-            self._lower[place + 1] in _VERBS_SURELY | known.CONJUNCTIONS | {"to", "too"}
-        )
+        is_letter = before in _LETTERED or following in _DIGITS  # on A4 paper
+        is_letter = is_letter or self._lower[place + 1] in _VERBS_SURELY | known.CONJUNCTIONS | {"to", "too"}
         return "NN" if is_letter or (before == "and" and len(self._texts[place - 2]) == 1) else "DT"
