@@ -19,13 +19,19 @@ _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>[★⭐]{4,5})(?![★⭐])|(?P<some>★{1,5})½")
+_NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
 
 
 def _stars(match: re.Match[str]) -> str:
     full = match["full"] or match["all"] or match["some"] or ""
-    return " " + f"{len(full)} " * bool(full) + "and a half " * bool(match["some"]) + "stars"
+    return (
+        " "
+        + f"{len(full)} " * bool(full)
+        + "and a half " * bool(match["some"])
+        + ("star" if not full and _NOUN.match(match.string, match.end()) else "stars")
+    )
 
 
 def _without_pictures(match: re.Match[str]) -> str | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from text.locales.english import MONTH_NAMES
 from text.locales.tables import words
 from text.sentences import abbreviations
 
@@ -200,6 +201,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         following[0].isdecimal()
         or _ROMAN.fullmatch(following)
         or _LABEL.match(stretch, stop)
+        or (following in MONTH_NAMES and lower != "no")  # exp. May '26
         or (len(following) == 1 and language != "en")
     ):
         numbered = abbreviations.before_number(word.rpartition(".-")[2] or word, language)

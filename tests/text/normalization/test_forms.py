@@ -147,7 +147,7 @@ def test_no_row_is_its_own_cue() -> None:
         ("Fed. R. Civ. P. 12 applies.", "Federal Rule of Civil Procedure 12 applies."),
         ("Your ref: AB/2024/0178.", "Your ref: A B, two zero two four, zero one seven eight."),
         ("He is 6'4 and fast.", "He is six foot four and fast."),
-        ("Simmer 1½-2 hrs.", "Simmer one point five to two hours."),
+        ("Simmer 1½-2 hrs.", "Simmer one and a half to two hours."),
         ("It was HDMI 2.1 - was it?", "It was HDMI 2.1 - was it?"),
         ("It runs on Windows 10/11 now.", "It runs on Windows ten eleven now."),
         ("Open M-F 6a-10p.", "Open Monday to Friday six a.m. to ten p.m.."),

@@ -177,3 +177,75 @@ def test_a_verse_may_have_a_part() -> None:
     for book, name in (("1 Cor.", "First Corinthians"), ("Lk", "Luke"), ("Psalm", "Psalm")):
         assert said(f"see {book} 13:4–8a here") == f"see {name} thirteen, four to eight A here"
         assert said(f"see {book} 13:4b here") == f"see {name} thirteen, four B here"
+
+
+def test_days_share_their_month_and_times_their_day() -> None:
+    for first, last in ((3, 4), (8, 19), (25, 26)):
+        days = f"{num2words(first, to='ordinal')} and {num2words(last, to='ordinal')}"
+        assert said(f"on {first} & {last} June") == f"on the {days} of June"
+        assert said(f"On June {first} and {last}, we") == f"On June {days}, we"
+        assert "people" in said(f"On June {first} and {last} people") != f"On June {days} people"
+    for time, day in product(("0640", "6pm", "9 am"), ("Sat", "Sun", "Mon")):
+        assert f"{day}" not in said(f"It lands {time} {day} so we wait").replace(f"{day}day", "").split()
+
+
+def test_four_digits_are_a_time_after_its_words_and_in_a_span() -> None:
+    assert said("It lands at 0640 here") == "It lands at oh six forty here"
+    assert (
+        said("open 0900-1730 daily")
+        == said("open 0900 to 1730 daily")
+        == "open oh nine hundred to seventeen thirty daily"
+    )
+    assert "oh" not in said("code 0317-8471") and "oh one" not in said("model 0123 here")
+
+
+def test_a_unit_is_read_where_a_hyphen_joins_a_word_to_it() -> None:
+    for unit, name in (("km", "kilometer"), ("V", "volt"), ("kg", "kilogram"), ("W", "watt")):
+        assert said(f"a 60{unit}-rated one") == f"a sixty {name}-rated one"
+    assert said("a 2L-bottle") == "a 2L-bottle" and said("a 3D-printed one") == "a 3D-printed one"
+
+
+def test_amounts_for_several_units_and_spans_of_inches() -> None:
+    assert said("it costs $0.24/100ml here") == "it costs twenty-four cents per one hundred milliliters here"
+    assert said('a 38-40" chest') == "a thirty-eight to forty inch chest"
+    assert said("12' x 14'6\" room") == "twelve feet by fourteen foot six room"
+
+
+def test_numbers_after_a_sign_are_a_span_if_they_rise_and_a_code_else() -> None:
+    assert said("do #5-11 now") == "do numbers five to eleven now" and "to" not in said("do #11-5 now").split()
+
+
+def test_races_have_odds_and_times() -> None:
+    assert said("The filly is 9/2 for the 3.40 at Ascot") == "The filly is nine to two for the three forty at Ascot"
+    assert "halves" in said("It is 9/2 of it") and "point" in said("from the 3.40 to 3.55")
+
+
+def test_a_span_may_have_fractions() -> None:
+    for dash, (least, low), (most, high) in product(
+        ("-", "–", " to "),
+        (("1", "one"), ("1/2", "one half"), ("1½", "one and a half")),
+        (("2 1/2", "two and a half"),),
+    ):
+        for unit, name in (("hrs", "hours"), ("cups", "cups"), ("in.", "inches")):
+            assert said(f"about {least}{dash}{most} {unit} so") == f"about {low} to {high} {name} so"
+    assert said("1/4-1/2 cup or 1-2 1/2-lb. roast") == "one quarter to half a cup or one to two and a half pound roast"
+    assert "to" not in said("a 1/4-20 screw").split()
+
+
+def test_short_weekdays_stand_beside_each_other_and_at_the_end() -> None:
+    for short, day in (("Sat", "Saturday"), ("Sun", "Sunday"), ("Mon", "Monday"), ("Wed", "Wednesday")):
+        assert said(f"open Fri & {short}: come") == f"open Friday and {day}: come"
+        assert said(f"open {short} and Fri in May") == f"open {day} and Friday in May"
+        assert said(f"as he said {short}.") == f"as he said {day}."
+    assert said("The Sun and Moon shine.") == "The Sun and Moon shine."
+
+
+def test_numbers_that_are_counted_are_no_seconds_and_a_clock_has_hours() -> None:
+    assert said("7 9s and 2 8s here") == "7 9s and 2 8s here" and said("for 9s here") == "for nine seconds here"
+    assert said("at 06:00 hrs or 17:30 hours") == "at oh six hundred hours or seventeen thirty hours"
+
+
+def test_a_label_before_a_month_ends_no_sentence_and_stars_describe_a_noun() -> None:
+    for label in ("exp.", "ed.", "est.", "vol."):
+        assert "\n" not in said(f"The {label} May 2026 one")
+    assert said("a 3★ hotel, rated 4★ by us") == "a 3 star hotel, rated 4 stars by us"

@@ -166,9 +166,10 @@ class Abbreviations:
                 return "number"
         dated = self._dated.get(token.fold, "") if line.number(after, 500, 2099, 4) else ""
         label = dated or self._labels.get(token.fold, "")
-        if token.text == "PP" and not line.shouted:
+        if token.text in ("PP", "HT") and not line.shouted:
             return ""
-        if stop and token.fold == "no" and line.has(place - 1, _OWNERS) and number.fold in self._small | {""}:
+        owned = line.has(place - 1, _OWNERS) or (line.has(place - 1, ("s",), glued=True) and line.has(place - 2, "'’"))
+        if stop and token.fold == "no" and owned and (number.fold in self._small | {""} or number.kind == "s"):
             return "number"
         if token.text in ("B", "C", "D", "L", "N") and not (line.shouted or line.number(after, 1000, 2099, 4)):
             return ""  # D. 960

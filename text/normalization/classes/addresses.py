@@ -43,7 +43,9 @@ class Addresses:
         self._states = {written.casefold(): full for written, full in table["states"].items()}
         names = frozenset(self._states.values())
         stopped = {each: full for each, full in abbreviated.items() if full in names} | dict(table["stopped_states"])
-        self._stopped = {written.casefold(): full for written, full in stopped.items()}
+        self._stopped = {
+            written.casefold(): full for written, full in ({full: full for full in names} | stopped).items()
+        }
         self._parties = table["parties"]
         self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties)))
 
@@ -140,10 +142,13 @@ class Addresses:
                 more, end = line[end + 1].text, end + 2
             yield Classed(place, end, State(self._states[token.fold], code, more), _COST - 0.1)
             return
-        if not comma or not (town.text[-1].islower() or line.shouted):
+        lived = town.text.istitle() and token.text.isupper() and self._in_a_place(line, place - 1)
+        if not (comma or (lived and token.fold not in self._code_words)) or not (
+            town.text[-1].islower() or line.shouted
+        ):
             return
         ended = line.last(place) or (line[after].kind == "s" and not line[after].gap and line[after].text in ".,;:!?)")
-        if not ended or (token.text.istitle() and token.fold in self._code_words):
+        if not (ended or not comma) or (token.text.istitle() and token.fold in self._code_words):
             return
         if (token.fold in self._code_words or token.text.islower()) and not self._in_a_place(line, place - 2):
             return  # "seconds, ms" is no town in Mississippi

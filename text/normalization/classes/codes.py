@@ -40,7 +40,9 @@ class Codes:
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1, place - 1))
         elif token.text == "#":
             yield from (found._replace(first=place) for found in self._after_word(line, place + 1))
-            yield from self._compound(line, place)
+            first, last = line.number(place + 1, 1, 999, 3), line.number(place + 3, 1, 999, 3)
+            if not (first and last and first < last and line.dash(place + 2)):  # #5-11
+                yield from self._compound(line, place)
         elif token.kind == "d":
             yield from self._hashed(line, place)
             second = line[place + 2]

@@ -39,6 +39,7 @@ class Dates:
     def __init__(self, calendar: Calendar) -> None:
         self._months, self._days, self._full = calendar.months, calendar.days, calendar.full
         self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds
+        self._and = frozenset[str]() if self._plain else frozenset(("and", "&"))
         self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
         self.parser = Parser(frozenset((*self._days, *self._months)) | self._cues["the"], self.parse)
 
@@ -123,7 +124,7 @@ class Dates:
         return day, after + stop + line.has(after + stop, endings, glued=True)
 
     def _to_nth(self, line: Tokens, place: int) -> tuple[int, int]:
-        if line.dash(place) and not (line[place].text == "-" and line[place].gap):
+        if (line.dash(place) and not (line[place].text == "-" and line[place].gap)) or line.has(place, self._and):
             last, after = self._nth(line, place + 1)
             if last:
                 return last, after
@@ -164,13 +165,16 @@ class Dates:
                 yield Classed(place, end, Date(0, month, day), _COST)  # Jan-15
         day, end = self._nth(line, after)
         cued = not doubtful or line.cued(place, self._cues["month"] | self._cues["padded_date"], 1)
-        if day and not line.has(end, "%°", glued=True):
-            last, end = self._to_nth(line, end)
+        several = line[place].fold in self._cues["words"] and line.has(end, self._cues["counted"])  # May 5 times
+        if day and not (several or line.has(end, "%°", glued=True)):
+            (last, end), only, joint = self._to_nth(line, end), end, "and" if line.has(end, self._and) else "to"
             year, with_year = self._year(line, end)
+            if joint == "and" and not (year or (line.ends(end) and line[end].kind != "w")):
+                last, end = 0, only  # June 3 and 4 people
             if cued or year or line[end - 1].fold in self._nths or (line[end].kind == "s" and line[end].text in ",.;)"):
                 if year:
-                    yield Classed(place, with_year, Date(year, month, day, last), _COST)
-                yield Classed(place, end, Date(0, month, day, last), _COST)
+                    yield Classed(place, with_year, Date(year, month, day, last, joint=joint), _COST)
+                yield Classed(place, end, Date(0, month, day, last, joint=joint), _COST)
         comma = line.has(after, ",", glued=True)
         year, end = (0, after) if comma else self._year(line, after)
         if year and line.has(after, "'’"):
@@ -187,7 +191,7 @@ class Dates:
         if not day:
             return
         article = line[place].text if number > place else ""
-        last, after = self._to_nth(line, first_end)
+        (last, after), joint = self._to_nth(line, first_end), "and" if line.has(first_end, self._and) else "to"
         sign = line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
@@ -212,8 +216,8 @@ class Dates:
         if stopped and not (year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"):
             end -= 1
         if year:
-            yield Classed(place, with_year, Date(year, month, day, last, True, article), 0.25)
-        yield Classed(place, end, Date(0, month, day, last, True, article), _COST)
+            yield Classed(place, with_year, Date(year, month, day, last, True, article, joint=joint), 0.25)
+        yield Classed(place, end, Date(0, month, day, last, True, article, joint=joint), _COST)
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts = [line[place].text]
@@ -247,7 +251,8 @@ class Dates:
             if date and sure and not chained:
                 yield Classed(place, after, date._replace(day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
-            if [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1] and self._expires(line, place - 1):
+            expires = line.has(place - 1 - line.has(place - 1, ".:"), self._cues["expiry"])
+            if expires and [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1]:
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             padded = len(parts[0]) == len(parts[1]) == 2
@@ -259,10 +264,6 @@ class Dates:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
         elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
-
-    def _expires(self, line: Tokens, before: int) -> bool:
-        before -= line.has(before, ".:")
-        return line.has(before, self._cues["expiry"])
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
@@ -377,16 +378,18 @@ class Dates:
         if word and not (titled or stopped or line[stop + 1].text == "/" or line[stop].fold in self._months):
             return
         sure = not word or line[stop].fold in self._cues["parts_of_day"] or (titled and stopped)
-        near = sure and line.has(stop, self._cues["after_day"])
-        alone = line[stop].kind != "w" and line.ends(stop)
-        near = (
-            near
-            or (titled and stopped and place > 0)
-            or (titled and line.last(place) and line[place - 1].text.isupper())
+        alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
+        timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
+        other = place - 2 if before.fold in self._and else stop + 1 if line.has(stop, self._and) else -1
+        near = titled and (
+            (stopped and place > 0)
+            or (line.last(place) and before.text.isupper())
+            or (before.fold in ("am", "pm") or before.text[:1] == "0")
+            or (alone and (timed or line.has(place - 1, self._cues["before_day"])))
+            or (before.fold != "the" and line.short_days(self._days, self._full))
+            or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun
         )
-        timed = line[place - 1].kind == "d" or line.has(place - 1 - line.has(place - 1, "."), ("am", "pm", "m"))
-        near = near or (titled and alone and (timed or line.has(place - 1, self._cues["before_day"])))
-        near = near or (titled and not line.has(place - 1, ("the",)) and line.short_days(self._days, self._full))
+        near = near or (sure and line.has(stop, self._cues["after_day"]))
         if line[place].fold in self._cues["sure_days"] or near:
             yield Classed(place, stop, Weekday(day), _COST)
             return

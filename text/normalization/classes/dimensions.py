@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.fields import Coordinate, Elapsed, Height, Measure, Sides
 from text.normalization.classes.measures import TIMES, Measures
-from text.normalization.classes.numbers import SIGNS, Written
+from text.normalization.classes.numbers import SIGNS, Written, glued
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.3
@@ -136,18 +136,25 @@ class Dimensions:
 
     def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Inches and feet by their signs: 27", 22" x 14" x 9", 6' tall."""
-        measures, numbers, after, unit = self._measures, list[Written](), place, ""
+        measures, numbers, after, unit, ended = self._measures, list[Written](), place, "", place
         while True:
             number = measures.number(line, after)
             if number is None:
                 return
             after = number.after
+            last = measures.number(line, after + 1) if line.dash(after) and not numbers else None
+            if last and last.after in line.inches_at:  # 38-40"
+                noun = measures.is_noun(line, last.after + 1)
+                yield Classed(place, last.after + 1, Measure(number, "in", last, singular=noun), _COST)
             foot = line.has(after, _FEET, glued=True)
+            if numbers and glued(line, after + 1):  # 12' x 14'6"
+                after = ended
+                break
             if not (foot or after in line.inches_at) or (unit and unit != ("ft" if foot else "in")):
                 return
             unit = "ft" if foot else "in"
             numbers.append(number)
-            after += 1
+            after = ended = after + 1
             if line[after].fold not in TIMES or len(numbers) == _MOST_SIDES or line[after + 1].kind != "d":
                 break
             after += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from text.normalization.classes.numbers import Written
 
@@ -99,6 +99,8 @@ class TimeSpan(NamedTuple):
 class MilitaryTime(NamedTuple):
     hours: int
     minutes: int
+    last: Any = None
+    """Another one, at a span's end."""
 
 
 class Date(NamedTuple):
@@ -114,6 +116,8 @@ class Date(NamedTuple):
     """Article as it is written; none if the text has none."""
     time: Clock | None = None
     utc: bool = False
+    joint: str = "to"
+    """Word between two days: to, and."""
 
 
 def full_year(written: str) -> int:
@@ -198,6 +202,8 @@ class Fraction(NamedTuple):
     described: bool = False
     """It describes a noun: a half-inch nail."""
     minus: bool = False
+    last: Any = None
+    """Another one, at a span's end."""
 
 
 class Pair(NamedTuple):

@@ -272,7 +272,7 @@ class Measures:
         described = self.describes(line, end)
         article = line.has(place - 1, ("a", "an")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
-        singular = gap == "-" or described or packed
+        singular = gap == "-" or described or packed or line.has(end, "-", glued=True)
         attributive = (
             symbol in self._cues["attributive"]
             and line[place - 1].text != "="
@@ -338,10 +338,9 @@ class Measures:
             return False
         if written == "HR" and not line.folds.isdisjoint(cues["innings"]):
             return False
-        if symbol == "s" and len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"]):
+        status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
+        if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s
             return False
-        if symbol == "s" and not gap and len(first.whole) == 3 and line[place - 1].kind == "d":
-            return False  # 73 787s
         if symbol == "A" and cues["amps"] and line.folds.isdisjoint(cues["amps"]):
             return False
         if symbol in cues["only_apart"] and gap != " ":
@@ -369,6 +368,7 @@ class Measures:
         old = following.text == "-" and line[end + 1].fold == "old"
         numbers = following.text == "/" and line[end + 1].kind == "d"
         glued = not following.gap and not line[end + 1].gap and line[end + 1].kind != "s"
+        old = old or (following.text == "-" and len(line[end + 1].text) > 3 and (len(symbol) > 1 or symbol in "VW"))
         if following.text in ("-", "/") and glued and not (old or numbers or (self.plain and following.text == "/")):
             return False
         return self.plain or "⁻" not in (line[end].text, line[end + 1].text)

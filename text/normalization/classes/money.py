@@ -62,7 +62,7 @@ class Amounts:
         if token.fold in self._full:
             return token.fold, place + 1
         known = self._magnitudes.get(token.fold, "")
-        spaced = signed and token.text in "bm" and line[place + 1].text not in (")", "-", "&", "/")
+        spaced = signed and token.fold in "bm" and line[place + 1].text not in ("", ")", "-", "&", "/")
         if not known or (token.gap and len(token.text) == 1 and not spaced):
             return "", place
         stop = len(known) > 0 and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
@@ -124,7 +124,11 @@ class Amounts:
         per = line[place + 1]
         if line[place].text in self._cues["rates"] and line.ends(place + 1):
             return line[place].text, place + 1
-        if not line.has(place, "/", glued=True) or per.gap or per.kind != "w":
+        if not line.has(place, "/", glued=True) or per.gap:
+            return "", place
+        if per.kind == "d" and line[place + 2].text in self._cues["portions"] and line.ends(place + 3):
+            return f"{per.text} {line[place + 2].text}", place + 3
+        if per.kind != "w":
             return "", place
         end = place + 2
         if per.fold in self._cues["per"]:

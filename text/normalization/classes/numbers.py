@@ -19,7 +19,6 @@ _BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
 """Signs to which a number's sign may be glued."""
 _TIMES = frozenset("x×·⋅")
 _RAISED, _LOWERED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"), str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
-_DECIMALS = {"½": "5", "¼": "25", "¾": "75"}
 _GROUPS = 6
 """Most groups of a number after its first digits."""
 LONGEST = 15
@@ -174,8 +173,6 @@ def written_number(line: Tokens, place: int) -> tuple[str, int]:
 
 def _english(line: Tokens, place: int) -> tuple[str, int]:
     token = line[place]
-    if token.kind == "d" and line.has(place + 1, _DECIMALS, glued=True) and line.dash(place + 2):
-        return f"{token.text}.{_DECIMALS[line[place + 1].text]}", place + 2  # 1½-2 hours
     if token.kind == "d" and len(token.text) <= LONGEST:
         number = _unsigned(line, place, ".", _ENGLISH)
         return number.whole + f".{number.fraction}" * bool(number.fraction), number.after

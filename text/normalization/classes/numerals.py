@@ -40,7 +40,7 @@ class NumberForms:
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         cues = word_lists(table["cues"])
         self._scored, self._scored_after, self._odds = cues["scored"], cues["scored_after"], cues["odds"]
-        self._many, self._standards = cues["many"], cues["standards"]
+        self._many, self._standards, self._races = cues["many"], cues["standards"], cues["races"]
         self._measured, self._shots = cues["measured"], cues["shots"]
         self._magnitudes = dict(table["magnitudes"])
         self._joints, self._slash_joints = table["joints"], table["slash_joints"]
@@ -68,24 +68,13 @@ class NumberForms:
 
     def fractions(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         minus, start = signed(line, place)
-        whole, after = 0, start
-        token = line[start]
-        if token.kind == "d" and len(token.text) < 7:
-            following = line[start + 1]
-            if following.text in VULGAR:
-                whole, after = int(token.text), start + 1
-            elif (following.gap or following.text == "-") and len(token.text) < 5:
-                second = start + 1 + (following.text == "-")
-                inner = line[second].kind == "d" and not (following.text == "-" and line[second].gap)
-                if inner and line.has(second + 1, SLASHES, glued=True):
-                    whole, after = int(token.text), second
-        above, below, end = self._parts(line, after)
-        if below and above == 1 and line.has(end, ENDINGS, glued=True):
-            end += 1  # 1/4th
+        whole, above, below, after = self._mixed(line, start)
+        yield from self._fraction_span(line, place, after)
+        if below and above == 1 and line.has(after, ENDINGS, glued=True):
+            after += 1  # 1/4th
         if not below:
             yield from self._rated(line, place)
             return
-        after = end
         if whole and not 0 < above < below:
             return
         unit, end, joined = self._unit(line, after)
@@ -103,6 +92,38 @@ class NumberForms:
         elif not minus and line.ends(after) and not line.has(after, SLASHES, glued=True):
             fields, cost = self._slashed(line, place, after, above, below)
             yield Classed(place, after, fields, _COST + cost)
+
+    def _mixed(self, line: Tokens, place: int) -> tuple[int, int, int, int]:
+        """Whole number, numerator, denominator and the place after them; a denominator of 0 if there is no fraction."""
+        token, following = line[place], line[place + 1]
+        whole, after = 0, place
+        if token.kind == "d" and len(token.text) < 7:
+            if following.text in VULGAR:
+                whole, after = int(token.text), place + 1
+            elif (following.gap or following.text == "-") and len(token.text) < 5:
+                second = place + 1 + (following.text == "-")
+                inner = line[second].kind == "d" and not (following.text == "-" and line[second].gap)
+                if inner and line.has(second + 1, SLASHES, glued=True):
+                    whole, after = int(token.text), second
+        return whole, *self._parts(line, after)
+
+    def _fraction_span(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
+        """Span of which one end has a fraction, with a unit: 1-1 1/2 hrs, 1/4–1/2 cup."""
+        ends = list[Fraction]()
+        for start in (place, max(after, place + 1) + 1):
+            if ends and not (line.dash(start - 1) or line.has(start - 1, ("to",))):
+                return
+            whole, above, below, after = self._mixed(line, start)
+            if not below and (whole := line.number(start, 1, 999, 3) or 0):
+                after = start + 1
+            elif not 0 < above < below:
+                return
+            ends.append(Fraction(whole, above, below))
+        first, last = ends
+        unit, end, joined = self._unit(line, after)
+        if unit and (first.below or last.below) and first.whole <= last.whole + (not first.below):
+            last = last._replace(unit=unit, described=joined)
+            yield Classed(place, end, first._replace(last=last), 0.2)
 
     def _rated(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Score with a point: 7.5/10."""
@@ -164,6 +185,7 @@ class NumberForms:
         odds = (
             line.cued(place, self._odds, 3)
             or line.has(after, self._odds)
+            or not line.folds.isdisjoint(self._races)
             or (above > below and line.has(place - 1, "at"))
         )
         if (line[after - 1].text == "1" and above > 1) or odds:

@@ -31,7 +31,7 @@ class Times:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
         listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
-        needs = _HALVES.union(":", named, *(cues[name] for name in listed))
+        needs = _HALVES.union((":", "to"), DASHES, named, *(cues[name] for name in listed))
         self.parser = Parser(frozenset(named), self.parse, needs=needs)
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
@@ -45,6 +45,7 @@ class Times:
         if not self._cues["before_hours"]:
             return "", place
         dash = line.dash(place + 1)
+        dash = dash and line[place + 2].kind == "d"
         letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
         before = line[place - 2]
         spanned = before.text in DASHES and line[place - 3].fold in _HALVES
@@ -91,11 +92,17 @@ class Times:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
-        full = line[place - 1].fold in self._cues["before_hours"]
-        if len(token.text) == 4 and (token.text[0] == "0" or full) and line.has(place + 1, self._cues["military"]):
-            hours, minutes = int(token.text[:2]), int(token.text[2:])
-            if hours < 24 and minutes < 60:
-                yield Classed(place, place + 1, MilitaryTime(hours, minutes), -0.2)  # less than so many hours
+        full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
+        zero = token.text[:1] == "0"
+        military = _military(line, place) if full or zero else None
+        if military and line.has(place + 1, self._cues["military"]):
+            yield Classed(place, place + 1, military, -0.2)  # less than so many hours
+        elif military and zero:
+            end_of = _military(line, place + 2) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
+            if end_of and not (military.minutes % 5 or end_of.minutes % 5):
+                yield Classed(place, place + 3, military._replace(last=end_of), 0.2)
+            elif full or line.has(place + 1, self._cues["weekdays"]):
+                yield Classed(place, place + 1, military, 0.3)
         clock, after, colon = self._clock(line, place)
         if clock is None:
             return
@@ -117,12 +124,23 @@ class Times:
                 "word" in forms and (halves or forms[0] == "bare")
             ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
-        dotted = clock.form == "point" and line[place - 1].fold in self._cues["dotted_times"]
+        if colon and clock and line.has(after, self._cues["military"]):
+            yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
+        called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
+        called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
+        dotted = clock.form == "point" and (called or line[place - 1].fold in self._cues["dotted_times"])
         if clock.half or (colon and token.kind == "d") or dotted:
             exact = colon and not (clock.minutes or clock.named or clock.half)
             if exact and line[place - 1].fold in self._cues["exact"]:
                 clock = clock._replace(exact=True)
             yield Classed(place, after, clock, _COST)
+
+
+def _military(line: Tokens, place: int) -> MilitaryTime | None:
+    """Time of four digits without a sign: 0640."""
+    written = line[place].text
+    hours, minutes = (int(written[:2]), int(written[2:])) if len(written) == 4 and written.isdecimal() else (24, 0)
+    return MilitaryTime(hours, minutes) if hours < 24 and minutes < 60 else None
 
 
 class Durations:

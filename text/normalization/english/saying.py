@@ -52,7 +52,8 @@ def said(item: object, british: bool) -> str:
             return " to ".join(_clock(end, british, bare) for end, bare in ends)
         case fields.MilitaryTime():
             hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
-            return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}"
+            last = f" to {said(item.last, british)}" if item.last else ""
+            return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}{last}"
         case fields.Elapsed():
             return _duration(item, british)
         case fields.DateSpan():
@@ -138,8 +139,10 @@ def said(item: object, british: bool) -> str:
 def _fraction(fraction: fields.Fraction, british: bool) -> str:
     """Words of a fraction: `half a cup`, `three quarters of a teaspoon`, `two and a half inches`."""
     above, below = fraction.above, fraction.below
-    words = fraction_words(above, below, british)
-    if fraction.whole:
+    if fraction.last:
+        return f"{_fraction(fraction._replace(last=None), british)} to {_fraction(fraction.last, british)}"
+    words = fraction_words(above, below, british) if below else cardinal(fraction.whole, british)
+    if fraction.whole and below:
         part = f"{'an' if below in (8, 11, 18, 80) else 'a'} {words.partition(' ')[2]}" if above == 1 else words
         words = f"{cardinal(fraction.whole, british)} and {part}"
     if fraction.minus:
@@ -149,7 +152,7 @@ def _fraction(fraction: fields.Fraction, british: bool) -> str:
     one, plural = UNITS.get(fraction.unit, (fraction.unit, f"{fraction.unit}s"))
     one, plural = spelled(one, british), spelled(plural, british)
     if fraction.whole:
-        return f"{words} {one if fraction.described else plural}"
+        return f"{words} {one if fraction.described or words == 'one' else plural}"
     if fraction.described:
         return f"{'half' if words == 'one half' else words} {one}"
     article = "an" if one[0] in ("AEFHILMNORSX" if one[1:2] == "." else "aeiou") or one == "hour" else "a"
@@ -286,6 +289,9 @@ def _money(money: fields.Money, british: bool) -> str:
     words += " plus" * money.plus + f" {money.tail}" * bool(money.tail)
     if money.per == "ea":
         return f"{words} each"
+    count, _, unit = money.per.rpartition(" ")
+    if count.isdecimal():
+        return f"{words} per {number(count, british)} {spelled(UNITS[unit][1], british)}"
     return f"{words} per {_PERIODS.get(money.per, money.per)}" if money.per else words
 
 
@@ -309,7 +315,7 @@ def _date(date: fields.Date, british: bool) -> str:
     month = month_name(date.month)
     if not date.day:
         return f"{month} {year(date.year, british)}" if date.year else month
-    nth = ordinal(date.day, british) + (f" to {ordinal(date.last_day, british)}" if date.last_day else "")
+    nth = ordinal(date.day, british) + (f" {date.joint} {ordinal(date.last_day, british)}" if date.last_day else "")
     words = f"{date.article or 'the'} {nth} of {month}" if date.day_first else f"{month} {nth}"
     if date.year:
         words += f", {year(date.year, british)}"
