@@ -45,6 +45,9 @@ _TASK = re.compile(r"\[[ xX]\] ")
 _MOST_UNNAMED_COLUMNS = 2
 """Columns up to which a table's cells are read without their headings."""
 
+_NO_NAME = frozenset(".,:;?!…：？！0123456789")
+"""Ends of first cells that don't name their row."""
+
 _READ_LINES = 2
 _READ_CHARACTERS = 120
 """Most characters of a code block that is read, such as a command that the listener is to type."""
@@ -115,8 +118,9 @@ class _Reader:
                 self._column = -1
                 self._separate("\n\n")
             case "td_close" | "th_close":
+                names = not self._column and len(self._headings) == _MOST_UNNAMED_COLUMNS and self.pieces
+                self._separate(": " if names and names[-1].said[-1] not in _NO_NAME else ", ")
                 self._column += 1
-                self._separate(", ")
             case _ if token.nesting == -1 and token.block:
                 self._separate("\n\n")
 

@@ -94,7 +94,7 @@ def test_words_of_later_paragraphs_know_their_places() -> None:
     )
     found = sources(text)
     assert " ".join(word for word, _ in found) == (
-        "A b c five percent d, e f, g Python code, three lines. See h i and l. End three kilograms"
+        "A b c five percent d, e f: g Python code, three lines. See h i and l. End three kilograms"
     )
     by_word = dict(found)
     assert by_word["b"] == "*b*"

@@ -99,8 +99,10 @@ class Dates:
         if line[place].fold in self._full:
             return
         stopped, weekday = line.has(place + 1, ".", glued=True), line[place].fold in self._days
-        sign = line.has(after, ("/", "-"))
-        dated = line.number(after + sign, 1900, 2099, 4) and line[after + sign].gap != sign
+        dated = line.number(after, 1900, 2099, 4) and line[after].gap
+        year, end = self._joined_year(line, after, "/-")
+        if year:
+            yield Classed(place, end, Date(year, month), 0.35)
         day = weekday and line[after].kind == "d"  # di mar. 18/11
         if dated or (line.has(place - 1, self._cues["month"]) and (stopped or not weekday) and not day):
             yield Classed(place, after, Date(0, month), 0.4)

@@ -129,6 +129,8 @@ class Forms:
             if not name:
                 if token.fold != part.fold or (exact and token.text != part.text):
                     return None
+                if token.text == '"' and after not in line.inches_at:
+                    return None  # it closes a quotation
                 after += 1
                 continue
             words, after, one = self._filled(line, after, name, british)

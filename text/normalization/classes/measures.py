@@ -67,7 +67,7 @@ class Measures:
         self._full = {unit for unit, forms in listed if unit.islower() and len(unit) > 3 and unit in forms}
         self._symbols = frozenset(units)
         self._units, self._pers = self._index(units), self._index([*units, *pers])
-        alone = (start for start in self._units if start.isalpha()) if plain else ()
+        alone = (start for start in self._units if start.isalpha() or start == "°") if plain else ()
         self.parser = Parser(SIGNS.union(alone) if plain else frozenset(("-", "−", ".", "per")), self.parse)
 
     def _index(self, units: Iterable[str]) -> dict[str, _Symbols]:
@@ -343,7 +343,7 @@ class Measures:
             return False
         if symbol == "A" and cues["amps"] and line.folds.isdisjoint(cues["amps"]):
             return False
-        if symbol in cues["only_apart"] and gap != " ":
+        if symbol in cues["only_apart"] and gap != " " and not (symbol == "V" and len(first.whole) > 2):
             return False
         if line[after].fold in cues["doubtful_units"] and following.kind == "w" and following.fold not in cues["of"]:
             return False

@@ -18,10 +18,10 @@ from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Num
 from text.normalization.number_words import ADDRESS, spoken_address
 
 _NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?|(?<![\dA-Za-z.])\.\d{1,9})"
-_LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}[\u3040-\u9fff]))"
+_LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}(?:\.\d{1,3})?[\u3040-\u9fffA-Za-z%％℃]))"
 """Not after a comma between digits, unless it ends an item: 邮编100020,2号楼."""
 _EDGE = rf"(?<![\d.:/A-Za-z{MASK}-]){_LISTED}"
-_AFTER = r"(?![\d:/]|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d\u3040-\u9fff]))"
+_AFTER = r"(?![\d/]|:\d|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d.\u3040-\u9fff]))"
 _TIMES_TEN = r"(?: ?[×x·] ?10(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}))"
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
@@ -38,6 +38,7 @@ _DAY = re.compile(
 _YEAR = re.compile(
     r"(?<=[(（〔])(?:19|20)\d\d(?=[)）〕][\u4e00-\u9fff])|(?<!\d)[5-9]\d(?=年(?:出生|生人|毕业|入学))"
     r"|(?<!\d)[12]\d{3}(?=年|学年|赛季|级|款|[-–—~〜～至][12]\d{3}(?:年|学年|赛季|级))"
+    r"|(?<![\d.])\d{3}(?=年(?:\d{1,2}月|[-–—~〜～至]\d{3}年))|(?<=公元)\d{3}(?=年)|(?<=\d年[-–—~〜～至])\d{3}(?=年)"
     r"|(?<=[(（])[12]\d{3}(?=[-–—~〜～][12]\d{3}[)）])|(?<=[(（]\d{4}[-–—~〜～])[12]\d{3}(?=[)）])"
 )
 _CLOCK = re.compile(
@@ -66,7 +67,7 @@ _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
     r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
-    r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头㎡㎥])"
+    r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
 _PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
 _ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
@@ -79,7 +80,7 @@ _COORDINATE = re.compile(
     r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])?"
     r"(?: ?(?P<way>[NSEW])(?![A-Za-z])|(?<=[′'’″\"”]))"
 )
-_PLUS = re.compile(rf"(?<![A-Za-z\d{MASK}])\+(?=\d)")
+_PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
 _BY_DIGITS = re.compile(r"(?<!\d)\d0(?=[后後])|(?<![\d.])\d\.\d(?=折)")
 _ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=[诊教]?室|会议室|病?房(?![间价屋])|包[厢间])")
@@ -89,13 +90,13 @@ _PHONE = re.compile(
     rf"|1[3-9]\d{{9}}"
     rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
 )
-_NUMERO = re.compile(r"(?:(?<![A-Za-z])No\.|№) ?(?=\d)")
-_MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
+_NUMERO = re.compile(rf"(?:(?<![A-Za-z])No\.|№) ?(?=[\d{MASK}])")
+_MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])")
 _COUNTED = re.compile(MEASURE_WORDS)
-_PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/:：-])2(?={MEASURE_WORDS})")
+_PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _RATE = re.compile(
-    r"(?<![\d.])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
+    r"(?<![\d.$€£¥￥])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
 )
 _LABEL = re.compile(
     r"(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,4})(?P<dash>-?)(?P<number>\d{1,4})(?P<span>[-–~～〜](?=(?P=letters)\d))?"
@@ -112,9 +113,10 @@ _TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
 """Ten minutes, which in ideographs are also the word for enough."""
 _FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
 _ROOMS_OR_ATOMS = re.compile(
-    r"(?<![\d.])[1-4](?=S?LDK|DK(?![A-Za-z])|[KR]・)|(?<=[CNSH]O)[2-4₂-₄](?![\d.])|(?<=H)[2₂](?=O)|(?<=[ONC]H)[34₃₄]"
+    r"(?<![\d.])[1-4](?=S?LDK|DK(?![A-Za-z])|[KR]・|ラン(?!キ|ナ|ク|チ)|アウト|ストライク|トップ|ベース)|(?<=[CNSH]O)[2-4₂-₄](?![\d.])|(?<=H)[2₂](?=O)|(?<=[ONC]H)[34₃₄]"
+    r"|(?<=ベスト|トップ)[1-8](?![\d.])|(?<=No\.)1(?![\d.])"
 )
-_ENGLISH_NUMBERS = ("ワン", "ツー", "スリー", "フォー")
+_ENGLISH_NUMBERS = ("ワン", "ツー", "スリー", "フォー", "ファイブ", "シックス", "セブン", "エイト")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
@@ -125,16 +127,16 @@ _RANGE = re.compile(
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
 _UPTO = re.compile(
-    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期元円块])[-–](?=\d)"
+    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期元円块])[-–](?=[\d{MASK}])"
     rf"|(?<={MASK})[-–—](?={MASK})"
     rf"|(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
     r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])"
 )
-_MINUS = re.compile(rf"(?<![\d.A-Za-z{MASK})）])[-−](?=\d)")
+_MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
 _GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
 _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
 _CODE_LIKE = re.compile(
-    r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
+    r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<=[a-z]:)\d{4,5}(?![\d.])|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
 )
 _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
@@ -178,7 +180,7 @@ class Eastern:
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
-            rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min))(?<!\d,)"
+            rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
             rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/)(?:(?P<first>[-−]?{_NUMBER})(?:{units})?[-~〜～–])?"
             rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
@@ -339,8 +341,6 @@ class Eastern:
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         above, below = float(match["above"]), int(match["below"])
-        if below < 2 or above == 0:
-            return None
         one, two = self._number(match["above"]), self._number(match["below"])
         if match["unit"] and match["unit"] != "mmHg":
             return self._words.of_whole.format(part=one, whole=two, unit=match["unit"])

@@ -56,8 +56,7 @@ class FractionParser:
         elif forms and not whole:
             said = joined(said, forms[0] if above == 1 else forms[1])
         if whole:
-            joint = locale.signs["&"]
-            said = f"{locale.counted(locale.cardinal(int(whole)), noun)} {joint} {said}"
+            said = f"{locale.counted(locale.cardinal(int(whole)), noun)} {locale.signs['&']} {said}"
             said = joined(said, forms[1]) if forms else said
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
@@ -79,15 +78,14 @@ class FractionParser:
         forms = locale.fractions.get(str(below))
         if forms is None:
             nth = locale.numbers in ("it", "fr")
-            forms = (locale.ordinal(below, False) if nth else locale.cardinal(below) + locale.nths,) * 2
+            many = locale.ordinal(below, False) if nth else locale.cardinal(below) + locale.nths
+            forms = (many.removesuffix("s") if locale.numbers == "es" else many, many)
         if not locale.numbers:
             return f"{locale.signs.get(str(above), above)} {forms[0]}" if above > 1 else forms[1]
         one = {"es": "un", "fr": "un", "it": "un", "pt_BR": "um"}[locale.numbers]
         if noun in ("partes", "parte") and locale.numbers in ("es", "pt_BR"):
-            forms, one = (
-                (re.sub("o$", "a", forms[0]), re.sub("os$", "as", forms[1])),
-                one.replace("um", "uma").replace("un", "una"),
-            )
+            first, many = (re.sub("o(s?)$", r"a\1", form).replace("terci", "tercer") for form in forms)
+            return f"{one}a {first}" if above == 1 else f"{locale.counted(locale.cardinal(above), noun)} {many}"
         return f"{one} {forms[0]}" if above == 1 else f"{locale.cardinal(above)} {forms[1]}"
 
 
@@ -108,7 +106,7 @@ def _of(locale: Locale, noun: str) -> str:
 _MOST = 9
 """Most groups of a number with signs between them."""
 _LETTERS = re.compile(r"[A-Z]{1,3}")
-_STOPPED = frozenset((*"ºªoa", "er", "ᵉ"))
+_STOPPED = frozenset((*"ºªoa", "er", "ᵉ", "os", "as"))
 """Endings of ordinals to which a full stop may be glued."""
 
 
@@ -215,16 +213,19 @@ class FigureParser:
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
     def minutes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Minute of a match beside a name: Messi 12', 45'+2 Leão."""
-        after, minute, sign = place + 2, line.number(place, 1, 120, 3), line.has(place + 1, "'’′", glued=True)
+        """Minute of a match beside a name, or after an article: Messi 12', 45'+2' Leão, al 12'."""
+        locale, after, minute = self._locale, place + 2, line.number(place, 1, 120, 3)
+        sign, article = line.has(place + 1, "'’′", glued=True), line.has(place - 1, self._locale.cue["minute_after"])
         if not minute or not sign or (line[after].kind == "d" and not line[after].gap):
             return
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
+        after += added is not None and line.has(after, "'’′", glued=True)
         names = (line[place - 1], line[after]) if line[after].gap else (line[place - 1],)
-        if any(name.text.istitle() and len(name.text) > 2 for name in names):
-            more = f" {self._locale.signs['+']} {self._locale.cardinal(added)}" if added else ""
-            said = f"{self._locale.all_units['min'][0]} {self._locale.cardinal(minute)}{more}"
+        if article or any(name.text.istitle() and len(name.text) > 2 for name in names):
+            more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
+            number = f"{locale.all_units['min'][0]} {locale.cardinal(minute)}"
+            said = (locale.ordinal(minute, False) if article else number) + more
             yield Classed(place, after, InWords("Minute", said), 0.3)
 
     def _cued(self, line: Tokens, place: int, name: str) -> bool:

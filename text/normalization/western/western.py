@@ -157,19 +157,19 @@ _WEB = re.compile(
 _EXPONENT = re.compile(r"(?<=[\w)])(?P<power>⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
-_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)")
+_MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")
 _LESS = re.compile(
     rf"(?<=[\w{MASK})]) [-−–] (?=[\w{MASK}(]{{1,12}} ?[=<>≤≥]|\w\b ?[=<>+×])|(?<=\d)[-−](?=\d{{1,9}} ?=)"
 )
 _ALWAYS = "≥≤≠≈×÷±√∞∑∆→⇒≡∈∪∩≅∝"
 _SIGN = re.compile(
-    rf"(?<=[\w{MASK})²³%]) ?(?P<sign>[+=<>]) ?(?=[\w(√{MASK}])|(?P<always>[{_ALWAYS}])"
+    rf"(?<=[\w{MASK})²³%]) ?(?P<sign>[+=<>]|==) ?(?=[\w(√{MASK}])|(?P<always>[{_ALWAYS}])"
     rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
-_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=\d)")
+_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])")
 _AND = re.compile(r" ?& ?")
 _STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{3}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
 """Slash between a town and its state or province: Santos/SP."""
@@ -277,7 +277,7 @@ class Western:
 
     def _sign(self, match: re.Match[str]) -> str | None:
         sign = match["sign"] or match["always"] or match["lone"]
-        name = self._signs.get(sign)
+        name = self._signs.get(sign[:1])
         masked = match.string[match.end() : match.end() + 1] == MASK
         if sign in "<>" and (match["lone"] or (masked and _WORD_BEFORE.search(match.string[: match.start()][-24:]))):
             name = self._signs.get(f"lone {sign}", name)

@@ -275,7 +275,8 @@ def per_words(locale: Locale, per: str, power: str, count: str) -> str:
     """Words for a slash and a unit or word after it, with a space before them; "" if there is none."""
     if count:
         number = locale.number(*count.split("."))
-        return f" {locale.pers.get('#', locale.per)} {number} {locale.all_units[per][1]}"
+        each = locale.pers.get(f"#{per}") or locale.pers.get("#", locale.per)
+        return f" {each} {number} {locale.all_units[per][1]}"
     raised = f" {locale.signs['²' if power == '2' else '³']}" if power else ""
     said = []
     for unit in filter(None, per.split("/")):
