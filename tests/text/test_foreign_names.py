@@ -146,6 +146,13 @@ def foreign(text: str, language: str) -> dict[str, str]:
     ("language", "text", "expected"),
     [
         ("es", "El software de Washington funciona.", {"software": "en-us", "Washington": "en-us"}),
+        (
+            "es",
+            "Vimos Black Mirror y House of Cards.",
+            dict.fromkeys(["Black", "Mirror", "House", "of", "Cards."], "en-us"),
+        ),
+        ("it", "Produce un file binario o altro da un testo.", {}),
+        ("es", "Con licencia (GPL dos o posterior).", {}),
         ("es", "Vive en Москва desde ayer.", {"Москва": "en-us"}),
         ("es", "Los niños y las niñas juegan en el parque.", {}),
         ("es", "Dijo «no me gusta nada» y salió.", {}),

@@ -117,8 +117,13 @@ _SPELLED_ENGLISH = {
 }
 """Letters that the language's own words don't have, in words that are then taken for English."""
 
+_ENGLISH_JOINTS = frozenset(("of", "the", "and", "for", "on", "with"))
+"""Words between those of an English name, in small letters."""
+_VOWELS = frozenset("aeiou")
+
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _ASCII_WORD = re.compile(r"[A-Za-z]{3,}(?:['’]s)?")
+_NAMED = frozenset(("es", "it", "pt-br"))
 _LATIN_LANGUAGES = frozenset(_SPELLED_LANGUAGES) | {"en-gb"}
 
 
@@ -157,6 +162,34 @@ def languages(texts: Sequence[str], language: str) -> list[str]:
                 found[place] = "en-us" if spelled.search(bare) else language
         elif script := _foreign_script(text, language):
             found[place] = _of_script(script, kana)
+    return _with_names(texts, found, language) if language in _NAMED else found
+
+
+def _with_names(texts: Sequence[str], found: list[str], language: str) -> list[str]:
+    """The languages of words, of which those of an English name are English.
+
+    A name is a run of words with capitals, one of them spelled as English (Black Mirror), or with an English joint
+    inside (House of Cards); without a joint, words that end in a vowel stay.
+    """
+    bare = [text.strip(_AROUND) for text in texts]
+    if "en-us" not in found and _ENGLISH_JOINTS.isdisjoint(bare):
+        return found
+    own, start = _function_words()[language], 0
+    for place, text in enumerate((*texts, "")):
+        word = bare[place] if text else ""
+        first = not place and found[0] == language and bare[1:2] not in (["of"], ["and"])
+        named = word in _ENGLISH_JOINTS or (
+            len(word) > 1 and word.istitle() and word.isascii() and word.lower() not in own and not first
+        )
+        if named and text[-1] not in ".,;:!?":
+            continue
+        run = [near for near in range(start, place + named) if bare[near] not in _ENGLISH_JOINTS]
+        start = place + 1
+        joints = len(run) > 1 and run[-1] - run[0] >= len(run)
+        if joints or any(found[near] == "en-us" for near in run):
+            for near in range(run[0], run[-1] + 1):
+                if joints or bare[near][-1] not in _VOWELS:
+                    found[near] = "en-us"
     return found
 
 
