@@ -30,7 +30,6 @@ from frontend.monitoring.report import Jobs
 from frontend.monitoring.selfcheck import History, SelfChecker
 from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
-from frontend.planning.profile import GUESS
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk, reachable
 from frontend.playing.line import PlayerLine
@@ -150,8 +149,6 @@ class Front(SupervisedProcess):
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(), self._metrics.segment_read, text.delimiters)
-        self._first_reader: Reader | None = Reader(self._pipeline, Limits())
-        """Reads a first text, which counts in no metric; None once it has."""
         tell = self._tell_supervisor
         self._scheduler = Scheduler(reader, self._metrics, tell, settings, self._cache, configured.voices)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
@@ -168,8 +165,8 @@ class Front(SupervisedProcess):
         self._drain_seconds = settings.drain_timeout
         self._replaced = False
         """True once another front has taken this one's place."""
-        self._loading: asyncio.Future[None] | None = None
-        """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
+        self._has_read = False
+        """True once the threads that read texts are told to read one of English."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
@@ -185,8 +182,10 @@ class Front(SupervisedProcess):
         self._metrics.watch("connections", lambda: len(connections))
         wyoming = self._make_wyoming(services)
         protocols = {Port.HTTP: None} | ({Port.WYOMING: wyoming.protocol} if wyoming else {})
-        self._tell_supervisor(Started())
+        if self._g2p.has("en-us"):  # of the template: it costs nothing, and a listener may come as soon as this serves
+            self._load_english()
         prepare_bodies(self._settings)
+        self._tell_supervisor(Started())
         await self._oriented.wait()
         connections.by_tls = self._by_tls
         acceptor = Acceptor(
@@ -293,30 +292,20 @@ class Front(SupervisedProcess):
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if message.engine:
-            if message.engine.speaks == "phonemes":
-                self._load_english()
-            self._read_first(message.engine)
-
-    def _read_first(self, engine: EngineInfo) -> None:
-        """Have the threads that read texts read one, before a listener waits for their start and for what they load."""
-        if reader := self._first_reader:
-            self._first_reader = None
-
-            def read() -> None:
-                next(reader.segments(self._ahead(engine, FIRST_TEXT), engine, GUESS), None)
-
-            self._scheduler.prepare(read)
+        if message.engine and message.engine.speaks == "phonemes":
+            self._load_english()
 
     def _read_ahead(self, text: str) -> None:
         """Read a text, so that its rules are loaded: here, or in the helper if it is one for it."""
         deque(self._pipeline.words(text, "en-us", Notation("phonemes", frozenset(), 510)), maxlen=0)
 
     def _load_english(self) -> None:
-        if self._loading is None and self._text.g2p == "misaki":
-            # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
-            read = partial(self._read_ahead, FIRST_TEXT)
-            self._loading = asyncio.get_running_loop().run_in_executor(None, read)
+        """Have the threads that read texts read one, before a listener waits for their start and for what they load
+        (`python -m benchmarks.late_loading`): once a worker loads Kokoro, or an engine that takes phonemes is
+        connected."""
+        if not self._has_read and self._text.g2p == "misaki":
+            self._has_read = True
+            self._scheduler.prepare(partial(self._read_ahead, FIRST_TEXT))
 
     def _follow(self, message: ControlMessage, fds: list[int]) -> None:
         match message:

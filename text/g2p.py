@@ -133,6 +133,10 @@ class G2P:
         with self._lock:
             self._language(language)
 
+    def has(self, language: str) -> bool:
+        """True if that language's data is loaded."""
+        return language in self._languages
+
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """Pronounced words, one for each of `sentence.split()`, in order.
 

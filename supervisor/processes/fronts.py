@@ -24,7 +24,8 @@ BACKOFF = 5.0
 """Seconds after which a standby or a template that failed is replaced."""
 
 PAUSE = 0.3
-"""Seconds for which a front that has taken over has the cores to itself, before the next standby is started."""
+"""Seconds for which a front that has taken over, or that has just begun to speak, has the cores to itself, before the
+next standby is started."""
 
 LOAD_LIMIT = 20.0
 """Seconds for which a front waits for its template; then it is started without one."""
@@ -63,10 +64,11 @@ class StandbyFront:
     def take(self, _role: Role) -> Incarnation:
         """A process for the front's role: the standby, even one that is still starting, or a new one."""
         child, self.process = self.process, None
-        self._wait(PAUSE)
+        self.wait(PAUSE)
         return child or self._nursery.start("front")
 
-    def _wait(self, seconds: float) -> None:
+    def wait(self, seconds: float) -> None:
+        """Start none for so many seconds."""
         self._not_before = self._timers.clock() + seconds
         self._timers.wake(seconds)
 
@@ -90,7 +92,7 @@ class StandbyFront:
         elif child is self.process:
             log.error("the standby front[%d] has failed: %s", child.generation, how)
             self.process = None
-            self._wait(BACKOFF)
+            self.wait(BACKOFF)
         else:
             return child.role == "template"
         child.able = False
@@ -233,7 +235,7 @@ class Fronts:
         """
         self.standby = StandbyFront(settings.standby_front, nursery, timers, forks=forks)
         self.role = Role("front", settings, nursery, timers, supply=self.standby.take)
-        self._begun = False
+        self._begun = self._spoke = False
         """True once the first front was started."""
         self.suspects = SuspectTexts(timers.clock)
         self.streams_cut = 0
@@ -279,6 +281,9 @@ class Fronts:
     def stand_by(self, workers: Sequence[Incarnation]) -> None:
         """Have a front stand by for the one that serves, once these workers speak."""
         if workers and self.role.state is RoleState.RUNNING and not self.role.successor:
+            if not self._spoke:
+                self._spoke = True
+                self.standby.wait(PAUSE)
             self.standby.refill(any(worker.engine.speaks == "phonemes" for worker in workers))
 
     def end_predecessors(self) -> None:

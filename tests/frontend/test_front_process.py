@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,17 +19,14 @@ from books.reading.open import MOST_BYTES
 from frontend.contract.countdown import Countdown
 from frontend.contract.in_flight import InFlight
 from frontend.contract.progress import Progress
-from frontend.contract.request import SpeechRequest
 from frontend.monitoring.metrics import Metrics
-from frontend.planning.profile import CostProfile
-from frontend.process import FIRST_TEXT, Front, _disk_cache
+from frontend.process import Front, _disk_cache
 from frontend.serving import acceptor
 from frontend.serving.acceptor import take_over
 from frontend.serving.connections import Connections
 from frontend.serving.record import DEATHS, Record
 from frontend.settings.front import LONGEST_FILE, FrontSettings, JobSettings
 from frontend.streams.cache import CachedSegment, SegmentCache
-from shm.engine_info import EngineInfo
 from shm.in_flight import DeathCause
 from shm.messages import Connect, SharedMemory
 from shm.records import SLOT_BYTES, ConnectionEntry, Records, Slot, reserve_records
@@ -46,7 +43,6 @@ class Reader:
 
     def __init__(self) -> None:
         self.read: list[str] = []
-        self.segmented: list[tuple[str, str]] = []
 
     def situation(self, _message: Situation) -> None: ...
 
@@ -58,10 +54,6 @@ class Reader:
         work()
         work()
 
-    def segments(self, request: SpeechRequest, _engine: EngineInfo, _profile: CostProfile) -> Iterator[object]:
-        self.segmented.append((request.text, request.language))
-        yield object()
-
     def words(self, _text: str, language: str, _notation: Notation) -> list[object]:
         self.read.append(language)
         return []
@@ -69,9 +61,9 @@ class Reader:
 
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
-    made._scheduler = made._pipeline = made._player = made._jobs = made._first_reader = reader
+    made._scheduler = made._pipeline = made._player = made._jobs = reader
     made._settings = FrontSettings()
-    made._loading, made._text, made._metrics = None, TextSettings(), Metrics()
+    made._has_read, made._text, made._metrics = False, TextSettings(), Metrics()
     made._oriented, made._cache, made._in_flight = asyncio.Event(), SegmentCache(0), InFlight()
     return made
 
@@ -80,24 +72,19 @@ def situation(loading: str) -> Situation:
     return Situation("starting", "", {}, processes=(ProcessReport(role="worker", state="starting", loading=loading),))
 
 
-async def test_english_is_read_once_while_a_worker_loads_kokoro():
+def test_each_kind_of_thread_that_reads_reads_english_once_before_anybody_asks() -> None:
     reader = Reader()
     made = front(reader)
     made._follow(situation(""), [])
-    assert made._loading is None, "espeak-ng needs no lexicon"
+    made._connect(Connect(1, 0, 0, engine=replace(ENGINE, speaks="text")), [])
+    assert reader.read == [], "espeak-ng needs no lexicon"
     for _ in range(2):
         made._follow(situation("CPUExecutionProvider"), [])
-    assert made._loading is not None
-    await made._loading
-    assert reader.read == ["en-us"]
-
-
-def test_the_threads_that_read_texts_have_read_one_of_the_usual_voice_before_anybody_asks() -> None:
-    reader = Reader()
+        assert reader.read == 2 * ["en-us"], "while a worker loads Kokoro"
     made = front(reader)
     for generation in (1, 2):
         made._connect(Connect(generation, 0, 0, engine=ENGINE), [])
-    assert reader.segmented == 2 * [(FIRST_TEXT, "en-us")], "once in each kind of thread"
+    assert reader.read == 4 * ["en-us"]
 
 
 def test_the_disk_cache_has_the_bounds_of_the_settings(tmp_path: Path) -> None:

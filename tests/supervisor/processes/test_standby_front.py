@@ -31,6 +31,9 @@ def test_it_is_started_once_the_server_speaks_and_told_nothing_but_to_stand_by()
     house.passes(PAUSE)
     assert house.count("front") == 1
     house.ready(worker)
+    house.passes(PAUSE / 2)
+    assert house.count("front") == 1, "who asks at once has all cores"
+    house.passes(PAUSE / 2)
     assert house.count("front") == 2 and house.lifecycle.front is front
     spare = house.newest("front")
     house.lifecycle.message(spare, Started())
