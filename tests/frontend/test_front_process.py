@@ -72,18 +72,18 @@ def situation(loading: str) -> Situation:
     return Situation("starting", "", {}, processes=(ProcessReport(role="worker", state="starting", loading=loading),))
 
 
-def test_each_kind_of_thread_that_reads_reads_english_once_before_anybody_asks() -> None:
+async def test_each_kind_of_thread_that_reads_reads_english_once_before_anybody_asks() -> None:
     reader = Reader()
     made = front(reader)
     made._follow(situation(""), [])
-    made._connect(Connect(1, 0, 0, engine=replace(ENGINE, speaks="text")), [])
+    made._connect(Connect(1, 0, 0, engine=ENGINE), [])
     assert reader.read == [], "espeak-ng needs no lexicon"
     for _ in range(2):
         made._follow(situation("CPUExecutionProvider"), [])
         assert reader.read == 2 * ["en-us"], "while a worker loads Kokoro"
     made = front(reader)
     for generation in (1, 2):
-        made._connect(Connect(generation, 0, 0, engine=ENGINE), [])
+        made._connect(Connect(generation, 0, 0, engine=replace(ENGINE, speaks="phonemes")), [])
     assert reader.read == 4 * ["en-us"]
 
 
