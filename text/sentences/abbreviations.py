@@ -83,6 +83,12 @@ def plural(word: str) -> str:
     return f"{word}es" if word[-1] in "sx" else f"{word}s"
 
 
+SENSES: dict[str, dict[str, str]] = {
+    written: {cue: said for said, near in meanings.items() for cue in near.split()}
+    for written, meanings in _READ["senses"].items()
+}
+"""Abbreviations of several meanings: the meanings by the words of which one stands before or after."""
+
 LABELS: dict[str, str] = _READ["labels"]
 """Abbreviations read before numbers."""
 
@@ -122,21 +128,21 @@ another language.
 
 _FORMS = frozenset(
     run
-    for section in table("en", "forms").values()
+    for section in (*table("en", "forms").values(), _READ["phrases"])
     for row in section
-    for words_of in (row.casefold().split(),)
+    for words_of in (row.split(),)
     for first in range(len(words_of))
     for run in (" ".join(words_of[first : first + 2]), " ".join(words_of[first : first + 3]))
-    if run.count(".") and run.islower()
+    if run.count(".") and any(map(str.isalpha, run))
 )
 """Two or three words of a form with a stop inside, as they are written."""
 
 
 def in_form(words_around: str, language: str) -> bool:
     """True if a word before a stop, the stop and the next word belong to a form or abbreviation of several words."""
-    folded = words_around.casefold()
     known = _FORMS if language == "en" else _of_several(language)
-    return any(run in known or f"{run}." in known for run in (folded, folded.partition(" ")[2]))
+    runs = (run for words in (words_around, words_around.casefold()) for run in (words, words.partition(" ")[2]))
+    return any(run in known or f"{run}." in known for run in runs)
 
 
 @lru_cache
@@ -170,6 +176,19 @@ _INTERJECTIONS = word_list(
     "hmm hm mmm shh sh psst pfft brr grr tsk zzz ssh http https html css xml dns tcp ftp npm gdp"
 )
 _CONSONANTS = re.compile("[BCDFGHJ-NP-TV-XZbcdfghj-np-tv-xz][bcdfghj-np-tv-xz]{1,4}")
+
+
+def has_sense(before: str, word: str, following: str) -> bool:
+    """True if the next word shows an abbreviation's meaning, and its stop ends no sentence: resp. rate."""
+    senses = SENSES.get(word.lower(), {})
+    if following[0].isdecimal():
+        return "#" in senses or f"<{before.lower().strip('(.,')}" in senses
+    return (following[0].islower() or word[0].isupper()) and following.lower() in senses
+
+
+def is_cut(word: str) -> bool:
+    """True for an abbreviation that is no word, before a word in small letters."""
+    return word in SELDOM_LAST or (word in _NAMED and word not in _WORDS)
 
 
 def before_number(word: str, language: str) -> bool:

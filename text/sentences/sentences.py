@@ -44,6 +44,8 @@ _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IG
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
+_ONE = re.compile(r"\. I(?:[,.;:)]|$| (?:of|and|or|to|in|§)\b| (?!was|has|always|perhaps|guess|miss|pass)[a-z]+s\b)")
+"""The numeral after an abbreviation: Art. I, Sec. 8; Div. I schools."""
 _LABEL = re.compile(r"\. (?:[A-Za-z]\d|[B-HJ-Z](?!\w)|[A-Z]{2,4}(?: |-)?\d)")
 _JOINED_UNIT = re.compile(r"\d(?:[\d.,/]|[½¼¾])*-[a-z]{1,4}")
 """Number and unit that describe what follows: a 65-in. OLED."""
@@ -197,9 +199,12 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
     after_number = before[-1:].isdecimal()
+    if language == "en" and abbreviations.has_sense(before, word, following):
+        return True
     if (
         following[0].isdecimal()
         or _ROMAN.fullmatch(following)
+        or (word.istitle() and language == "en" and _ONE.match(stretch, stop))
         or _LABEL.match(stretch, stop)
         or (following in MONTH_NAMES and lower != "no")  # exp. May '26
         or (len(following) == 1 and language != "en")
@@ -242,7 +247,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True
     is_name = abbreviations.before_name(word, language, after_number)
-    is_name |= (goes_on and lower in abbreviations.SELDOM_LAST) or _JOINED_UNIT.fullmatch(word) is not None
+    is_name |= (goes_on and abbreviations.is_cut(lower)) or _JOINED_UNIT.fullmatch(word) is not None
     named = word.isupper() or (language in _ROMANCE and before.lstrip('(["“«»*_')[:1].isupper())
     is_initial = len(word) == 1 and named and before.lower() not in _BEFORE_LETTERS
     is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"

@@ -142,7 +142,7 @@ def test_no_row_is_its_own_cue() -> None:
     [
         ("Meet at 5 PT.", "Meet at 5 PT."),
         ("It is 10m away.", "It is ten meters away."),
-        ("Take 2 tabs q6h with food.", "Take 2 tabs every six hours with food."),
+        ("Take 2 tabs q6h with food.", "Take two tablets every six hours with food."),
         ("Prep takes 10m.", "Prep takes ten minutes."),
         ("Fed. R. Civ. P. 12 applies.", "Federal Rule of Civil Procedure 12 applies."),
         ("Your ref: AB/2024/0178.", "Your ref: A B, two zero two four, zero one seven eight."),

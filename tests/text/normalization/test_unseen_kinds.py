@@ -34,6 +34,23 @@ def test_a_beginning_of_a_word_that_is_no_word_is_read_and_ends_no_sentence() ->
     assert longer and [cut for cut in longer if cut in DICTIONARY] == []
 
 
+def test_an_abbreviation_of_several_meanings_has_the_one_that_the_word_beside_it_shows() -> None:
+    kinds = {"#": "5", "@": "Xylem"}
+    rows = [
+        (short, cue.removeprefix("<"), cue[0] == "<", full)
+        for short, meanings in ABBREVIATIONS["senses"].items()
+        for full, cues in meanings.items()
+        for cue in cues.split()
+    ]
+    wrong = []
+    for short, near, before, full in rows:
+        word = kinds.get(near, near)
+        text = f"So {word} {short}. there" if before else f"So {short}. {word} there"
+        if f" {full.lower()}" not in said(text).lower() or ("\n" in said(text) and not before):
+            wrong.append(text)
+    assert wrong == []
+
+
 def test_consonants_of_a_word_are_read_as_it_and_no_word_is_read_as_another() -> None:
     for word in ABBREVIATIONS["shrunk"]["words"].split():
         letters = word[0] + re.sub("[aeiou]", "", word[1:])

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from text.locales.tables import word_list, word_lists
 from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.tokens import VULGAR, Lexeme, Tokens
-from text.sentences.abbreviations import ANYWHERE, PLAIN, SHRUNK, plural, shrunk_word
+from text.sentences.abbreviations import ANYWHERE, PLAIN, SENSES, SHRUNK, plural, shrunk_word
 
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
-_JOINED = frozenset("._/\\-:@=('’")
+_JOINED = frozenset("._/\\-:@=('’<*")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
 
 
@@ -34,7 +34,7 @@ class Abbreviations:
         cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
         self._unnumbered = cues["unnumbered"]
-        self._cased, self._dated = table["cased"], table["dated"]
+        self._cased, self._dated, self._chat = table["cased"], table["dated"], table["chat"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = defaultdict(list)
         for written, full in table["phrases"].items():
@@ -42,9 +42,9 @@ class Abbreviations:
             parts = tuple(token.fold for token in tokens)
             solid = len(parts) == 2 and "d" in (tokens[0].kind, tokens[1].kind)  # 2day, b4
             self._phrases[parts[0]].append((parts, full, solid))
-        known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases)
+        known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases, self._chat, SENSES)
         self.before_numbers = frozenset(self._labels).difference(
-            self._titles, self._streets, self._anywhere, self._phrases, self._unnumbered
+            self._titles, self._streets, self._anywhere, self._phrases, self._unnumbered, SENSES
         )
         """Words that are abbreviations only before a number."""
         self._regions, self._schools = cues["regions"], cues["state_schools"]
@@ -61,7 +61,7 @@ class Abbreviations:
             yield phrase
         if token.kind != "w":
             return
-        for parse in (self._title, self._street, self._number, self._word):
+        for parse in (self._sense, self._title, self._street, self._number, self._word):
             if said := parse(line, place, after + stop, stop):
                 yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
                 return
@@ -94,6 +94,20 @@ class Abbreviations:
         if token.kind != "w" or not token.gap:
             return False
         return token.fold not in self._small if line.shouted or line.small else token.text[0].isupper()
+
+    def _sense(self, line: Tokens, place: int, after: int, stop: bool) -> str:
+        """Meaning that the word before or after shows: temp. staff, lit. review, 1st rd. pick."""
+        token, following, before = line[place], line[after], line[place - 1]
+        said = SENSES.get(token.fold)
+        bare = _VOWELS.isdisjoint(token.fold) and len(token.text) > 2
+        capital = token.text.isupper() and len(token.text) > 1 and not line.shouted
+        if not said or not (stop or bare) or capital or not line.begins(place):
+            return ""
+        if before.text == "." and not before.gap:
+            before = line[place - 2]
+        kinds = ["#" if near.kind == "d" else "@" if near.text.istitle() else "" for near in (following, before)]
+        cues = (following.fold, f"<{before.fold}", kinds[0], f"<{kinds[1]}", "" if place else "^")
+        return next((said[cue] for cue in cues if cue in said), "")
 
     def _title(self, line: Tokens, place: int, after: int, stopped: bool) -> str:
         """Doctor Lee, Saint Paul."""
@@ -205,17 +219,19 @@ class Abbreviations:
             versus = stop and token.text == "v" and following.gap and named and token.gap
             return "versus" if versus and place else ""
         if token.fold == "co":
-            name = line[place - 1].text[:1].isupper() or line[place - 1].fold in ("&", "and", ",")
+            firm = line[place - 1 - (line[place - 1].text == ".")]
+            name = firm.text[:1].isupper() or firm.fold in ("&", "and", ",")
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
         if token.fold in self._doubtful and (line.last(place) or (token.text.islower() and following.kind == "w")):
             return ""
-        said = self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
+        chat = self._chat.get(token.text if place else token.fold, "")
+        said = chat or self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
         if stop and token.fold in self._unnumbered and not token.text.isupper():
             said = said or self._labels.get(token.fold, "")  # vol. was, nos. of
         shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
-        said, plain = said or shrunk, bool(shrunk) or token.fold in self._plain
+        said, plain = said or shrunk, bool(shrunk or chat) or token.fold in self._plain
         if token.fold == "incl" and line.last(place):
             return "included"
         if token.fold == "min" and stop and line[place - 1].kind == "m":

@@ -30,14 +30,16 @@ class State(NamedTuple):
 
 
 class Addresses:
-    """Parser for one language's table (`addresses.toml`), and abbreviations among which states' names are."""
+    """Parser for one language's table (`addresses.toml`), streets' parts, and abbreviations among which states are."""
 
-    def __init__(self, table: Mapping[str, Mapping[str, str]], abbreviated: Mapping[str, str]) -> None:
+    def __init__(
+        self, table: Mapping[str, Mapping[str, str]], streets: Mapping[str, str], abbreviated: Mapping[str, str]
+    ) -> None:
         cues = word_lists(table["cues"])
         self._full, self._before_place, self._small = cues["streets"], cues["before_place"], cues["small"]
         self._sure = cues["small_streets"]
         self._code_words = cues["state_words"]
-        self._streets = {written.casefold(): full for written, full in table["streets"].items()}
+        self._streets = {written.casefold(): full for written, full in (*streets.items(), *table["streets"].items())}
         self._names = {written.casefold(): full for written, full in table["names"].items()}
         self._ways = {written.casefold(): full for written, full in table["ways"].items()}
         self._states = {written.casefold(): full for written, full in table["states"].items()}
@@ -47,7 +49,7 @@ class Addresses:
             written.casefold(): full for written, full in ({full: full for full in names} | stopped).items()
         }
         self._parties = table["parties"]
-        self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties)))
+        self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties), *"nrs"))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         house, after, flat = line[place].text, place + 1, ""
@@ -126,6 +128,10 @@ class Addresses:
         stopped = comma and town.text.istitle() and token.text.istitle() and line.has(after, ".", glued=True)
         if stopped and (name := self._stopped.get(token.fold, "")):
             yield Classed(place, after + (not line.closing(after)), State(name, "", ""), _COST)
+        dotted = line.tokens[place : place + 4]
+        if comma and town.text[-1].islower() and [t.text for t in dotted[1::2]] == [".", "."] and not dotted[2].gap:
+            name = self._states.get(token.fold + dotted[2].fold, "")
+            yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
         if token.fold not in self._states:
             return
         canadian = line.tokens[after : after + 3]

@@ -14,6 +14,7 @@ from text.normalization.classes.numbers import written_number
 from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
+_NUMBER = "0"
 _PLACE = re.compile(r"\{([a-z])\}")
 _HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"} | {"y": "\ue007"}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
@@ -36,7 +37,7 @@ class _Row(NamedTuple):
 
 
 def _may_follow(second: str, key: str) -> bool:
-    return second in ("", key) or (second == "#" and key.isdecimal())
+    return second in ("", key) or (second == _NUMBER and key.isdecimal())
 
 
 class Forms:
@@ -70,12 +71,14 @@ class Forms:
                 if written != "cues":
                     self._add(written, said, cues)
         self._rows = {
-            start: {key: [row for second, row in rows if _may_follow(second, key)] for key in {"", "#", *dict(rows)}}
+            start: {
+                key: [row for second, row in rows if _may_follow(second, key)] for key in {"", _NUMBER, *dict(rows)}
+            }
             for start, rows in self._listed.items()
         }
-        """Rows by their first token and by the second; "#" stands for any other number, "" for any other token."""
-        parse = Parser(frozenset(self._rows) - {"#"}, self.parse, numbers=bool(self._numbered or "#" in self._rows))
-        self.parser = parse
+        """Rows by their first token and by the second; `_NUMBER` is any other number, "" any other token."""
+        numbers = bool(self._numbered or _NUMBER in self._rows)
+        self.parser = Parser(frozenset(self._rows) - {_NUMBER}, self.parse, numbers=numbers)
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
@@ -95,14 +98,14 @@ class Forms:
         if parts[0].kind == "w" and len(parts[0].text) > 1:
             stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
             self.marks.add(next(stopped, words[-1]))
-        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else "#" if second else following
-        for start in _CAPITALS if name == "c" else "#" if name or parts[0].kind == "d" else (parts[0].fold,):
+        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
+        for start in _CAPITALS if name == "c" else (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,):
             self._listed[start].append((second, row))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         start = line[place]
-        seconds, second = self._rows.get("#" if start.kind == "d" else start.fold), line[place + 1]
-        rows = (seconds.get(second.fold) or seconds["#" if second.kind == "d" else ""]) if seconds else []
+        seconds, second = self._rows.get(_NUMBER if start.kind == "d" else start.fold), line[place + 1]
+        rows = (seconds.get(second.fold) or seconds[_NUMBER if second.kind == "d" else ""]) if seconds else []
         if start.kind == "d":
             rows = [*self._numbered.get(line[self._written_at(line, place)[1]].fold, ()), *rows]
         for row in rows:

@@ -31,7 +31,7 @@ from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, tex, units, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
-from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, shrunk_word
+from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, STREETS, shrunk_word
 
 _CALENDAR = table("en", "calendar")
 _CUES = word_lists(_CALENDAR["cues"])
@@ -55,7 +55,7 @@ _LISTS = word_lists({name: listed.casefold() for name, listed in _REFERENCES.ite
 _CODES = Codes(_LISTS)
 _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
-_ADDRESSES = Addresses(table("en", "addresses"), ANYWHERE)
+_ADDRESSES = Addresses(table("en", "addresses"), STREETS, ANYWHERE)
 _FIGURES = table("en", "numerals")
 _PARTED = {unit: unit for unit in units.UNITS if unit.isalpha() and unit not in ("yo", "sf", "ly", "st", "K", "C", "F")}
 _NUMBERED = NumberForms(_FIGURES | {"symbols": _PARTED})
@@ -64,15 +64,17 @@ _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
 _LETTER = re.compile(
-    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa)\.|[IVX][A-Ea-e]\b|# [a-z]"
+    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa|Me|It|Can|Man|Port)\.|[IVX][A-Ea-e]\b|# [a-z]"
     r"| x [A-Z] x"
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
+_COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am part org dev")
+"""Words among the abbreviations and states for which no sentence is lexed."""
 _SHRUNK = re.compile(rf"(?<![A-Za-z])(?:{SHRUNK.pattern})(?![A-Za-z])")
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
-    {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers,
-    _ADDRESSES.words - {"d", "r", "i", "in", "or", "me", "hi", "oh", "de", "la", "id", "ma", "pa"},
+    {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers - _COMMON,
+    _ADDRESSES.words - _COMMON,
     _INITIALISMS.words,
     _FORMS.marks - {"an"},
 )
