@@ -11,7 +11,7 @@ from text.locales.tables import table, word_list, word_lists
 from text.normalization import emoji
 from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
-from text.normalization.classes.codes import Codes
+from text.normalization.classes.codes import Codes, Versions
 from text.normalization.classes.cover import Classes, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.dimensions import Dimensions
@@ -23,12 +23,10 @@ from text.normalization.classes.numerals import ENDINGS, SLASHES, NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
-from text.normalization.classes.times import Durations, Ratios, Times
+from text.normalization.classes.times import Durations, Ratios, Times, Years
 from text.normalization.classes.tokens import DASHES, VULGAR
-from text.normalization.classes.versions import Versions
-from text.normalization.classes.years import Years
 from text.normalization.draft import END, MASK, START, Draft, Rule
-from text.normalization.english import maths, tex, units, web
+from text.normalization.english import maths, tex, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
 from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, STREETS, shrunk_word
@@ -57,7 +55,7 @@ _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"), STREETS, ANYWHERE)
 _FIGURES = table("en", "numerals")
-_PARTED = {unit: unit for unit in units.UNITS if unit.isalpha() and unit not in ("yo", "sf", "ly", "st", "K", "C", "F")}
+_PARTED = {unit: unit for unit in maths.UNITS if unit.isalpha() and unit not in ("yo", "sf", "ly", "st", "K", "C", "F")}
 _NUMBERED = NumberForms(_FIGURES | {"symbols": _PARTED})
 _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
@@ -164,7 +162,7 @@ RULES = (
     Rule("classes", classes, _ANY),
     Rule("references", references, _DIGIT),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
-    Rule("units", units.units, _DIGIT),
+    Rule("units", maths.units, _DIGIT),
     Rule("initialisms", initialisms, re.compile(r"[A-Z][A-Z&\ds]|&(?<=\w&)\w")),
     Rule("abbreviations", maths.stops, re.compile(r"\.(?<=[a-z]\.) ")),
     Rule("math", maths.math, maths.NEEDED),

@@ -1,4 +1,4 @@
-"""Rules for formulas and signs: 3 + 4 = 7, 10^6, x², ≥, ->, &, C++, and/or."""
+"""Rules for formulas, signs, powers of units, chemistry and music: 3 + 4 = 7, 10^6 m, x², ≥, ->, C++, H2O."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from text.locales.tables import table, word_list, words
-from text.normalization.draft import END, MASK, NUMBER, START, Draft
+from text.normalization.draft import END, MASK, NUMBER, NUMBER_START, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
 from text.sentences.abbreviations import is_unknown
 
@@ -19,6 +19,7 @@ EXPONENT = (
 _POWER = re.compile(rf"(?:{START}|(?<=\d)(?=[a-z]))(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?![^\W\d])")
 _TABLE = table("en", "maths")
+_UNIT_TABLE = table("en", "units")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
@@ -65,7 +66,7 @@ _ANY_GREEK = re.compile("[Α-ΡΣ-Ωα-ω]")
 _PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
 _STARTERS = words("en", "sentence_starters")
 _AS_WRITTEN = word_list(table("en", "abbreviations")["contexts"]["as_written"])
-_LENGTHS: dict[str, str] = {unit: table("en", "units")["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
+_LENGTHS: dict[str, str] = {unit: _UNIT_TABLE["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
 _PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
 """After a plural: 60 LEDs/m."""
 _PERIODS: dict[str, str] = _TABLE["periods"]
@@ -260,3 +261,56 @@ def _chord(match: re.Match[str], sentence: str, british: bool) -> str | None:
     if interval:
         said.append(cardinal(int(interval), british))
     return " ".join(said)
+
+
+UNITS: dict[str, tuple[str, str]] = {
+    symbol: (name, f"{name}s") if isinstance(name, str) else (name[0], name[1])
+    for symbol, name in _UNIT_TABLE["units"].items()
+}
+"""Unit names by symbol, in the singular and the plural."""
+
+SPOKEN_PER: dict[str, str] = _UNIT_TABLE["per"]
+"""Names of units that follow a slash, besides those of `UNITS`."""
+
+
+def spelled(name: str, british: bool) -> str:
+    """Unit name in American or British spelling: `kilometers` or `kilometres`."""
+    if british:
+        for unit in ("meter", "liter"):
+            name = name.replace(unit, f"{unit[:-2]}re")
+    return name
+
+
+_SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, reverse=True))
+_SINGLE = frozenset("LlsgdhK")
+_PER_UNIT = "|".join(
+    re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True) if len(name) > 1 or name in _SINGLE
+)
+_POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3": "cubic ", "^3": "cubic ", None: ""}
+
+_SCALED = re.compile(
+    rf"(?:{NUMBER_START}(?P<base>{NUMBER}){EXPONENT}(?: (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?)?"
+    rf"|(?<={MASK})(?= ?/))"
+    rf"(?: ?/(?P<per>{_PER_UNIT})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
+)
+
+
+def units(draft: Draft) -> None:
+    draft.replace(_SCALED, lambda match: _scaled(match, draft.british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹/")
+
+
+def _scaled(match: re.Match[str], british: bool) -> str | None:
+    said = power(match, british) if match["base"] else ""
+    if said is None or not (match["unit"] or match["per"]):
+        return None
+    if match["unit"]:
+        said += f" {powered(UNITS[match['unit']][1], match['unit_power'], british)}"
+    if per := match["per"]:
+        said += f" per {powered(SPOKEN_PER.get(per) or UNITS[per][0], match['per_power'], british)}"
+    return said
+
+
+def powered(name: str, power: str | None, british: bool) -> str:
+    if power and name.startswith("second"):
+        return f"{name} {'squared' if power[-1] in '²2' else 'cubed'}"
+    return _POWERS[power or None] + spelled(name, british)

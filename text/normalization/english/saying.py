@@ -9,13 +9,13 @@ from text.locales.english import day_name, month_name
 from text.locales.tables import table
 from text.normalization.classes import fields
 from text.normalization.classes.addresses import Address, State
+from text.normalization.classes.codes import Version
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.numbers import Written
 from text.normalization.classes.references import Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
-from text.normalization.classes.versions import Version
-from text.normalization.english.units import SPOKEN_PER, UNITS, powered, spelled
+from text.normalization.english.maths import SPOKEN_PER, UNITS, powered, spelled
 from text.normalization.number_words import cardinal, decade, digits, in_pairs, number, ordinal, two_digits, year
 from text.normalization.number_words import fraction as fraction_words
 

@@ -6,11 +6,11 @@ import re
 from itertools import accumulate, pairwise, repeat
 
 from text.normalization.classes import fields
+from text.normalization.classes.codes import Version
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.numbers import Written
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
-from text.normalization.classes.versions import Version
 from text.normalization.western.words import Locale, joined, per_words, plural, powered, spoken
 
 _UNITS = {"hour": "h", "minute": "min", "second": "s"}

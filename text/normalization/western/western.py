@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from text.normalization.classes.codes import Versions
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
 from text.normalization.classes.dates import Calendar, Dates
 from text.normalization.classes.dimensions import Dimensions
@@ -18,10 +19,8 @@ from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import SIGNS, written
 from text.normalization.classes.roman import NUMERAL, RomanNumerals
 from text.normalization.classes.telephones import Telephones
-from text.normalization.classes.times import Durations, Times
+from text.normalization.classes.times import Durations, Times, Years
 from text.normalization.classes.tokens import VULGAR, Tokens
-from text.normalization.classes.versions import Versions
-from text.normalization.classes.years import Years
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
