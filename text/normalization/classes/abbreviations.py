@@ -194,12 +194,8 @@ class Abbreviations:
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
         small = len(number.text) > 1 and number.text.islower()
         roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
-        mixed = mixed or (
-            stop
-            and token.fold == "no"
-            and number.text.isupper()
-            and (line[after + 1].kind == "d" or line[after + 1].text == "-")
-        )
+        coded = line[after + 1].kind == "d" or line[after + 1].text == "-"
+        mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and coded)
         if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):

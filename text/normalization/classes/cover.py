@@ -174,10 +174,8 @@ class Classes:
         cover = cheapest(found, len(line.tokens))
         if (seen := COVERS.get()) is not None:
             seen.append(Covered(draft.sentence, line, found, cover, lambda fields: self._say(fields, draft.british)))
-        draft.put(
-            Edit(line[each.first].start, line[each.last - 1].end, self._said(each, line, draft.british))
-            for each in cover
-        )
+        spans = ((line[each.first].start, line[each.last - 1].end) for each in cover)
+        draft.put(Edit(*span, self._said(each, line, draft.british)) for span, each in zip(spans, cover, strict=True))
 
     def _said(self, item: Classed, line: Tokens, british: bool) -> str:
         said = self._say(item.fields, british)

@@ -60,11 +60,8 @@ class Dimensions:
         signed = sign.text in _FEET and not (sign.gap or more.gap) and inner == place + 2
         if minutes is not None and seconds and signed and line.has(after, _INCHES, glued=True):
             yield Classed(place, after + 1, Elapsed(((minutes, "minute"), (seconds, "second"))), _COST)
-        if (
-            line.number(place, 1, 999, 3) is None
-            or line.number(inner, 0, 11, 2) is None
-            or more.text[0] == "0" < more.text
-        ):
+        counts = line.number(place, 1, 999, 3), line.number(inner, 0, 11, 2)
+        if None in counts or more.text[0] == "0" < more.text:
             return
         if line.has(after, "½", glued=True) and line.has(after + 1, _INCHES, glued=True) and not sign.gap:
             yield Classed(place, after + 2, Height(feet, f"{more.text}.5"), _COST - 0.1)
@@ -164,13 +161,8 @@ class Dimensions:
             yield Classed(place, last.after + 1, Measure(numbers[0], unit, last), _COST)
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
-        sure = (
-            len(numbers) > 1
-            or line.has(place - 1, TIMES)
-            or unit == "in"
-            or line[after - 1].text == "′"
-            or line[place + 1].text == ","
-        )
+        sure = len(numbers) > 1 or line.has(place - 1, TIMES) or unit == "in"
+        sure = sure or line[after - 1].text == "′" or line[place + 1].text == ","
         if not sure and following.fold not in self._after_feet | TIMES:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"

@@ -273,13 +273,9 @@ class Measures:
         article = line.has(place - 1, ("a", "an")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         singular = gap == "-" or described or packed or line.has(end, "-", glued=True)
-        attributive = (
-            symbol in self._cues["attributive"]
-            and line[place - 1].text != "="
-            and not (power or per)
-            and self.is_noun(line, end)
-        )
-        singular = singular or (attributive and line[end].fold not in self._cues["masses"])
+        attributive = symbol in self._cues["attributive"] and line[place - 1].text != "=" and not (power or per)
+        attributive = attributive and self.is_noun(line, end) and line[end].fold not in self._cues["masses"]
+        singular = singular or attributive
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)

@@ -18,6 +18,7 @@ _INCHES = frozenset("\"'”’″′")
 _BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
 """Signs to which a number's sign may be glued."""
 _TIMES = frozenset("x×·⋅")
+SLASHES = frozenset("/⁄")
 _RAISED, _LOWERED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻"), str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _GROUPS = 6
 """Most groups of a number after its first digits."""
@@ -135,12 +136,9 @@ def _groups(line: Tokens, place: int, mark: str, signs: frozenset[str], comma: b
     first, groups = line[place].text, list[str]()
     spaced = mark == " "
     at = place + 2 - spaced
-    while (
-        len(groups) < _GROUPS
-        and line[at].kind == "d"
-        and line[at].gap == spaced
-        and (spaced or line.has(at - 1, mark, glued=True))
-    ):
+    while len(groups) < _GROUPS and line[at].kind == "d" and line[at].gap == spaced:
+        if not (spaced or line.has(at - 1, mark, glued=True)):
+            break
         groups.append(line[at].text)
         at += 2 - spaced
     if len(first) > 3 or (first[0] == "0" and signs is _ANY) or not groups or len(groups[-1]) != 3:
@@ -189,9 +187,14 @@ def signed(line: Tokens, place: int) -> tuple[bool, int]:
     return False, place
 
 
-def vulgar(line: Tokens, place: int) -> tuple[int, int] | None:
-    """Numerator and denominator of a fraction that is one sign (½)."""
-    if line[place].text not in VULGAR:
-        return None
-    above, _, below = unicodedata.normalize("NFKC", line[place].text).partition("⁄")
-    return int(above), int(below)
+def fraction_at(line: Tokens, place: int) -> tuple[int, int, int]:
+    """Numerator and denominator of a fraction (½, 3/4), and the place after it; a denominator of 0 if there is none."""
+    token, slash, second = line[place], line[place + 1], line[place + 2]
+    if token.text in VULGAR:
+        above, _, below = unicodedata.normalize("NFKC", token.text).partition("⁄")
+        return int(above), int(below), place + 1
+    joined = slash.text == "⁄" or (slash.text == "/" and not (slash.gap or second.gap))
+    code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087
+    if token.kind == second.kind == "d" and joined and not code and max(len(token.text), len(second.text)) < 5:
+        return int(token.text), int(second.text), place + 3
+    return 0, 0, place

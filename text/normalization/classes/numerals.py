@@ -10,12 +10,11 @@ from math import gcd
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.fields import Fraction, Number, Ordinal, Pair, Span
-from text.normalization.classes.numbers import LONGEST, signed, vulgar, written_number
+from text.normalization.classes.numbers import LONGEST, SLASHES, fraction_at, signed, written_number
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.5
 ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
-SLASHES = frozenset("/⁄")
 _RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
 """Denominators of fractions that are not in lowest terms, and of those above twenty."""
 _PERCENT = 100
@@ -105,7 +104,7 @@ class NumberForms:
                 inner = line[second].kind == "d" and not (following.text == "-" and line[second].gap)
                 if inner and line.has(second + 1, SLASHES, glued=True):
                     whole, after = int(token.text), second
-        return whole, *self._parts(line, after)
+        return whole, *fraction_at(line, after)
 
     def _fraction_span(self, line: Tokens, place: int, after: int) -> Iterator[Classed]:
         """Span of which one end has a fraction, with a unit: 1-1 1/2 hrs, 1/4–1/2 cup."""
@@ -134,21 +133,6 @@ class NumberForms:
         whole = most[:1] not in ("", "0", ".") and line.ends(end)
         if whole and 2 < float(most) <= _PERCENT and float(score) <= float(most):
             yield Classed(place, end, Pair(score, most, "out of"), _COST)
-
-    def _parts(self, line: Tokens, place: int) -> tuple[int, int, int]:
-        """Numerator, denominator and the place after them; a denominator of 0 if there is no fraction."""
-        token = line[place]
-        if sign := vulgar(line, place):
-            return *sign, place + 1
-        slash = line[place + 1]
-        spaced = slash.text == "⁄"
-        if token.kind != "d" or slash.text not in SLASHES or (slash.gap and not spaced):
-            return 0, 0, place
-        second = line[place + 2]
-        code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087
-        if second.kind != "d" or (second.gap and not spaced) or code or max(len(token.text), len(second.text)) > 4:
-            return 0, 0, place
-        return int(token.text), int(second.text), place + 3
 
     def _unit(self, line: Tokens, place: int) -> tuple[str, int, bool]:
         """Unit of a fraction, the place after it, and whether a hyphen joins it."""
@@ -182,12 +166,8 @@ class NumberForms:
         named = line[place - 1 - (line[place - 1].text == ".")].fold
         if named in self._slash_joints:
             return Pair(str(above), str(below), self._slash_joints[named]), -0.1
-        odds = (
-            line.cued(place, self._odds, 3)
-            or line.has(after, self._odds)
-            or not line.folds.isdisjoint(self._races)
-            or (above > below and line.has(place - 1, "at"))
-        )
+        odds = line.cued(place, self._odds, 3) or line.has(after, self._odds)
+        odds = odds or not line.folds.isdisjoint(self._races) or (above > below and line.has(place - 1, "at"))
         if (line[after - 1].text == "1" and above > 1) or odds:
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
@@ -228,12 +208,7 @@ class NumberForms:
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         if padded and spaced and last.isdecimal():
             return  # DAY 3 — 0600 HOURS
-        if (
-            _AIRLINER.fullmatch(first)
-            and _AIRLINER.fullmatch(f"7{last[:1]}7")
-            and not spaced
-            and last[1:] in ("00", "50")
-        ):
+        if _AIRLINER.fullmatch(first) and not spaced and last[1:] in ("00", "50"):
             return  # the 737-800
         value, other = float(first), float(last)
         if line[end].text == "=":

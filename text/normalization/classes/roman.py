@@ -139,11 +139,8 @@ class RomanNumerals:
         )
         if not direct and (not further or not token.text.isupper() or (line.shouted and value < 2)):
             return
-        first = (
-            line[place - 1].fold in self._words["only_rulers"]
-            or after.text in _ENDING
-            or after.fold in self._words["after_first"]
-        )
+        first = line[place - 1].fold in self._words["only_rulers"] or after.text in _ENDING
+        first = first or after.fold in self._words["after_first"]
         if token.fold == "i" and (not direct or not first or token.text.islower()):
             return
         if token.text.islower() and len(token.text) < 2:

@@ -225,12 +225,8 @@ class Ratios:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         part, after = written_number(line, place)
-        if (
-            part != line[place].text
-            and line.has(after, ":", glued=True)
-            and line.number(after + 1, 1, 9999, 4)
-            and glued(line, after + 1)
-        ):
+        colon = line.has(after, ":", glued=True) and glued(line, after + 1)
+        if part != line[place].text and colon and line.number(after + 1, 1, 9999, 4):
             yield Classed(place, after + 2, Pair(part, line[after + 1].text, "to"), 0.3)
         first, last = line.number(place, 0, 9999, 4), line.number(place + 2, 0, 9999, 4)
         if first is None or last is None or not line.has(place + 1, ":"):
@@ -352,11 +348,8 @@ class Years:
             text = line[start].text
             end = start + 1 + line.has(start + 1, _APOSTROPHES, glued=True)
             ok = line[start].kind == "d" and line.has(end, ("s",), glued=len(text) < 4) and text[-1] == "0"
-            return (
-                (int(text), end + 1)
-                if ok and (len(text) == 2 or (len(text) == 4 and "11" <= text[:2] <= "20"))
-                else (-1, start)
-            )
+            ok = ok and (len(text) == 2 or (len(text) == 4 and "11" <= text[:2] <= "20"))
+            return (int(text), end + 1) if ok else (-1, start)
 
         first, after = at(number)
         marked = number > place

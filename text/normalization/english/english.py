@@ -18,8 +18,8 @@ from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.money import Amounts
-from text.normalization.classes.numbers import english_number
-from text.normalization.classes.numerals import ENDINGS, SLASHES, NumberForms
+from text.normalization.classes.numbers import SLASHES, english_number
+from text.normalization.classes.numerals import ENDINGS, NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
 from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones

@@ -249,12 +249,9 @@ def _labelled(labelled: Labelled, british: bool) -> str:
         elif label[0] == "#":
             words += f" {in_pairs(label[1:], british)}"
         else:
-            parts = re.findall(r"[A-Z]|\d+", label)
-            spoken = (
-                p if p.isalpha() else in_pairs(p, british) if len(parts) > 1 else cardinal(int(p), british)
-                for p in parts
-            )
-            words += f" {' '.join(spoken)}"
+            for part in (parts := re.findall(r"[A-Z]|\d+", label)):
+                figure = in_pairs(part, british) if len(parts) > 1 and part.isdecimal() else part
+                words += f" {cardinal(int(figure), british) if figure.isdecimal() else figure}"
     return words.lstrip()
 
 

@@ -139,12 +139,9 @@ def _name(written: str) -> str:
 
 def _path(written: str) -> str:
     said = "tilde" if written[:1] == "~" else ""
-    parts = [
-        _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
-        for part in written.lstrip("~").split("/")
-        if part
-    ]
-    words = (said + "".join(f" slash {part}" for part in parts)).strip()
+    for part in filter(None, written.lstrip("~").split("/")):
+        said += " slash " + _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
+    words = said.strip()
     return f" {words}" if written.startswith("/.") else words
 
 

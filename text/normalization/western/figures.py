@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.measures import Measures
-from text.normalization.classes.numbers import glued, vulgar, written
+from text.normalization.classes.numbers import fraction_at, glued, written
 from text.normalization.classes.telephones import Identifier
-from text.normalization.classes.tokens import DASHES, Tokens
+from text.normalization.classes.tokens import DASHES, VULGAR, Tokens
 from text.normalization.western.words import Locale, joined, noun_after, powered, spoken
 
 
@@ -20,29 +20,18 @@ class FractionParser:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
-        found = vulgar(line, place)
-        whole = None
-        start = place
-        if found is None and vulgar(line, place + 1):
-            whole, start = line[place].text, place + 1
-            found = vulgar(line, start)
-        after = start + 1
-        if found is None:
-            if line[place + 1].kind == "d" and line[place + 1].gap and line[place + 2].text == "/":
-                whole, start = line[place].text, place + 1
-            found = self._slashed(line, start)
-            after = start + 3
-            if found is None:
-                return
-        above, below = found
+        second = line[place + 1]
+        mixed = second.text in VULGAR or (second.kind == "d" and second.gap and line[place + 2].text == "/")
+        whole = line[place].text if mixed and line[place].kind == "d" else ""
+        above, below, after = fraction_at(line, place + bool(whole))
+        if not below or (line[after - 1].kind == "d" and not self._is_fraction(line, after - 3, above, below)):
+            return
         if whole and above == 1 and below in (2, 4) and not locale.numbers:
             return  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
         mark = below == 10 and above > 1 and not whole
-        proper = (
-            not mark and 0 < above < below and (str(below) in locale.fractions or (above == 1 and 2 <= below <= 1000))
-        )
-        if not proper or (whole and len(whole) > 2):
+        proper = 0 < above < below and not mark and (above == 1 or str(below) in locale.fractions)
+        if not proper or len(whole) > 2:
             return
         unit, end = self._units.unit(line, after)
         power, end = self._units.power(line, end) if unit else ("", end)
@@ -50,7 +39,7 @@ class FractionParser:
         forms = powered(locale, unit, power) if unit else None
         if forms and not noun.istitle():
             noun, after = forms[0], end
-        said = self._part(above, below, noun, whole is not None)
+        said = self._part(above, below, noun, bool(whole))
         if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
             said = f"{said} {_of(locale, forms[0])}"  # a quarter of a litre
         elif forms and not whole:
@@ -60,16 +49,11 @@ class FractionParser:
             said = joined(said, forms[1]) if forms else said
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
-    def _slashed(self, line: Tokens, place: int) -> tuple[int, int] | None:
-        above, below = line.number(place, 1, 999, 3), line.number(place + 2, 2, 1000, 4)
-        slash = line.has(place + 1, ("/", "⁄"), glued=True) and not line[place + 2].gap
-        if above is None or below is None or not slash or line.has(place + 3, "/%", glued=True):
-            return None
-        if _among_sets(line, place):
-            return None
-        if line[place].text[0] == "0" or line[place + 2].text[0] == "0" or not line.ends(place + 3):
-            return None
-        return above, below
+    def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:
+        """True for two numbers with a slash that may be a fraction's."""
+        padded = line[place].text[0] == "0" or line[place + 2].text[0] == "0"
+        ended = line.ends(place + 3) and not line.has(place + 3, "/%", glued=True)
+        return above < 1000 and below <= 1000 and ended and not (padded or _among_sets(line, place))
 
     def _part(self, above: int, below: int, noun: str, after_whole: bool) -> str:
         locale = self._locale

@@ -94,11 +94,9 @@ class AbbreviationParser:
             folded = not row.exact or (row.where == "number" and row.lower and line.shouted)
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
-            if (
-                texts != row.texts
-                or (shouted and not row.exact and row.lower)
-                or (length == 2 and run[-1].text == "." and run[-1].gap)
-            ):
+            if texts != row.texts or (shouted and not row.exact and row.lower):
+                continue
+            if length == 2 and run[-1].text == "." and run[-1].gap:
                 continue
             after = place + length
             name = row.lower and run[0].text.istitle() and line[place - 1].text.istitle() and length == 2
@@ -111,15 +109,9 @@ class AbbreviationParser:
             elif run[-1].text != "." and run[-1].text.isalpha() and not line.ends(after) and line[after].text != "-":
                 continue
             one, _, many = row.said.partition("|")
-            yield Classed(
-                place,
-                after,
-                InWords(
-                    "Abbreviation",
-                    many if many and line[place - 1].kind == "d" and line[place - 1].text != "1" else one,
-                ),
-                0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few"),  # less than a measure
-            )
+            several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
+            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few")
+            yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
         following = line[after]
