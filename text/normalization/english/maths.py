@@ -54,7 +54,7 @@ _GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ
 """Greek letter glued to others: ΔG, hν, Δ9."""
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
 _FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
-_INVERSE = re.compile(rf"{START}(?P<one>1)/(?P<letter>[a-z]){END}(?!-)")
+_INVERSE = re.compile(rf"{START}(?P<one>1)/(?P<letter>[a-zF-Z]){END}(?!-)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
