@@ -91,7 +91,7 @@ class Measures:
             units = {} if len(line[place].text) > 2 else units  # HRs
         for parts, gaps, symbol in units.get(line[place].fold, ()):
             tokens = line.tokens[place : place + len(parts)]
-            if tuple(token.gap for token in tokens[1:]) != gaps and symbol[0] != "°":
+            if tuple(token.gap for token in tokens[1:]) != gaps and symbol[0] not in _DEGREES:
                 continue
             if folded and len(parts) < length:
                 break
@@ -138,7 +138,7 @@ class Measures:
                 if isinstance(large.fields, Measure):
                     fields = large.fields._replace(magnitude=_LETTERS.get(line[after].fold, line[after].fold))
                     yield large._replace(fields=fields._replace(singular=fields.singular and first.number != "1"))
-        joint = after + line.has(after, "%°", glued=True)
+        joint = after + line.has(after, "%°'’′", glued=True)
         unit, with_unit = self.unit(line, after)
         if unit and line.dash(with_unit):
             second = self.number(line, with_unit + 1)
@@ -177,7 +177,7 @@ class Measures:
                 return "over"
             if unit.fold in ("gb", "go", "tb"):
                 return ""
-            if line[place - 1].text in _DEGREES and line[place + 2].text in _DEGREES:
+            if any(line[place - 1].text in signs and line[place + 2].text in signs for signs in (_DEGREES, _FEET)):
                 return ""
             each = "each" if line[place + 1].text == first.number else "or" if last > int(first.whole) >= 10 else ""
             return each if each in self._cues["joints"] and not (first.sign or first.fraction) else None

@@ -213,7 +213,7 @@ class RomanNumerals:
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
         if (doubtful and numeral not in ("XX", "VI")) or (line.shouted and previous.kind == "w" and doubtful):
             return None
-        if set(numeral) <= set("IVXL") and value < 60:
+        if set(numeral) <= set("IVXL") and value != 60:  # LX
             if previous.kind == "w" and previous.text.istitle() and previous.gap | (before == 0):
                 return Numeral(value, "count")
             if near:

@@ -36,7 +36,7 @@ _DAY = re.compile(
 """A Japanese date without a year, which only the particle after it tells from a fraction."""
 
 _YEAR = re.compile(
-    r"(?<=[(（〔])(?:19|20)\d\d(?=[)）〕][\u4e00-\u9fff])|(?<!\d)[5-9]\d(?=年(?:出生|生人|毕业|入学))"
+    r"(?<=[(（〔])(?:19|20)\d\d(?=[)）〕][\u4e00-\u9fff\d])|(?<!\d)[5-9]\d(?=年(?:出生|生人|毕业|入学))"
     r"|(?<!\d)[12]\d{3}(?=年|学年|赛季|级|款|[-–—~〜～至][12]\d{3}(?:年|学年|赛季|级))"
     r"|(?<![\d.])\d{3}(?=年(?:\d{1,2}月|[-–—~〜～至]\d{3}年))|(?<=公元)\d{3}(?=年)|(?<=\d年[-–—~〜～至])\d{3}(?=年)"
     r"|(?<=[(（])[12]\d{3}(?=[-–—~〜～][12]\d{3}[)）])|(?<=[(（]\d{4}[-–—~〜～])[12]\d{3}(?=[)）])"
@@ -223,6 +223,7 @@ class Eastern:
             ("units", None, _HEIGHT, self._height),
             ("units", None, _PERCENT, lambda m: self._signed(m, words.percent.format(number(m["number"])))),
             ("units", None, self._measure, self._quantity),
+            ("units", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
             ("units", None, _PER, self._per),
             ("units", None, _SLASH, lambda m: "、"),
             ("fractions", None, _FRACTION, self._fraction),
@@ -241,7 +242,6 @@ class Eastern:
             ("numbers", None, _NUMERO, lambda m: words.numero),
             ("numbers", False, _PAIR, lambda m: "两"),
             ("numbers", None, _CODE_LIKE, lambda m: groups(m[0])),
-            ("numbers", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
             ("numbers", None, _LONG, lambda m: digits(m[0])),
             ("numbers", None, _PLAIN, lambda m: number(m["number"])),
         )

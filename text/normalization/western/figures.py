@@ -124,7 +124,7 @@ class FigureParser:
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
-        if locale.numbers == "fr" and self._cued(line, place, "laws"):
+        if locale.numbers == "fr" and line.cued(place, locale.cue["laws"]):
             said = f"{spoken(locale, first)} {locale.signs['-']} {spoken(locale, last)}"
             yield Classed(place, after, InWords("Law", said), 0.45)
         falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
@@ -151,7 +151,7 @@ class FigureParser:
         if not line.has(first.after, ":/") or sign.gap != line[first.after + 1].gap:
             return
         last = written(line, first.after + 1, locale.decimal)
-        if last is None or last.sign or (sign.gap and sign.text == ":" and not self._cued(line, place, "ratio")):
+        if last is None or last.sign or (sign.gap and sign.text == ":" and not line.cued(place, locale.cue["ratio"])):
             return
         if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":
             return
@@ -164,14 +164,14 @@ class FigureParser:
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
         elif (int(first.whole) < 10_000 or len(last.whole) == 4) and not (last.fraction and not first.fraction):
             large = last.grouped or len(last.whole) > 3
-            cost = 0.45 if large or self._cued(line, place, "marks") else 0.55
-            falls = int(first.whole) > int(last.whole) and not self._cued(line, place, "laws")
+            cost = 0.45 if large or line.cued(place, locale.cue["marks"]) else 0.55
+            falls = int(first.whole) > int(last.whole) and not line.cued(place, locale.cue["laws"])
             falls |= _among_sets(line, place)
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
             numbered = line.has(place - 1, ("º", "°", "n", "nº") if line[place].gap else ()) or line.has(
                 place - 2, ("n",)
             )
-            dated = self._cued(line, place, "laws") or (numbered and 1990 < int(last.whole) < 2100)
+            dated = line.cued(place, locale.cue["laws"]) or (numbered and 1990 < int(last.whole) < 2100)
             over = locale.signs.get("of law", over) if dated else over
             over = locale.signs["/"] if falls and 1990 < int(first.whole) < 2100 else over  # n.º 2025/118
             yield Classed(
@@ -192,7 +192,8 @@ class FigureParser:
         if said.endswith("'") and noun:
             yield Classed(place, number.after + 1, InWords("Cardinal", said + noun), 0.6)
         elif not number.plain or said != bare or len(number.whole) > 15:
-            labelled = said != bare and line[place - 1].fold in locale.cue["labels"]
+            named = number.whole == "1" and place > 1 and line[place - 1].text.istitle()  # el Sputnik 1
+            labelled = said != bare and (named or line[place - 1].fold in locale.cue["labels"])
             if not (number.plain and labelled):
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
@@ -211,9 +212,6 @@ class FigureParser:
             number = f"{locale.all_units['min'][0]} {locale.cardinal(minute)}"
             said = (locale.ordinal(minute, False) if article else number) + more
             yield Classed(place, after, InWords("Minute", said), 0.3)
-
-    def _cued(self, line: Tokens, place: int, name: str) -> bool:
-        return line.cued(place, self._locale.cue[name])
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""

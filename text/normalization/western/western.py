@@ -162,7 +162,7 @@ _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])")
 _AND = re.compile(r" ?& ?")
-_STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{3}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
+_STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
 """Slash between a town and its state or province: Santos/SP."""
 _SLASH = re.compile(rf"(?<={MASK}) ?/ ?(?={MASK})")
 
@@ -219,6 +219,7 @@ class Western:
             lambda fields, british: saying.said(locale, fields),
         )
         self._signs = locale.signs
+        self._genders = re.compile(locale.cues.get("genders", "(?!)"))
         named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
             rf"(?:(?<=[\w{MASK}]{{3}})|(?<={MASK})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
@@ -229,7 +230,7 @@ class Western:
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             Rule("classes", self.classes.rewrite, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
@@ -240,6 +241,7 @@ class Western:
         draft.replace(self._per, self._per_unit)
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
+        draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
         draft.replace(_STATE, lambda match: ", ")
         draft.replace(_SLASH, lambda match: ", ")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
