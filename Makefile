@@ -11,7 +11,7 @@ run: $(VENV)/.installed
 	@exec $(BIN)/kokoro-live serve $(ARGS)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
 
 # A minute before a commit: the linters, and what tests start no server, without those of long, random or generated texts.
 FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/test_machine.py \
@@ -19,7 +19,7 @@ FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books
 LONG = linear or grows or say_the_same or generated or random or test_logs
 
 check: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -k "not ($(LONG))" $(FAST) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -k "not ($(LONG))" $(FAST) $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/kokoro-live bench $(ARGS)

@@ -3,9 +3,7 @@
 `HYPOTHESIS_PROFILE=search make test` has them search new examples, `full` tries five times as many, as .ci/run does.
 """
 
-import contextlib
 import gc
-import importlib
 import os
 import resource
 import signal
@@ -16,7 +14,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.grouping import GroupScheduling
 from tests.made_once import made_once_folder
 from tests.real_model import real_model, real_stages
 from tests.system.sound_card import card
@@ -47,27 +44,6 @@ for _profile, _examples in (("same", 40), ("full", 200)):
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-FIRST = (
-    "tests/system/test_player.py",
-    *("tests/system/", "tests/page/", "tests/clients/", "tests/chaos/"),
-    *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
-)
-"""Beginnings of the names of tests that run first, in this order. The player's take two minutes, in which they mostly
-listen; a file of the other folders takes up to a minute. Files of seconds come last, so that all processes end
-together."""
-
-
-def import_from(share: float) -> None:
-    """Import all test modules, beginning at that share of them. An error is pytest's to report.
-
-    In a fresh clone the processes that begin together would otherwise all compile the same modules, side by side.
-    """
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
-    first = round(share * len(files))
-    for file in files[first:] + files[:first]:
-        with contextlib.suppress(Exception, pytest.skip.Exception):
-            importlib.import_module(".".join(file.relative_to(Path(__file__).parents[1]).with_suffix("").parts))
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--darwin", action="store_true", help="take away what macOS lacks (tests/imitation)")
@@ -85,25 +61,25 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> tuple[int, bool]:
-        folder = next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
-        return folder, item.get_closest_marker("ends_server") is not None
-
-    items.sort(key=place)
+    """Tests that end a shared server come last in their folder."""
+    items.sort(key=lambda item: (str(item.path.parent), item.get_closest_marker("ends_server") is not None))
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling | None:
-    return GroupScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+@pytest.fixture(scope="session", autouse=True)
+def usual_niceness() -> Iterator[None]:
+    """Commands that run in this process would slow all tests after them: a process of `make test` ended at 19."""
+    before = os.nice(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "nice", lambda _: before)
+        yield
+    assert os.nice(0) == before
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
+def pytest_collection() -> Iterator[None]:
     """Modules and tests stay to the end: no garbage collection goes through them, now or later."""
     gc.disable()
     try:
-        if (mine := getattr(session.config, "workerinput", None)) and session.config.args == ["tests"]:
-            import_from(int(mine["workerid"].removeprefix("gw")) / int(mine["workercount"]))
         return (yield)
     finally:
         gc.freeze()

@@ -1,4 +1,4 @@
-"""Flags of servers with miniature models, and a server that is killed in several files (`tests.grouping`)."""
+"""Flags of servers with miniature models, and a server that is killed in several files."""
 
 from collections.abc import Iterator
 from pathlib import Path

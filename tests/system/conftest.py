@@ -1,4 +1,4 @@
-"""Servers that several files share: their tests run in one process of pytest's (`tests.grouping`)."""
+"""Servers that several files share: started once in each process of pytest's that has tests of them."""
 
 import os
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ from tests.system.oracle import miniature_arguments, samples_of, sentence_starts
 from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, whole
 
-pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
+pytestmark = [needs_pulseaudio, pytest.mark.timeout(240)]
 
 BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "800"}
 """The test machine may be as busy as it likes."""

@@ -23,8 +23,6 @@ from tests.supervisor.speechd.dispatcher import (
     whole,
 )
 
-pytestmark = pytest.mark.xdist_group("speechd")
-
 SECOND = b"\x01\x02" * 24_000
 SETTINGS: dict[str, object] = {
     "pitch": 0,

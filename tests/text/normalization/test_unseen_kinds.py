@@ -3,11 +3,11 @@
 import json
 import re
 from itertools import product
-from pathlib import Path
 
 import pytest
 from num2words import num2words
 
+from text.espeak import misaki
 from text.locales.tables import table, word_list
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
@@ -15,7 +15,7 @@ from text.sentences.abbreviations import ANYWHERE, SHRUNK, cut_words, shrunk_wor
 
 ABBREVIATIONS = table("en", "abbreviations")
 CUT = f"{ABBREVIATIONS['cut']['stopped']} {ABBREVIATIONS['cut']['plain']}".split()
-DICTIONARY = json.loads(next(Path().rglob("us_gold.json")).read_text(encoding="utf-8"))
+DICTIONARY = json.loads((misaki.english_data() / "us_gold.json").read_text(encoding="utf-8"))
 
 
 def said(text: str) -> str:
