@@ -175,7 +175,9 @@ class Role:
     @property
     def outlook(self) -> str:
         """The end of a log line about a role that has just become FATAL; empty if it isn't tried again."""
-        return f"; the next try is in {(self.next_start - self._timers.clock()) / 60:g} min" if self.next_start else ""
+        if not self.next_start:
+            return ""
+        return f"; the next try is in {round((self.next_start - self._timers.clock()) / 60, 1):g} min"
 
     def retry(self) -> None:
         """Try a FATAL role at once: the cause may be gone."""

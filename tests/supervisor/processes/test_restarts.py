@@ -95,6 +95,16 @@ def test_a_wait_that_a_successor_made_needless_does_not_shorten_the_next_one() -
     assert clock.role.state is RoleState.STARTING
 
 
+def test_the_minutes_to_the_next_try_are_whole_when_the_log_is_late() -> None:
+    clock = Clock()
+    for _ in range(MAX_DEATHS - 1):
+        clock.dies()
+        clock.passes(WINDOW / (MAX_DEATHS - 1))
+    clock.dies()
+    clock.now += 0.002
+    assert clock.role.outlook == "; the next try is in 1 min"
+
+
 @pytest.mark.parametrize("role", ["worker", "front"])
 def test_a_process_that_dies_after_each_piece_of_work_is_started_again_at_once_for_ever(role: str) -> None:
     house = House()

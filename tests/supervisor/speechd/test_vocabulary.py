@@ -22,8 +22,6 @@ from supervisor.speechd.wire import Wire, escaped
 from tests.supervisor.speechd.dispatcher import Scripted, Sender, dispatcher, scripted
 from tests.system.server import Server, server
 
-pytestmark = pytest.mark.xdist_group("speechd")
-
 SILENCE, SOUND = bytes(SAMPLE_RATE), b"\x40\x40" * 6000
 
 
@@ -49,7 +47,10 @@ def test_what_was_said_once_has_the_servers_voice_from_then_on(
     with scripted() as server, dispatcher(tmp_path, ModuleConfig(server.url)) as module:
         server.make = make
         by_espeak = module.spoken(command, message)
-        assert text_of(server.made.get(timeout=60)) == said, "what was missed comes first"
+        made = text_of(server.made.get(timeout=60))
+        if made == "a":  # the first that is made ahead, begun before the message came
+            made = text_of(server.made.get(timeout=60))
+        assert made == said, "what was missed comes next"
         server.make = lambda sender, asked: sender.refuse(429, "listeners_first")
         server.made.get(timeout=60)
         audio, *marks = module.spoken(command, message)[1:-1]
