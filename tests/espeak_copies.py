@@ -24,7 +24,6 @@ _PACKAGE = Path(espeakng_loader.__file__).parent
 
 
 def damages(part: str) -> tuple[str, ...]:
-    """The damages that a part of the package can have."""
     return FOLDER_DAMAGES if (_PACKAGE / part).is_dir() else FILE_DAMAGES
 
 
@@ -50,7 +49,6 @@ def _open_up(original: Path, copy: Path, path: list[str]) -> None:
 
 
 def damage(path: Path, how: str) -> None:
-    """Damage a file or folder of a copy."""
     if path.is_dir():
         path.unlink()
         if how == "emptied":

@@ -45,8 +45,6 @@ print(json.dumps(found))
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression of the product."""
-
     file: str
     line: int
     pattern: str
@@ -110,7 +108,6 @@ def _trees() -> dict[str, ast.Module]:
 
 
 def _calls(tree: ast.Module, inside: bool) -> Iterator[ast.Call]:
-    """Calls of `re.…` with a pattern, in functions or outside."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     in_functions = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):

@@ -10,8 +10,6 @@ END = "(end)"
 
 
 class FollowedOutput:
-    """One pipe's lines, from its beginning to its end."""
-
     def __init__(self, pipe: Iterable[str]) -> None:
         self.lines: list[str] = []
         """The lines so far, without their line ends; at last `END`."""

@@ -118,7 +118,6 @@ def help_of_benchmark(module: str) -> str:
 
 
 def commands() -> list[tuple[str, ...]]:
-    """All commands of kokoro-live, those of its groups too."""
     group = click.Context(kokoro_live)
     return [
         (name, *below)

@@ -28,13 +28,11 @@ class Words:
         return word
 
     def say(self, count: int = 3) -> str:
-        """Words to be spoken, in this order."""
         words = [self._next() for _ in range(count)]
         self.spoken += words
         return " ".join(words)
 
     def one(self) -> str:
-        """A word to be spoken."""
         return self.say(1)
 
     def hush(self, count: int = 2) -> str:
@@ -224,7 +222,6 @@ CONTAINER = (
 
 
 def page(body: str, title: str = "") -> str:
-    """An XHTML document."""
     return (
         '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" '
         f'xmlns:epub="http://www.idpf.org/2007/ops"><head><title>{escape(title)}</title></head>{body}</html>'
@@ -264,7 +261,6 @@ class MadeEpub:
     opf: str = "OEBPS/content.opf"
 
     def package(self) -> str:
-        """The package document."""
         items = "".join(
             f'<item id="d{n}" href="{name}" media-type="application/xhtml+xml"/>'
             for n, name in enumerate(self.documents)
@@ -282,7 +278,6 @@ class MadeEpub:
         )
 
     def bytes(self) -> bytes:
-        """The archive."""
         folder = self.opf.rpartition("/")[0]
         prefix = f"{folder}/" if folder else ""
         made: dict[str, str | bytes] = {

@@ -40,8 +40,6 @@ class Made:
 
 @dataclass(frozen=True)
 class Packaging:
-    """One maker's way of packaging documents."""
-
     toc: str = "nav"
     """`nav`, `ncx`, `both`, or nothing."""
     opf: str = "OEBPS/content.opf"
@@ -102,7 +100,6 @@ class Packaging:
 
 
 def packed(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip archive of files."""
     stored = io.BytesIO()
     with zipfile.ZipFile(stored, "w", method) as archive:
         for name, data in files.items():
@@ -111,8 +108,6 @@ def packed(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> by
 
 
 def replaced(name: str, old: str, new: str) -> Edit:
-    """An edit that replaces a text in one file, which must have it."""
-
     def edit(files: Files) -> None:
         assert old.encode() in files[name], old
         files[name] = files[name].replace(old.encode(), new.encode())
@@ -131,8 +126,6 @@ def added(**more: str | bytes) -> Edit:
 
 
 def both(*edits: Edit) -> Edit:
-    """One edit after another."""
-
     def edit(files: Files) -> None:
         for each in edits:
             each(files)

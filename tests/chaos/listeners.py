@@ -29,7 +29,6 @@ def some_text(rng: random.Random, longest: int = 8, least: int = 2) -> str:
 
 
 def expected_bytes(text: str) -> bytes:
-    """The samples that must be heard."""
     with _pronouncing:  # the front, too, reads texts in one thread
         if text not in _EXPECTED:
             _EXPECTED[text] = samples_of(text).astype("<i2").tobytes()
@@ -164,7 +163,6 @@ class Crowd:
         return self.wait_for(lambda: all(self._last_heard.get(number, -1.0) > since for number in listeners))
 
     def latest(self) -> list[Heard]:
-        """Each listener's request."""
         return list(self._latest.values())
 
     def dismiss(self) -> None:

@@ -32,7 +32,6 @@ def two_segments() -> int:
 
 
 def kill(to: Server, role: str) -> Kill:
-    """SIGKILL that one process."""
     (victim, *_) = to.children(f"{role}[" if role == "worker" else role)
     os.kill(victim.pid, signal.SIGKILL)
     return Kill(role, time.monotonic())

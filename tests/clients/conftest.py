@@ -33,7 +33,6 @@ def card() -> Iterator[SoundCard | None]:
 
 @pytest.fixture(scope="package")
 def keyed_house(card: SoundCard | None) -> Iterator[SharedServer]:
-    """A server with the key `KEY`."""
     environment = card.environment if card else None
     with shared("--engine", "espeak", "--api-keys", KEY, environment=environment) as house:
         yield house

@@ -18,18 +18,14 @@ from tests.system.sound_card import SoundCard
 
 
 class Client:
-    """A client of Speech Dispatcher."""
-
     def __init__(self, lines: TextIO) -> None:
         self._lines = lines
 
     def send(self, *commands: str) -> None:
-        """Say lines."""
         self._lines.write("".join(f"{command}\r\n" for command in commands))
         self._lines.flush()
 
     def until(self, last: str) -> list[str]:
-        """Answers and events up to a line."""
         found: list[str] = []
         while last not in found:
             line = self._lines.readline()

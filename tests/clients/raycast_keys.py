@@ -64,7 +64,6 @@ class Keys:
         return self._step({"run": command, "set": world})
 
     def show(self, command: str, **world: Any) -> dict[str, Any]:
-        """Open a command with a view."""
         return self._step({"show": command, "set": world})
 
     def act(self, action: str, item: str | None = None) -> dict[str, Any]:
@@ -72,11 +71,9 @@ class Keys:
         return self._step({"act": action, "in": item})
 
     def submit(self, **values: Any) -> dict[str, Any]:
-        """Submit the form of the view."""
         return self._step({"submit": values})
 
     def tool(self, **values: Any) -> dict[str, Any]:
-        """Call the AI tool."""
         return self._step({"tool": values})
 
     def _step(self, step: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ INSTALL_SECONDS = 900
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The environment's interpreter."""
     folder = tmp_path_factory.mktemp("livekit")
     venv.create(folder, with_pip=True)
     found = folder / "bin" / "python"

@@ -29,7 +29,6 @@ LONG = "This is one of many sentences that an agent says. " * 40
 
 @asynccontextmanager
 async def agent(port: int) -> AsyncIterator[Client]:
-    """A client of a fresh `kokoro-live mcp`."""
     # A second of imports, in the process that runs this file alone.
     from mcp import StdioServerParameters
     from mcp.client import Client

@@ -53,7 +53,6 @@ def folder() -> Path:
 
 @pytest.fixture(scope="module")
 def heard(folder: Path, limited_house: SharedServer) -> Any:
-    """The script's report."""
     url = f"http://127.0.0.1:{limited_house.calm().port}/v1"
     command = ["node", "speak.mjs", url, KEY, LIMITED]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)

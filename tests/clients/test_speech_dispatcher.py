@@ -72,7 +72,6 @@ def made(speaking: Server, text: str = TEXT) -> Pcm:
 
 
 def requests(speaking: Server) -> int:
-    """Speech requests that the server has answered."""
     metrics = speaking.get("/metrics")[1]
     lines = (line for line in metrics.splitlines() if line.startswith("kokoro_live_requests_total{"))
     return sum(int(float(line.split()[-1])) for line in lines if "/v1/audio/speech" in line)

@@ -61,7 +61,6 @@ SEGMENTS = [["JBFqnCBsd6RMkjVDRZzb", 0], ["21m00Tcm4TlvDq8ikWAM", 1]]
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureServer]:
-    """A server with both ports."""
     made = make(tmp_path_factory.mktemp("certificate"))
     files = ("--tls-cert", str(made / "certificate.pem"), "--tls-key", str(made / "key.pem"))
     with server("--engine", "espeak", "--tls-port", "0", *files) as started:

@@ -34,7 +34,6 @@ def espeak() -> Iterator[Server]:
 
 
 def python_with(packages: list[str], folder: Path) -> Path:
-    """The Python of an environment with these packages."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", *packages], check=True, timeout=600)

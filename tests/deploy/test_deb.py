@@ -24,7 +24,6 @@ def maintainer() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory, maintainer: None) -> tuple[Path, Path]:
-    """The package, and the stage in which it was made."""
     sys.path.insert(0, str(ROOT / "deploy"))
     try:
         import deb  # type: ignore[import-not-found]

@@ -41,8 +41,6 @@ class NoG2P:
 
 
 class ContextDesk(Desk):
-    """A desk that opens contexts."""
-
     def __init__(self, settings: FrontSettings | None = None, cache_bytes: int = 0) -> None:
         super().__init__(cache_bytes=cache_bytes, reader=Reader(TextPipeline(NoG2P()), Limits()))
         if settings:
@@ -61,7 +59,6 @@ class ContextDesk(Desk):
         return worker
 
     def hush(self) -> None:
-        """Have all workers speak no more."""
         while self._speaking:
             self._speaking.pop().cancel()
 
@@ -127,12 +124,10 @@ class Heard:
 
 
 def said(worker: ScriptedWorker) -> list[str]:
-    """What each order has spoken."""
     return [order.script[slice(*(order.part or (0, None)))].strip() for order in worker.orders]
 
 
 async def scripts(worker: ScriptedWorker, count: int) -> Sequence[str]:
-    """Wait for `count` orders; their texts."""
     await worker.has(count)
     return [order.script for order in worker.orders]
 

@@ -30,7 +30,6 @@ Read = Callable[[Any, dict[str, Told]], bool]
 
 
 def frame(message: Message) -> bytes:
-    """A client's text frame."""
     payload = json.dumps(message).encode()
     length = (
         struct.pack("!BB", 0x81, len(payload)) if len(payload) < 126 else struct.pack("!BBH", 0x81, 126, len(payload))
@@ -132,7 +131,6 @@ class Conversation:
 
     @property
     def input(self) -> list[bytes]:
-        """The messages, as they are sent."""
         return [frame(each) if self.path else json.dumps(each).encode() + b"\n" for each in self.messages]
 
     def told(self, wire: bytes) -> tuple[dict[str, Told], bool]:

@@ -54,7 +54,6 @@ class Desk:
         return self.scheduler.open(request)
 
     def kill(self, worker: ScriptedWorker) -> None:
-        """End a worker as a killed process does."""
         worker.die()
         self.workers.remove(worker)
 
@@ -64,7 +63,6 @@ class Desk:
             worker.die()
 
     def counted(self, name: str) -> float | None:
-        """A counter's value."""
         return self.metrics.registry.get_sample_value(f"kokoro_live_{name}")
 
     def told_of(self, kind: type) -> list[ControlMessage]:
@@ -84,8 +82,6 @@ def desk_with(reader: Callable[[], Reader] = ScriptedReader, **options: Any) -> 
 
 
 def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:
-    """Take everything as it comes."""
-
     async def collect() -> Pcm:
         try:
             pieces = [piece.copy() async for piece in stream]

@@ -72,7 +72,6 @@ class HandedOver:
 
 @contextmanager
 def handed_over(listeners: Listeners) -> Iterator[HandedOver]:
-    """The connections of these sockets, handed over."""
     given = HandedOver(listeners)
     try:
         yield given

@@ -185,7 +185,6 @@ async def asking(
 
 
 def events_of(body: bytes) -> list[dict[str, Any]]:
-    """The data of server-sent events."""
     return [json.loads(line[6:]) for line in body.splitlines() if line.startswith(b"data: ")]
 
 

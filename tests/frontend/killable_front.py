@@ -71,8 +71,6 @@ class QuickWorker(ScriptedWorker):
 
 
 class Told(Connections):
-    """Connections whose ends the supervisor is told."""
-
     def __init__(self, control: socket.socket, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._control = control
@@ -85,8 +83,6 @@ class Told(Connections):
 
 
 class Front:
-    """Scheduler, worker and HTTP."""
-
     def __init__(self, control: socket.socket, records: Records, settings: FrontSettings, sounds: int) -> None:
         self._control, self._records, self._settings = control, records, settings
         self._metrics = Metrics()

@@ -28,8 +28,6 @@ TEMPLATE.set_forkserver_preload([killable_front.__name__])
 
 
 class Front:
-    """One process."""
-
     def __init__(self, memories: list[int], settings: dict[str, Any], killpoints: Path | None) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._process = TEMPLATE.Process(target=killable_front.run, args=(theirs, killpoints), daemon=True)
@@ -70,8 +68,6 @@ class Front:
 
 
 class Fronts:
-    """The front in use, and the next one, which is ready."""
-
     def __init__(self, killpoints: Path | None = None, **settings: Any) -> None:
         self._memories = [reserve_records(), sparse("sounds")]
         self._settings, self._killpoints = settings, killpoints
@@ -104,7 +100,6 @@ class Fronts:
         self._front.give(connection, number, wyoming, inherited=False)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Kill the front, and give its connections to the next one."""
         self._next.is_ready()
         self._front.kill(number)
         self._replace()

@@ -65,8 +65,6 @@ def joined(*segments: Pcm) -> Pcm:
 
 
 class ScriptedWorker:
-    """One generation."""
-
     def __init__(
         self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4, ring: int = RING, slot: int = 0
     ) -> None:

@@ -171,7 +171,6 @@ async def read(client: asyncio.StreamReader, spoken: Spoken, wire: bytes = b"") 
 
 
 async def begun(made: Fronts, spoken: Spoken, slot: Slot) -> Client:
-    """A client that was just accepted."""
     slot.clear(1)
     client, ours = made.connect()
     ours.setblocking(False)
@@ -195,7 +194,6 @@ async def taken_over(made: Fronts, spoken: Spoken, slot: Slot, taken: int) -> Cl
 
 
 async def recorded(made: Fronts, spoken: Spoken, slot: Slot) -> bytes:
-    """Bytes that an undisturbed client reads."""
     reader, writer = await begun(made, spoken, slot)
     wire = b""
     for message in filter(None, (spoken.opening, *spoken.input)):

@@ -19,7 +19,6 @@ KOKORO = msgspec.structs.replace(ENGINE, speaks="phonemes", vocabulary="abcdefgh
 
 
 def script_of(plan: str) -> str:
-    """All that is spoken of a text."""
     return " ".join(words(spec).script for spec in plan.split())
 
 

@@ -23,8 +23,6 @@ from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 
 class Client(AsyncTcpClient):
-    """Wyoming's own client."""
-
     async def say(self, event: Eventable) -> None:
         await self.write_event(event.event())
 
@@ -50,13 +48,10 @@ class Client(AsyncTcpClient):
 
 
 def pcm(events: list[Event]) -> Pcm:
-    """The samples of the events."""
     return np.frombuffer(b"".join(each.payload or b"" for each in events if each.type == "audio-chunk"), "<i2")
 
 
 class House(ContextDesk):
-    """A desk with a Wyoming port."""
-
     def __init__(self, settings: FrontSettings) -> None:
         super().__init__(settings)
         self.port = 0

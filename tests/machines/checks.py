@@ -31,8 +31,6 @@ KOKORO_LIVE_URL=$at .venv/bin/kokoro-live connect openai --yes --file ~/.env
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of one check."""
-
     passed: bool
     told: str
 

@@ -41,7 +41,6 @@ class DrivenPage:
         await self._act("key", [*down, *({"type": "keyUp", "value": value} for value in reversed(values))])
 
     async def write(self, text: str) -> None:
-        """Type a text."""
         strokes = [{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")]
         await self._act("key", strokes)
 

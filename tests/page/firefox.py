@@ -45,8 +45,6 @@ _PREFERENCES = {
 
 
 class FirefoxPage(DrivenPage):
-    """One page of Firefox's."""
-
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         super().__init__()
         self._socket = socket

@@ -35,7 +35,6 @@ class _Texts(HTMLParser):
 
 
 def _of_module(source: str) -> Iterator[str]:
-    """The strings in the first argument of each call of `t`."""
     for call in re.finditer(r"(?<![\w.])t\(", source):
         depth, at = 1, call.end()
         while depth and (token := re.compile(r'"((?:[^"\\]|\\.)*)"|[(),]|[^"(),]+').match(source, at)):

@@ -47,7 +47,6 @@ _WORD = """(() => {{
 
 
 def of(selector: str) -> str:
-    """The rectangle of the element."""
     return f"document.querySelector({selector!r}).getBoundingClientRect()"
 
 

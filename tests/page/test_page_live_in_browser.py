@@ -34,7 +34,6 @@ def figure(visit: Visit, label: str) -> str:
 
 
 def look(visit: Visit) -> None:
-    """Show the figures, and wait for them."""
     visit.page.get_by_role("tab", name="Figures").click()
     visit.page.locator("#figures dt").first.wait_for()
 

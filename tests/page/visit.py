@@ -107,7 +107,6 @@ class Visit:
             assert not elsewhere, elsewhere
 
     def speak(self, text: str) -> None:
-        """Write the text, in place of one that is read, and listen to it."""
         if self.page.locator("#reading").is_visible():
             self.page.get_by_role("button", name="Close", exact=True).click()
         self.page.get_by_label("Text", exact=True).fill(text)
@@ -151,7 +150,6 @@ class Visit:
 
     @property
     def seconds(self) -> float:
-        """Seconds of audio that the page has played."""
         found: float = self.page.evaluate("window.heard.length / 24000")
         return found
 
@@ -162,5 +160,4 @@ class Visit:
         return found
 
     def bodies(self) -> list[dict[str, Any]]:
-        """The requests for speech."""
         return [request.post_data_json for request in self.asked if request.url.endswith("/v1/audio/speech")]

@@ -61,7 +61,6 @@ class WebKitPage(DrivenPage):
         await self._call("DELETE", "")
 
     async def resize(self, width: int, height: int) -> None:
-        """Make the window so large."""
         await self._call("POST", "/window/rect", width=width, height=height)
 
     async def _text_of(self, expression: str) -> str:

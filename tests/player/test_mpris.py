@@ -58,7 +58,6 @@ class NotingPlayback:
 
 @pytest.fixture
 def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """A session bus on a private socket."""
     configuration = tmp_path / "bus.conf"
     configuration.write_text(CONFIGURATION.format(socket=tmp_path / "bus"))
     command = ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--print-address=1"]

@@ -210,8 +210,6 @@ def test_an_interruption_fades_on_miniaudio(null_device: Any) -> None:
 
 
 class FakePortAudio(types.ModuleType):
-    """The part of sounddevice that the output needs."""
-
     class PortAudioError(Exception):
         pass
 

@@ -34,5 +34,4 @@ def parrot() -> Callable[[bytes], bytes]:
 
 
 def unloadable() -> Callable[[bytes], bytes]:
-    """Work whose library is missing."""
     raise FileNotFoundError("no library")

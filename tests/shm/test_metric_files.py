@@ -38,8 +38,6 @@ for line in sys.stdin:
 
 
 class Process:
-    """One that counts."""
-
     def __init__(self, role: str, folder: Path, **options: Any) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", CHILD, role, str(folder)],

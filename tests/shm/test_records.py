@@ -16,8 +16,6 @@ pytestmark = platforms.linux_only("the records' memory is memfd_create's")
 
 
 class Known(NamedTuple):
-    """What a successor reads."""
-
     entry: ConnectionEntry
     received: bytes
     unsent: bytes | None

@@ -106,8 +106,6 @@ class Block:
 
 
 class Schedule(RuleBasedStateMachine):
-    """One stream."""
-
     def __init__(self) -> None:
         super().__init__()
         self.heard: list[int] = []

@@ -40,8 +40,6 @@ FETCH = Errand("fetcher", "the model was fetched", "the model is being fetched")
 
 
 class FakeChild(Incarnation):
-    """A child that records what it is told."""
-
     def __init__(self, role: str, generation: int, subject: str = "") -> None:
         super().__init__(role, generation, 4711)
         self.subject = subject

@@ -13,7 +13,6 @@ PATIENCE = 2 * DEADLINE
 
 
 def upload(to: Server, file: Path | bytes, name: str = "", **fields: str) -> tuple[int, Any]:
-    """Upload a book; status and answer."""
     data = file if isinstance(file, bytes) else file.read_bytes()
     name = name or (file.name if isinstance(file, Path) else "book.md")
     body, kind = multipart({**fields, "file": (name, data)})
@@ -57,7 +56,6 @@ def job(of: Server, identity: str) -> dict[str, Any]:
 
 
 def until(of: Server, identity: str, *states: str) -> dict[str, Any]:
-    """Wait until the job is in one of the states."""
     return awaited(lambda: job(of, identity), lambda found: found["state"] in states, PATIENCE)
 
 
@@ -70,7 +68,6 @@ def result(of: Server, identity: str, headers: dict[str, str] | None = None) -> 
 
 
 def passages(folder: Path) -> int:
-    """Passages that jobs in this folder have kept."""
     return len(list(folder.rglob("*.spoken")))
 
 

@@ -9,8 +9,6 @@ FOLDERS = ("books", "client", "frontend", "player", "shm", "supervisor", "text",
 
 
 class Installation:
-    """A copy of the program's folders."""
-
     def __init__(self, folder: Path) -> None:
         self.root = folder
         for name in FOLDERS:

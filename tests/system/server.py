@@ -42,8 +42,6 @@ def awaited(look: Callable[[], Seen], wanted: Callable[[Seen], object] = bool, s
 
 
 class Connection(http.client.HTTPConnection):
-    """A connection that asks for speech."""
-
     def speak(self, body: dict[str, object]) -> http.client.HTTPResponse:
         """Ask for speech; the response's body is the caller's to read."""
         self.request("POST", "/v1/audio/speech", json.dumps(body), {"Content-Type": "application/json"})

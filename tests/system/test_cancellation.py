@@ -31,7 +31,6 @@ def tokens_of_segments(text: str) -> list[int]:
 
 
 def counted(of: Server, name: str) -> float:
-    """The worker's counts."""
     _, metrics = of.get("/metrics")
     return sum(map(float, re.findall(rf"^kokoro_live_worker_{name}_total (\S+)", metrics, re.MULTILINE)))
 

@@ -53,7 +53,6 @@ def house(arguments: tuple[str, ...]) -> Iterator[SharedServer]:
 
 @pytest.fixture
 def made(house: SharedServer, folder: Path) -> tuple[Server, Path]:
-    """A server, and its folder of jobs."""
     return house.calm(), folder / "jobs"
 
 

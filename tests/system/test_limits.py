@@ -27,7 +27,6 @@ CROWD = 10_000
 
 @pytest.fixture
 def started(common: CommonServer) -> Server:
-    """A server that holds 200 connections."""
     return common.calm()
 
 
@@ -74,7 +73,6 @@ def connections(to: Server) -> int:
 
 
 def is_intact(to: Server) -> bool:
-    """It speaks, every sample."""
     text = "Still here."
     return np.array_equal(np.frombuffer(to.hear(input=text, response_format="pcm"), "<i2"), samples_of(text))
 

@@ -71,7 +71,6 @@ def replaced(of: Server, role: str) -> None:
 
 
 def grown(before: Samples, after: Samples, *name: str) -> float:
-    """The counts in between."""
     return after.get(name, 0.0) - before.get(name, 0.0)
 
 

@@ -62,7 +62,6 @@ def espeak(card: SoundCard) -> Iterator[Server]:
 
 
 def job(of: Server) -> str:
-    """The id of a book that is done."""
     command = ["curl", "-sSF", "file=@-;filename=a.epub", f"http://127.0.0.1:{of.port}/v1/jobs"]
     made = subprocess.run(command, input=COVERED.bytes(), capture_output=True, check=True, timeout=DEADLINE)
     name: str = json.loads(made.stdout)["id"]

@@ -26,7 +26,6 @@ needs_cores = pytest.mark.skipif(
 
 
 def both(started: Server) -> Server:
-    """Wait until both speak."""
     wait_for_ready(started, 2)
     return started
 

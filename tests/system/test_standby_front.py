@@ -22,7 +22,6 @@ def target() -> Iterator[Server]:
 
 
 def spare(of: Server) -> psutil.Process:
-    """The front that stands by, once it is ready."""
     give_up = time.monotonic() + DEADLINE
     while time.monotonic() < give_up:
         for process in of.get("/status")[1]["processes"]:

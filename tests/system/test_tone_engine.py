@@ -47,7 +47,6 @@ def samples(audio: bytes) -> Pcm:
 
 
 def decoded(audio: bytes) -> tuple[Pcm, int]:
-    """Samples and rate of an audio file."""
     resampler = av.AudioResampler("s16", "mono")
     with av.open(io.BytesIO(audio)) as container:
         parts = [part for frame in container.decode(audio=0) for part in resampler.resample(frame)]

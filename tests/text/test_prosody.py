@@ -92,7 +92,6 @@ _letters = TextPipeline(LetterG2P())
 
 
 def inflected(text: str, language: str = "en-us", emphasis: float = 1.0) -> dict[str, object]:
-    """Words of the text that are inflected, with their inflections."""
     sentences = _letters.emphasising(emphasis).sentences(text, language, KOKORO)
     words = [word for sentence in sentences for unit in sentence for word in unit.words]
     return {word.written: word.inflection for word in words if word.inflection}

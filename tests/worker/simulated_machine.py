@@ -70,7 +70,6 @@ class Listener:
     _heard_until: float = 0.0
 
     def take(self, now: float, seconds: float) -> None:
-        """Take samples that were made."""
         if self.first is None:
             self.first = self._heard_until = now
         if now > self._heard_until + TOLERANCE:

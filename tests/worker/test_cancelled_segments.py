@@ -52,8 +52,6 @@ class StuckEngine(ScriptedEngine):
 
 
 class Office:
-    """A desk with real inference threads."""
-
     def __init__(self, concurrency: int) -> None:
         self.desk = Desk(rings=4)
         self.engine = StuckEngine(concurrency)
@@ -71,7 +69,6 @@ class Office:
             self._done.put(message.stream)
 
     def made_next(self) -> int:
-        """The stream of the next segment that is done."""
         return self._done.get(timeout=60)
 
     def stuck(self, stream: int) -> None:

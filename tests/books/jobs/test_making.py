@@ -46,8 +46,6 @@ class MadeFront(ServerSpeaker):
 
 
 class Shelf:
-    """A folder with one job."""
-
     def __init__(self, path: Path, source: bytes = TEXT) -> None:
         self.folder = JobFolder(path)
         self.front = MadeFront()

@@ -43,15 +43,12 @@ class MadeSpeaker:
     """Words with their pronunciations."""
 
     async def engine(self) -> str:
-        """Implements `Speaker.engine`."""
         return self.identity
 
     async def script(self, passage: Passage) -> str:
-        """Implements `Speaker.script`."""
         return " ".join(self.lexicon.get(word, word) for word in passage.text.split())
 
     async def speak(self, passage: Passage) -> PassageSpeech:
-        """Implements `Speaker.speak`."""
         self.asked.append(passage)
         await asyncio.sleep(0)
         self.before(passage)

@@ -48,7 +48,6 @@ from books.writing.read_along import ReadAlongChapter, write_read_along
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 0.25) -> NDArray[np.int16]:
-    """Samples of a sine."""
     times = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
     return (np.sin(2 * np.pi * hertz * times) * level * 32767).astype(np.int16)
 
@@ -76,7 +75,6 @@ def spoken(
 
 
 def book(cover: Picture | None = None, titles: tuple[str, ...] = ("Één", "Two & three")) -> Book:
-    """A book of such chapters."""
     return Book("Made <book>", tuple(Chapter(title, ()) for title in titles), "Ada", "en", cover)
 
 

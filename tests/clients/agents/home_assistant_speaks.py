@@ -25,8 +25,6 @@ PIECES = ["Hello there, this is ", "a first sentence. And here ", "comes the sec
 
 @dataclass
 class Voice:
-    """`homeassistant.components.tts.Voice`."""
-
     voice_id: str
     name: str
 
@@ -48,7 +46,6 @@ def stub(name: str, **members: object) -> None:
 
 
 def load(folder: str) -> tuple[Any, Any]:
-    """The integration's modules `tts` and `data`."""
     for name in ("", ".config_entries", ".core", ".const", ".helpers", ".helpers.entity_platform"):
         stub(f"homeassistant{name}")
     stub("homeassistant.core", callback=lambda function: function)

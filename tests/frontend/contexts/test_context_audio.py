@@ -186,8 +186,6 @@ class QuickDesk(ContextDesk):
 
 
 class Sink(asyncio.Transport):
-    """Takes everything."""
-
     def write(self, data: bytes | bytearray | memoryview) -> None:
         pass
 
@@ -196,8 +194,6 @@ class Sink(asyncio.Transport):
 
 
 class Socket:
-    """One context on a socket with a record."""
-
     def __init__(self, desk: ContextDesk, record: Record) -> None:
         record.attach(Sink())
         self.journal = SocketJournal(record)

@@ -20,15 +20,12 @@ Message = dict[str, Any]
 
 
 class Office(ContextDesk):
-    """A desk with an HTTP server in front of it."""
-
     def __init__(self, settings: FrontSettings) -> None:
         super().__init__(settings)
         self.url = ""
         self.session = aiohttp.ClientSession()
 
     def connect(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
-        """A WebSocket to that path, for `async with`."""
         return self.session.ws_connect(self.url + path, headers=headers)
 
     def post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
@@ -58,7 +55,6 @@ async def office(
 
 
 async def next_json(socket: aiohttp.ClientWebSocketResponse) -> Message:
-    """The next message, which is JSON."""
     message = await socket.receive(timeout=DEADLINE)
     assert message.type is aiohttp.WSMsgType.TEXT, message
     found: Message = message.json()

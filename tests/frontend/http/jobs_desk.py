@@ -16,8 +16,6 @@ BOOK = b"# One\n\nA book.\n"
 
 
 class Desk:
-    """A server with a desk of jobs, and what the desk told the supervisor."""
-
     def __init__(self, session: aiohttp.ClientSession, desk: JobDesk, told: list[ControlMessage]) -> None:
         self.session = session
         self.desk = desk
@@ -34,7 +32,6 @@ class Desk:
 
     @property
     def kept(self) -> list[str]:
-        """Names of the folders on the disk."""
         path = self.desk.folder.path
         return [each.name for each in path.iterdir()] if path.exists() else []
 

@@ -14,8 +14,6 @@ HEART, BELLA = Performer((("af_heart", 1.0),), "en-us"), Performer((("af_bella",
 
 
 class Answer:
-    """One answer."""
-
     def __init__(self, response: aiohttp.ClientResponse, body: bytes) -> None:
         self.status, self.headers, self.body = response.status, response.headers, body
 

@@ -22,8 +22,6 @@ SOON, LATE = FrontSettings(header_timeout=1e-9), FrontSettings(header_timeout=10
 
 
 class RecordedRegister(Connections):
-    """A register that writes down what it is told."""
-
     def __init__(self) -> None:
         super().__init__(asyncio.Protocol, LATE, 10, Metrics())
         self.told: list[str] = []

@@ -37,12 +37,10 @@ def events(body: bytes) -> list[dict[str, Any]]:
 
 
 def ids(body: bytes) -> list[int]:
-    """The events' ids."""
     return [int(each) for each in re.findall(rb"^id: (\d+)$", body, re.MULTILINE)]
 
 
 def audio(deltas: list[dict[str, Any]]) -> bytes:
-    """The audio that the deltas carry."""
     for delta in deltas:
         assert delta.keys() == {"type", "audio"} and delta["type"] == "speech.audio.delta"
     return b"".join(base64.b64decode(delta["audio"], validate=True) for delta in deltas)

@@ -198,8 +198,6 @@ async def test_an_address_names_its_unknown_parameters(method: str, path: str, s
 
 
 class TalkingSpeaker(FakeSpeaker):
-    """Its words name voices."""
-
     def open(self, request: SpeechRequest) -> FakeStream:
         stream = super().open(request)
         stream.words = [WordTiming("Hi", "Hi", 0.0, 0.1), WordTiming("Ho", "Ho", 0.1, 0.2, "af_bella")]

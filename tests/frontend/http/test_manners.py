@@ -201,7 +201,6 @@ SEGMENT: dict[str, Any] = {
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """The score with another value at that place of its second segment."""
     score = {"version": 1, "segments": [copy.deepcopy(SEGMENT), copy.deepcopy(SEGMENT)]}
     place: Any = score["segments"][1]
     *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]

@@ -119,7 +119,6 @@ async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
 
 
 async def got(path: str, speaker: FakeSpeaker | None = None, **headers: str) -> tuple[aiohttp.ClientResponse, bytes]:
-    """A GET's answer."""
     async with asking(
         speaker or FakeSpeaker(),
         path,

@@ -33,7 +33,6 @@ def parse(text: str) -> Samples:
 
 
 async def speak(client: aiohttp.ClientSession, path: str = "/v1/audio/speech", text: str = "Hello.") -> tuple[int, int]:
-    """The status and the bytes of audio."""
     async with client.post(path, json={"input": text, "response_format": "pcm"}) as response:
         body = await response.read()
         return response.status, len(body) if response.status == 200 else 0

@@ -139,7 +139,6 @@ def test_the_plan_is_the_same_however_the_text_comes(plan: Plan) -> None:
 
 
 def part(segment: Segment | TextMark) -> tuple[str, Cut] | TextMark:
-    """What is spoken of a segment."""
     if not isinstance(segment, Segment):
         return segment
     begin, end = segment.part or (0, len(segment.script))

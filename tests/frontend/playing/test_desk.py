@@ -35,8 +35,6 @@ from shm.playing import (
 
 
 class Desk(PlayDesk):
-    """A desk with its line."""
-
     def __init__(self, line: PlayerLine) -> None:
         super().__init__(line)
         self.line = line

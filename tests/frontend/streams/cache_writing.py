@@ -11,7 +11,6 @@ HOUR = 3600.0
 
 
 def sound(samples: int = 1000, value: int = 7) -> CachedSegment:
-    """A segment of that many samples, all of that value."""
     return CachedSegment(np.full(samples, value, np.int16), ((0, 10), (5, 900)))
 
 

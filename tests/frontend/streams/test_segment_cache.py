@@ -117,7 +117,6 @@ async def test_nothing_on_the_disk_is_unpickled(tmp_path: Path) -> None:
 
 
 def taken(folder: Path) -> int:
-    """Bytes of all files of a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 

@@ -24,7 +24,6 @@ def words_of(script: str) -> list[SpokenWord]:
 
 
 def times(script: str | list[SpokenWord], marks: list[Mark], shift: float = 0.0) -> list[tuple[str, float, float]]:
-    """Marks in seconds."""
     words = words_of(script) if isinstance(script, str) else script
     in_samples = [(place, round(seconds * SECOND)) for place, seconds in marks]
     found = align(words, in_samples, lambda sample: sample / SECOND + shift)

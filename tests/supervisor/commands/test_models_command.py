@@ -238,7 +238,6 @@ def test_verify_does_not_judge_what_it_does_not_know(tmp_path: Path) -> None:
 
 
 def in_terminal(*arguments: object) -> str:
-    """The output on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from supervisor.commands.models import models; models()", *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}

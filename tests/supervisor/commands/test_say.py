@@ -45,7 +45,6 @@ def model(miniature, monkeypatch) -> Path:
 
 @pytest.fixture
 def spoken(model: Path) -> bytes:
-    """`TEXT` in the miniature model's samples."""
     return samples_of(TEXT).tobytes()
 
 

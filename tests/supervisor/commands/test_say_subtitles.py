@@ -73,8 +73,6 @@ def a_wav(samples: np.ndarray, rate: int = 24_000) -> bytes:
 
 @asynccontextmanager
 async def answering(answer: web.Response, asked: list[dict[str, object]]) -> AsyncIterator[str]:
-    """A server with one answer."""
-
     async def speech_asked(request: web.Request) -> web.Response:
         asked.append(await request.json())
         return answer

@@ -47,8 +47,6 @@ class Front:
 
 
 class House:
-    """Connections, and all who have to do with them."""
-
     def __init__(self, listener: socket.socket, wyoming: socket.socket) -> None:
         self.now = 100.0
         self.ports = {Port.HTTP: listener, Port.WYOMING: wyoming}

@@ -26,7 +26,6 @@ HANGS = {"stopped": (0.0, NOTICED), "in an endless loop": (1.0, NOTICED), "on a 
 
 
 def serving(role: str) -> tuple[House, FakeChild]:
-    """A server, and its process of that role."""
     house = House()
     front, _ = house.up(KOKORO)
     if role == "player":

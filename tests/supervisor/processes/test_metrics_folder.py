@@ -33,7 +33,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def another(*chosen: Path) -> tuple[subprocess.Popen[str], str]:
-    """Another server, and the folder that it has."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, *map(str, chosen)],
         cwd=ROOT,

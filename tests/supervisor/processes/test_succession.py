@@ -34,8 +34,6 @@ from worker.settings import WorkerSettings
 
 
 class UpdatedHouse(House):
-    """A house that notes what it is asked for."""
-
     outdated = False
     asked: tuple[str, ...] = ()
 

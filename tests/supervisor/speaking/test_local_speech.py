@@ -42,7 +42,6 @@ def miniature(folder: Path, concurrency: int = 1, **attributes: int) -> LocalSpe
 
 
 def speaking(monkeypatch: pytest.MonkeyPatch, engine: Recorder, text: TextSettings | None = None) -> LocalSpeech:
-    """Speech by that engine."""
     monkeypatch.setattr(select, "choose", lambda settings: engine)
     return LocalSpeech(WorkerSettings(), text)
 

@@ -90,7 +90,6 @@ class Dispatcher:
             self._hold.set()
 
     def send(self, *lines: str) -> None:
-        """Say lines."""
         assert self._process.stdin
         self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
         self._process.stdin.flush()
@@ -111,12 +110,10 @@ class Dispatcher:
             return part
 
     def skip(self) -> None:
-        """Leave out what was heard so far."""
         with self._more:
             self._taken = len(self.heard)
 
     def logs(self, text: str) -> None:
-        """Wait until the log has a text."""
         assert self._log.find(re.escape(text), DEADLINE), self._state()
 
     def _state(self) -> str:
@@ -188,7 +185,6 @@ class Sender:
         self.authorization = handler.headers["Authorization"]
 
     def event(self, **event: object) -> None:
-        """Send an event."""
         if not self._begun:
             self._begun = True
             self._handler.send_response(200)
@@ -198,19 +194,15 @@ class Sender:
         self._handler.wfile.flush()
 
     def audio(self, pcm: bytes) -> None:
-        """Send samples."""
         self.event(type="speech.audio.delta", audio=base64.b64encode(pcm).decode())
 
     def marks(self, **times: float) -> None:
-        """Send marks by name."""
         self.event(type="speech.audio.marks", marks=[{"name": name, "time": time} for name, time in times.items()])
 
     def done(self) -> None:
-        """End whole audio."""
         self.event(type="speech.audio.done", usage={})
 
     def refuse(self, status: int, code: str) -> None:
-        """Refuse the request."""
         body = json.dumps({"error": {"message": f"no: {code}", "code": code}}).encode()
         self._handler.send_response(status)
         self._handler.send_header("Content-Length", str(len(body)))
@@ -234,8 +226,6 @@ class Sender:
 
 
 def whole(seconds: float = 0.2) -> Answer:
-    """An answer with so much audio at once."""
-
     def answer(sender: Sender, _: dict[str, Any]) -> None:
         sender.audio(bytes(range(256)) * round(seconds * 24_000 / 128))
         sender.done()

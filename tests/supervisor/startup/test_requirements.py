@@ -118,7 +118,6 @@ def served(arguments: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest
 
 
 def diagnosed(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
-    """`doctor`'s rows for the requirements."""
     checks = machine.checks()
     monkeypatch.setattr(machine, "checks", lambda *_: {each.title: checks[each.title] for each in REQUIREMENTS})
     result = CliRunner().invoke(doctor.doctor, ["--json", *arguments])

@@ -23,7 +23,6 @@ BOOK = Lexicon(read_entries("nginx\tengine x\nSQL\t/ˈsiːkwəl/\nk8s\tkates\n5\
 
 @pytest.fixture(scope="module")
 def plain() -> TextPipeline:
-    """Without a lexicon."""
     return TextPipeline(G2P())
 
 

@@ -37,7 +37,6 @@ def segments(text: str, markup: MarkupKind = MarkupKind.TAGS, **fields: object) 
 
 
 def cast(found: list[Segment]) -> list[tuple[str, str]]:
-    """Each segment's voice and words."""
     return [
         (each.performer.name if each.performer else "", " ".join(word.written for word in each.words)) for each in found
     ]

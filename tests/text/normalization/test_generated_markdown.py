@@ -31,8 +31,6 @@ HIDDEN = "zzqa zzqb zzqc zzqd"
 
 @dataclass
 class Document:
-    """A text in Markdown."""
-
     language: str
     source: str = ""
     heard: list[str] = field(default_factory=list)

@@ -72,8 +72,6 @@ LONG = "# Plan\n\nOn 2026-11-21 Dr. X paid $1,250.75 for 5 km of **cable** 😀 
 
 
 class LetterG2P:
-    """Says letters as themselves."""
-
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         return tuple(Word(token, token.lower(), PhonemeSource.LEXICON) for token in sentence.split())
 

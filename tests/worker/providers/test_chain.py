@@ -156,8 +156,6 @@ def test_a_provider_that_has_nothing_to_run_is_an_error_if_it_was_asked_for() ->
 
 
 class FakeAccelerator:
-    """A session that is said to run on CUDA."""
-
     def __init__(self, real: Any, fails: bool) -> None:
         self._real = real
         self._fails = fails

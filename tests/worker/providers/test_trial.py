@@ -59,7 +59,6 @@ def kept(settings: WorkerSettings) -> Any:
 
 
 def tried(settings: WorkerSettings, provider: str, seconds: float, measure: Any) -> Verdict:
-    """The verdict on a provider's only candidate."""
     verdicts = trial(settings, provider, seconds, measure)
     assert verdicts and len(verdicts) == 1
     return verdicts[0]

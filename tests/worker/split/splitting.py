@@ -119,7 +119,6 @@ class Parts:
         return HarmonicSource(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
 
     def whole(self, prosody: Prosody):
-        """Its sound and its statistics."""
         harmonics = self.source(prosody).harmonics(0, prosody.frames, 1)
         audio, *told = self.run("generator-exact.onnx", self.features(prosody), harmonics, prosody.style)
         return audio.ravel(), Statistics(*told)

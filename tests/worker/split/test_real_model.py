@@ -39,7 +39,6 @@ def whole(real_model: Path, real_stages: Path, folder) -> KokoroEngine:
 
 
 def said(engine, script=SENTENCE, voice=(("af_heart", 1.0),), speed=1.0, **more):
-    """Its blocks, and all samples."""
     blocks = list(engine.begin(Utterance(script, "en-us", voice, speed, **more)))
     return blocks, np.concatenate([block.samples for block in blocks])
 

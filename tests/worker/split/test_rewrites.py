@@ -191,7 +191,6 @@ folded = partial(rewritten, fold_sines, outputs=("y", "s", "z"))
 
 
 def before_quantisation(nodes, constants):
-    """The sound before its quantisation."""
     rng = np.random.default_rng(2)
     feeds = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in INPUTS.items()}
     feeds["variances"] = np.abs(feeds["variances"]) + 0.5

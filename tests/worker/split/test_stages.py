@@ -29,7 +29,6 @@ def prosody(parts):
 
 @pytest.fixture(scope="module")
 def told(parts):
-    """Statistics of another segment."""
     _, statistics = parts.whole(parts.prosody(tokens=16))
     return statistics
 

@@ -42,7 +42,6 @@ def loaded_once():
 
 @pytest.fixture(scope="module")
 def made(parts):
-    """The file for one length."""
     return static_generator(parts.model, parts.prepared, FRAMES)
 
 
