@@ -39,7 +39,7 @@ CAPITALS_MEAN = {
     "code, a path, TeX": r"\$[\\A-Za-z]|\\|[#@][A-Za-z]|&\w+;|\w\(|\+\+|--[a-z]| -[a-z]|~/|/\w+\.\w|https?:|\w\.[A-Z]",
     "a word of small and large letters, or glued to digits": r"[a-z][A-Z]|[A-Z]{2}s\b|C-3PO|MP3",
     "a symbol of another meaning": r"⁻|\^|[⁸µπ]|\d[KMB]\b|\b30s|\d [kM]?[KΩ]\b|/s²|\b[a-z] [=><≥]|\d[a-z] [+−]",
-    "an abbreviation or a name that is a word in another case": r"\b(?:[Ff]t|v|Co)\. ?|\bA\.?D|\bMay\b|\bSat\b|:D|US\b",
+    "an abbreviation or name, else a word": r"\b(?:[Ff]t|v|Co)\. ?|\b(?:A\.?D|PO \d)|\b(?:May|Sat)\b|:D|US\b",
     "a Roman numeral that is a word or a letter": r"\b(?:I|III|pp?\. ?[ivx]+|XIV|xiv)\b",
 }
 """Patterns of shipped cases (class, tabulator, text) in which capitals carry meaning, by what they are: such a case

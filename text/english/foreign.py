@@ -111,6 +111,8 @@ def said_as(word: str, language: str) -> str:
 
 def origin_of(word: str) -> str:
     """The language whose rules read the word; empty for English."""
+    if len(word) == 2 and word.isascii() and not _VOWEL.search(word):
+        return ""  # Tx
     if _WORD.fullmatch(word) is None or not (word[1:].islower() and word[:1].isalpha()) or word in _english_names():
         return ""
     likely = origins(word)[:12]
@@ -127,6 +129,7 @@ def origin_of(word: str) -> str:
     return best if share >= (_LIKELY if word[0].isupper() else _SURE) else ""
 
 
+_VOWEL = re.compile("[AEIOUYaeiouy]")
 _MARKED = 6
 """Factor of a language's probability for a word with one of its `marks`; squared if the word isn't ASCII."""
 

@@ -178,10 +178,7 @@ class _Sentence:
     def __init__(self, tokens: Sequence[Token], tags: Sequence[str], shouted: bool, ambiguous: Container[str]) -> None:
         self._ambiguous = ambiguous
         self._texts = [token.text for token in tokens]
-        self._joined = [
-            place + 1 < len(tokens) and tokens[place + 1].word == token.word and tokens[place + 1].text[:1].isdecimal()
-            for place, token in enumerate(tokens)
-        ]
+        self._tokens = tokens
         self._lower = [token.text.lower().replace("’", "'") for token in tokens]
         self._all = frozenset(self._lower)
         self._shouted = shouted
@@ -269,12 +266,20 @@ class _Sentence:
             place -= 1
         return place
 
+    def _is_joined(self, place: int) -> bool:
+        """True for a letter glued to digits, and for a capital in a word with digits or before a hyphen."""
+        token, capital = self._tokens[place], self._texts[place] == "A"
+        near = [each for each in self._tokens[max(place - 2, 0) : place + 3] if each.word == token.word]
+        glued = [each for each in near if capital or each.start in (token.start + 1, token.start - len(each.text))]
+        hyphen = capital and not token.space and self._texts[place + 1] == "-"
+        return hyphen or any(each.text[:1].isdecimal() for each in glued)
+
     def _article_or_letter(self, place: int, text: str) -> str:
-        """Tag of "a", NN for the letter, DT for the article. "A" is the letter at the end, joined to a number, and as a
-        capital in the middle of a sentence: "plan A is".
+        """Tag of "a", NN for the letter, DT for the article. "A" is the letter at the end, in a word with digits
+        (A1c), before a hyphen (A-list), and as a capital in the middle of a sentence: "plan A is".
         """
         following = self._texts[place + 1] if place + 1 < len(self._texts) else ""
-        if not following or following in _ENDING or self._joined[place]:
+        if not following or following in _ENDING or self._is_joined(place):
             return "NN"
         if text == "a" or place == 0 or self.tags[place - 1] in (".", "``", ":") or self._shouted:
             return "DT"

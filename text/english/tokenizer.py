@@ -174,7 +174,8 @@ def _plain(text: str, before: str, following: str, offset: int) -> Iterator[Toke
                 after_number = start > 0 and shape[start - 1] == "0"
                 before_number = shape[end : end + 1] in ("0", "-") or (end == len(text) and following[:1].isdecimal())
                 after_currency = shape[start] == "$" and before_number
-                yield from _sign(written, shape[start], place, after_number, before_number, not text[:start] + before)
+                first, named = not text[:start] + before, shape[end : end + 1] in ("a", "_")  # $HOME
+                yield from _sign(written, shape[start], place, after_number, before_number, first, named)
 
 
 def _with_stop(written: str, rest: str, following: str, place: int) -> list[Token]:
@@ -212,14 +213,17 @@ def _mark(text: str, shape: str, start: int, place: int) -> Iterator[Token]:
         yield Token(mark, 0, place, _TAGS.get(mark, ":"))
 
 
-def _sign(written: str, kind: str, place: int, after_number: bool, before_number: bool, first: bool) -> Iterator[Token]:
+def _sign(
+    written: str, kind: str, place: int, after_number: bool, before_number: bool, first: bool, named: bool
+) -> Iterator[Token]:
     if kind == '"':
         yield Token('"', 0, place, "``" if first else "''")
     elif kind == "$":
         if before_number and written in "$£€":
             yield Token(written, 0, place, "$")
         else:
-            yield Token(CURRENCY_NAMES.get(written, written), 0, place, "NNS", space=True)
+            name = CURRENCY_NAMES.get(written, written)
+            yield Token(name.removesuffix("s") if named else name, 0, place, "NNS", space=True)
     elif kind == "-":
         yield Token("" if after_number else "-", 0, place, "HYPH")
     elif kind == "/":

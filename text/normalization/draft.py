@@ -74,7 +74,7 @@ NUMBER = (
 (1'950), or ungrouped.
 """
 
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"[^\W⁰¹²³⁴-⁹₀-₉]+")
 
 
 class Edit(NamedTuple):

@@ -266,3 +266,46 @@ def test_a_label_before_a_month_ends_no_sentence_and_stars_describe_a_noun() -> 
     for label in ("exp.", "ed.", "est.", "vol."):
         assert "\n" not in said(f"The {label} May 2026 one")
     assert said("a 3★ hotel, rated 4★ by us") == "a 3 star hotel, rated 4 stars by us"
+
+
+def test_a_slash_in_a_formula_divides_and_one_between_capitals_joins_letters() -> None:
+    for above, below in (("n", "2"), ("π", "4"), ("2x", "3"), ("1", "n")):
+        assert " over " in said(f"it is {above}/{below} then") and " over " in said(f"y = {above}/{below}")
+    assert said("if y = a/b here") == "if y equals a over b here" and said("an A/B test") == "an A.B test"
+    for written in ("f/8", "S/390", "conf.d/10-a", "PR c/107001", "16V/34R"):
+        assert "over" not in said(f"see {written} then")
+    assert said("x-1 = n-2, f(x)-1") == "x minus 1 equals n minus 2, f of x minus 1"
+    assert said("e^(x+1) and e^(iπ)") == "e to the x plus one and e to the i pi"
+    assert "times" in said("1/6 × 1/6 = 1/36") and said("a 2 × 3 design") == "a two by three design"
+
+
+def test_each_greek_letter_by_itself_has_its_english_name() -> None:
+    names = ["alpha", "beta", "gamma", "eta", "theta", "mu", "nu", "tau", "phi", "chi"]
+    assert [said(f"so {letter} is").split()[1] for letter in "αβγηθμντφχ"] == names
+    assert said("η γυναίκα") == "η γυναίκα"
+
+
+def test_numbers_of_programs_are_versions_and_statuses_have_an_oh() -> None:
+    assert said("use python3.12 at f/2.8") == "use python three point twelve at F two point eight"
+    assert (
+        said("needs Python >=3.9,<3.13 now")
+        == "needs Python at least three point nine,less than three point thirteen now"
+    )
+    assert said("an HTTP 404 error") == "an HTTP four oh four error" and said("404 of them") == "404 of them"
+    assert said("at 0x1F80 now") == "at zero X one F eight zero now"
+    assert said("see doi:10.1000/ab now") == "see D.O.I 10 dot 1000 slash ab now"
+    assert said("clone git@b.com:a/c.git") == "clone git at b dot com colon a slash c dot git"
+
+
+def test_an_open_plural_is_one_and_a_small_letter_between_capitals_is_spelled() -> None:
+    assert said("the file(s) and class(es) of f(s), cos(s)") == "the files and classes of f of s, cos(s)"
+    assert said("IgG, DoDs, TeX and NaN") == "I.G.G, D.O.D's, TeX and NaN"
+
+
+def test_a_span_of_pages_with_letters_and_a_military_time_with_z() -> None:
+    assert said("on 514a–520a, 12a–c") == "on five fourteen A to five twenty A, twelve A to C"
+    assert said("from 0630Z to 1400Z") == "from oh six thirty Zulu to fourteen hundred Zulu"
+    assert (
+        said("of $(0.12) each") == "of minus twelve cents each"
+        and said("under § 1983") == "under section nineteen eighty-three"
+    )

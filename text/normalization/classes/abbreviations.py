@@ -15,6 +15,7 @@ ROMAN = frozenset("IVXLC")
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
+_BEFORE_PLACES = frozenset(("in", "from", "of", "to", "near", "at"))
 _JOINED = frozenset("._/\\-:@=('’<*")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
 
@@ -217,6 +218,8 @@ class Abbreviations:
         if token.fold == "co":
             firm = line[place - 1 - (line[place - 1].text == ".")]
             name = firm.text[:1].isupper() or firm.fold in ("&", "and", ",")
+            if stop and token.text == "Co" and firm.fold in _BEFORE_PLACES and following.text.istitle():
+                return "County"
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""

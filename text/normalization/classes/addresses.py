@@ -154,6 +154,7 @@ class Addresses:
         ):
             return
         ended = line.last(place) or (line[after].kind == "s" and not line[after].gap and line[after].text in ".,;:!?)")
+        ended = ended or (token.text.isupper() and line[after].text.islower() and self._in_a_place(line, place - 2))
         if not (ended or not comma) or (token.text.istitle() and token.fold in self._code_words):
             return
         if (token.fold in self._code_words or token.text.islower()) and not self._in_a_place(line, place - 2):

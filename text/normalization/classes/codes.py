@@ -25,6 +25,7 @@ _WORD = re.compile("(?:[^AEIOU]{0,2}[AEIOU]{1,2}[^AEIOU]?){2,}")
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
 _MOST_PARTS = 8
+_COMPARED = frozenset("<>=~!^≥≤")
 _BETWEEN_VERSIONS = frozenset(("to", "and", "or", "through", "vs", "-", "–", ",", "/"))
 
 
@@ -277,6 +278,7 @@ class Versions:
         further = place
         while line[further - 1].fold in _BETWEEN_VERSIONS and written_number(line, further - 4)[1] == further - 1:
             further -= 4  # Python 3.11 to 3.14
+        further = self._compared(line, further)
         named = len(parts) > 1 and (before in self._versioned or line[further - 1].fold in self._versioned)
         grouped = all(len(part) == 3 for part in parts[1:]) and len(parts[0]) < 4 and not (name or named)
         if not (name or named or (len(parts) > 2 and not grouped)) or any(len(part) > 6 for part in parts):
@@ -288,6 +290,20 @@ class Versions:
         yield Classed(
             place, end + plus, Version(name, tuple(parts), stage, number, plus), 0.4 if name or named else 0.55
         )
+
+    def _compared(self, line: Tokens, place: int) -> int:
+        """Place before the comparisons that end before a version: >=3.9,<3.13."""
+        while line[place - 1].text in _COMPARED and not line[place].gap:
+            before = place - 1 - (line[place - 2].text in _COMPARED)
+            listed = before - (line[before - 1].text == ",")
+            earlier = listed
+            while line[earlier - 1].kind == "d" or (line[earlier - 1].text == "." and not line[earlier].gap):
+                earlier -= 1
+            place = before
+            if earlier == listed:
+                break
+            place = earlier
+        return place
 
     def _stage(self, line: Tokens, place: int) -> tuple[str, str, int]:
         """Stage of a version before its release (rc1, -beta.2), its number, and the place after them."""

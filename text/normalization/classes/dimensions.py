@@ -107,7 +107,7 @@ class Dimensions:
         if len(numbers) < 2 or joined:
             return
         sign, raised = line[first.after], line[numbers[-1].after].text in _RAISED
-        spaced = sign.gap and sign.text == "×"
+        spaced = sign.gap and sign.text == "×" and not self._measures.is_noun(line, numbers[-1].after)
         bare = sign.text in "xX" if self._measures.plain else not (spaced or first.sign or raised)
         short = all(len(n.whole) < 6 and not n.grouped for n in numbers) or self._measures.plain
         if any(units[:-1]) or (units[-1] and len(numbers) > 2):
@@ -128,7 +128,12 @@ class Dimensions:
         before, after = line[place - 1], line[place + 1]
         side = before.text in _FEET | _INCHES | VULGAR or after.text in VULGAR or line[place + 2].text in VULGAR
         side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
-        if side and line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR):
+        if (
+            side
+            and "=" not in line.folds
+            and line[place].gap == after.gap
+            and (after.kind == "d" or after.text in VULGAR)
+        ):
             yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)
 
     def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:

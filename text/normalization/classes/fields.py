@@ -101,6 +101,8 @@ class MilitaryTime(NamedTuple):
     minutes: int
     last: Any = None
     """Another one, at a span's end."""
+    zulu: bool = False
+    """Z stands after it."""
 
 
 class Date(NamedTuple):

@@ -160,7 +160,8 @@ class Measures:
     def _multiplies(self, line: Tokens, place: int, first: Written) -> bool:
         """True unless a number and x stand in a formula."""
         if not self.plain:
-            return not (first.minus or (line[first.after].text == "X" and len(first.number) > 3))
+            divided = line.has(first.after + 1, "/", glued=True) and line[first.after + 2].kind == "d"  # 2x/3
+            return not (first.minus or divided or (line[first.after].text == "X" and len(first.number) > 3))
         ahead = line.has(first.after + 1, "+-−=<>≥≤²³^)·")
         return not (ahead or (line.has(place - 1, "=+−·(") and line[first.after + 1].kind != "w"))
 
@@ -314,10 +315,9 @@ class Measures:
         following, written, cues = line[end], line[after].text, self._cues
         if self.plain and line.has(end, ".", glued=True) and line[end + 1].kind == "w" and not line[end + 1].gap:
             return False  # 4-3 t.a.b.
-        if len(symbol) == 1 and symbol.isupper() and following.text == "." and not (following.gap or line.last(end)):
-            return False  # 123 N. Main St.
         formula = symbol == "N" and not following.text[1:].islower() and len(following.text) > 1 and following.gap
-        if len(symbol) == 1 and symbol.isupper() and (formula or self._tallied(line)):
+        named = following.text == "." and not (following.gap or line.last(end))  # 123 N. Main St.
+        if len(symbol) == 1 and symbol.isupper() and (named or formula or self._tallied(line)):
             return False  # 1 N NaOH; 13 V, 9 N, 7 D
         paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
         other = line[place - 2]
@@ -344,7 +344,7 @@ class Measures:
         if line[after].fold in cues["doubtful_units"] and following.kind == "w" and following.fold not in cues["of"]:
             return False
         ended = following.text in (",", ";", ")", "") and not first.fraction and len(first.whole) < 4
-        exact = symbol == "s" and (bool(first.fraction) or ended or line.last(end - 1))
+        exact = (symbol == "s" and (ended or line.last(end - 1))) or (symbol in "sA" and bool(first.fraction))
         if symbol in cues["only_together"] and gap == " " and not (compound or exact):
             return False
         stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))

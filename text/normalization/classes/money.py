@@ -32,6 +32,10 @@ class Amounts:
         minus, start = signed(line, place)
         country, sign, after = self._sign(line, start)
         if sign:
+            if line.has(after, "(", glued=True):  # $(0.12)
+                found = self._amount(line, place, after + 1, country, sign, minus=True)
+                yield from (each._replace(last=each.last + 1) for each in found if line.has(each.last, ")"))
+                return
             minus_after, after = signed(line, after)
             if not line[after].gap or sign.isalpha() or line[after].kind == "d":
                 yield from self._amount(line, place, after, country, sign, minus or minus_after)

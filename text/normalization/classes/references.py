@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
 _WAYS = {"n": "north", "s": "south", "e": "east", "w": "west"}
 _BEFORE_TIMES = frozenset(("from", "at", "by", "until", "since", "between"))
+_PARTS = frozenset("abcef")
+"""Letters of parts of pages and sections, without those of units."""
 _NTHS = {"1": 1, "i": 1, "2": 2, "ii": 2, "3": 3, "iii": 3}
 
 
@@ -237,6 +239,17 @@ def sections(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
     if last.kind == "d" and len(last.text) < 6 and line.ends(after + 2):
         yield Classed(place, after + 2, Sections(several, first.text, tuple(parts), joint, last.text), 0.2)
     yield Classed(place, after, Sections(several, first.text, tuple(parts)), 0.3)
+
+
+def lettered(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+    """Span of numbers with letters: 514a–520a, 12a–c."""
+    letter, dash = line[place + 1], line[place + 2]
+    last = place + 3 + (line[place + 3].kind == "d")
+    near = [letter, dash, *line.tokens[place + 3 : last + 1]]
+    solid = not any(token.gap for token in near) and dash.text in DASHES and len(line[place].text) < 5
+    if solid and _PARTS.issuperset((letter.text, line[last].text)):
+        words = "".join(token.text.upper() for token in near[2:])
+        yield Classed(place, last + 1, Labelled("", (f"{line[place].text}{letter.text.upper()}", "to", words)), _COST)
 
 
 class Scores:

@@ -37,7 +37,7 @@ class Times:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
         listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
-        needs = _HALVES.union((":", "to"), DASHES, named, *(cues[name] for name in listed))
+        needs = _HALVES.union((":", "to", "z"), DASHES, named, *(cues[name] for name in listed))
         self.parser = Parser(frozenset(named), self.parse, needs=needs)
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
@@ -100,9 +100,10 @@ class Times:
         token = line[place]
         full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
         zero = token.text[:1] == "0"
-        military = _military(line, place) if full or zero else None
-        if military and line.has(place + 1, self._cues["military"]):
-            yield Classed(place, place + 1, military, -0.2)  # less than so many hours
+        zulu = line[place + 1].text == "Z" and not (line[place + 1].gap or self._hours)
+        military = _military(line, place) if full or zero or zulu else None
+        if military and (zulu or line.has(place + 1, self._cues["military"])):
+            yield Classed(place, place + 1 + zulu, military._replace(zulu=zulu), -0.2)  # less than so many hours
         elif military and zero:
             end_of = _military(line, place + 2) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
             if end_of and not (military.minutes % 5 or end_of.minutes % 5):

@@ -20,7 +20,7 @@ from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import SLASHES, english_number
 from text.normalization.classes.numerals import ENDINGS, NumberForms
-from text.normalization.classes.references import LabelledNumbers, Scores, Verses, sections
+from text.normalization.classes.references import LabelledNumbers, Scores, Verses, lettered, sections
 from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
@@ -85,6 +85,7 @@ CLASSES = Classes(
         ("references", Parser(frozenset("§"), sections, numbers=False)),
         ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False, pattern=LETTERED)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
+        ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse, needs=frozenset("-–:"))),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
@@ -130,7 +131,12 @@ def references(draft: Draft) -> None:
 
 
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
+_HUMPED = re.compile(rf"{START}(?!TeX|CoV|NaN)(?P<letters>[A-Z][a-z][A-Z])(?P<plural>s?){END}")
+"""Initialism with a small letter in its middle: IgG, DoD."""
 _PLURAL = re.compile(rf"{START}(?P<letters>(?=[A-Z]{{0,3}}[BCDFGHJKLMNPQRSTVWXZ])[A-Z]{{2,4}})s{END}(?!\.\w)")
+_OPTIONAL = re.compile(rf"{START}(?P<one>[a-zA-Z]{{3,30}})\((?P<more>e?s|ren)\){END}")
+"""Plural that is left open: file(s)."""
+_FUNCTIONS = frozenset(("sin", "cos", "tan", "log", "exp", "det", "max", "min", "abs", "len", "sum"))
 _CELL = re.compile(rf"(?P<letters>[A-Z](?<![\w{MASK}].)[A-Z]{{0,2}})(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
 _CELLS = frozenset(("MP", "AA", "AAA", "HP", "VW", "BMW", *"ABCDEFGIJKLMNOPRSTUVWXYZ"))
 _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VIP", "ID"))
@@ -139,7 +145,9 @@ _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VI
 
 def initialisms(draft: Draft) -> None:
     british = draft.british
+    draft.replace(_OPTIONAL, lambda match: None if match["one"] in _FUNCTIONS else "".join(match.groups()), "(")
     draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}", "&")
+    draft.replace(_HUMPED, lambda match: ".".join(match["letters"].upper()) + "'s" * bool(match["plural"]))
     draft.replace(
         _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"
     )
@@ -154,16 +162,16 @@ _DIGIT = re.compile(r"\d")
 _ANY = re.compile("")
 
 RULES = (
-    Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\]")),
+    Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\^]")),
     Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|/(?<=\d/)\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
-    Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]")),
+    Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]")),
     Rule("classes", classes, _ANY),
     Rule("references", references, _DIGIT),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     Rule("units", maths.units, _DIGIT),
-    Rule("initialisms", initialisms, re.compile(r"[A-Z][A-Z&\ds]|&(?<=\w&)\w")),
+    Rule("initialisms", initialisms, re.compile(r"[A-Z](?:[A-Z&\ds]|[a-z][A-Z])|&(?<=\w&)\w|\((?:e?s|ren)\)")),
     Rule("abbreviations", maths.stops, re.compile(r"\.(?<=[a-z]\.) ")),
     Rule("math", maths.math, maths.NEEDED),
 )

@@ -42,7 +42,7 @@ _TIGHT = re.compile(
     r"|(?<=\b[a-zα-ω])(?P<equals>=|[<>](?=\d))(?=[a-z]\b|\d)"
 )
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
-_PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
+_PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×Ø⌀]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
@@ -50,11 +50,10 @@ _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers
 _DECIMAL = re.compile(r"\.(?<=\d\.)\d")
 _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?![\d.]|,\d)")
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
-_GREEK = re.compile(r"(?<=[a-zA-Z\d])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])|(?<![Α-ωά-ώ])(?![μΩΜ])[Α-ΡΣ-Ωα-ω](?=[a-zA-Z\d])")
-"""Greek letter glued to others: ΔG, hν, Δ9."""
+_GREEK = re.compile(r"(?<![Α-ωά-ώ])(?!(?<=[a-zA-Z\d])[μΩΜ]|[μΩΜ][a-zA-Z\d])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])")
+"""Greek letter by itself or glued to others: β, ΔG, hν, Δ9."""
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
 _FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
-_INVERSE = re.compile(rf"{START}(?P<one>1)/(?P<letter>[a-zF-Z]){END}(?!-)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
@@ -63,7 +62,8 @@ _STOP = re.compile(
 )
 """Short word with a full stop inside a sentence: the splitter has found that it ends nothing."""
 _ANY_GREEK = re.compile("[Α-ΡΣ-Ωα-ω]")
-_PHONETIC = re.compile("[ˈˌːɐ-ʯ]")
+_PHONETIC = re.compile("[ˈˌːɐ-ʯ]|[Α-ωά-ώ]{3}")
+"""Text in which Greek letters are sounds, or words."""
 _STARTERS = words("en", "sentence_starters")
 _AS_WRITTEN = word_list(table("en", "abbreviations")["contexts"]["as_written"])
 _LENGTHS: dict[str, str] = {unit: _UNIT_TABLE["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
@@ -75,6 +75,14 @@ _PER = re.compile(
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
+_DIVIDED = re.compile(
+    r"(?<![a-zA-Z/._-].)(?<!\bw)(?<!\d[A-Z])(?<=[a-zA-Zα-ω\d)])/(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
+)
+_RELATION = re.compile("[=<>≤≥]")
+_LESS = re.compile(rf"(?<![a-zA-Z-].)(?<=[a-z){MASK}])[-−](?=\d{{1,4}}(?![\w-]))")
+"""Minus that is glued to a term and a number: x-1."""
+_TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
+_CAPITALS = re.compile(rf"(?<={START}[A-Z])/(?=[A-Z](?![\w{MASK}/]))")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
 _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
@@ -82,7 +90,7 @@ _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x "
-    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
+    rf"|Ø(?=\d)|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -104,7 +112,12 @@ def math(draft: Draft) -> None:
             lambda match: f"{match['plus'].upper()} plus plus" if match["plus"] else f"{match['sharp'].upper()} sharp",
         )
     if _DECIMAL.search(draft.text):
-        draft.replace(_POINT, lambda match: number(match["number"], british))
+        draft.replace(_POINT, lambda match: _pointed(match, british))
+    if draft.has("/"):
+        signed = _FORMULA_SIGN.search(draft.sentence) is not None
+        draft.replace(_DIVIDED, lambda match: _divided(match, signed))
+    if _RELATION.search(draft.sentence):
+        draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if any(map(draft.text.__contains__, _FUNCTIONS)):
@@ -120,19 +133,35 @@ def math(draft: Draft) -> None:
             _SPACED, lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ","
         )
     draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
-    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]], "~≈∼<>≤≥±+=√×")
+    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
     draft.replace(_PLUS, lambda match: " plus", "+")
     draft.replace(_AND, lambda match: " and ", "&")
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
-        draft.replace(_INVERSE, lambda match: f"one over {match['letter']}")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
         draft.replace(_PER_LENGTH, lambda match: f" per {_LENGTHS[match['unit']]}")
         draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")
+        draft.replace(_CAPITALS, lambda match: ".")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
     draft.replace(_CHOICE, lambda match: ", ", "/·•|")
     draft.replace(_SIGN, _sign, _SIGNS)
+
+
+def _pointed(match: re.Match[str], british: bool) -> str:
+    """Decimal, or the version that is glued to a program's name: python3.12."""
+    written = match["number"]
+    if match.string[max(match.start() - 3, 0) : match.start()].isalpha():
+        return " point ".join(number(part, british) for part in written.split("."))
+    return number(written, british)
+
+
+def _divided(match: re.Match[str], formula: bool) -> str | None:
+    above, below = match.string[match.start() - 1], match.string[match.end()]
+    letters, digits = above.isalpha() or below.isalpha(), above.isdigit() or below.isdigit()
+    small = above == "1" or (above + below).islower()
+    sure = formula or (digits and small and not (above in "fw" or below in "dhs"))  # f/8, 1/s
+    return " over " if (letters and sure) or above == ")" or (below == "(" and formula) else None
 
 
 def power(match: re.Match[str], british: bool) -> str | None:

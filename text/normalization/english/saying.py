@@ -52,7 +52,7 @@ def said(item: object, british: bool) -> str:
             return " to ".join(_clock(end, british, bare) for end, bare in ends)
         case fields.MilitaryTime():
             hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
-            last = f" to {said(item.last, british)}" if item.last else ""
+            last = f" to {said(item.last, british)}" if item.last else " Zulu" * item.zulu
             return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}{last}"
         case fields.Elapsed():
             return _duration(item, british)
@@ -88,8 +88,8 @@ def said(item: object, british: bool) -> str:
             return _labelled(item, british)
         case Sections():
             parts = "".join(f", {number(p, british) if p.isdecimal() else p.upper()}" for p in item.parts)
-            last = f" {item.joint} {number(item.last, british)}" if item.last else ""
-            return f"section{'s' * item.several} {number(item.first, british)}{parts}{last}"
+            both = (year(int(n), british) if len(n) < 5 else number(n, british) for n in (item.first, item.last) if n)
+            return f"section{'s' * item.several} {f'{parts} {item.joint} '.join(both)}" + parts * (not item.last)
         case Numeral():
             return _numeral(item, british)
         case Score():

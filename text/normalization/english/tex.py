@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from text.locales.tables import table
 from text.normalization.draft import END, START, Draft
@@ -227,6 +228,8 @@ _FUNCTION = re.compile(
 _COEFFICIENT = re.compile(
     rf"{START}(?<!\d\.)(?<![$£€])(?P<number>\d{{1,6}})(?P<letter>[xyznk])(?=$|[ +=)^²³,.−-]){END}(?P<power>\^\d|[²³])?"
 )
+_RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d]{{1,4}})\^[({{](?P<exponent>[^(){{}}^]{{1,24}})[)}}]")
+_GREEK = re.compile("[Α-ΡΣ-Ωα-ω]")
 _EQUATION = re.compile(r"[=<>≤≥]")
 
 
@@ -240,9 +243,16 @@ def tex(draft: Draft) -> None:
     british = draft.british
     if draft.has("\\") or draft.sentence.count("$") > 1:
         draft.replace(_MATH, lambda match: said(match[match.lastgroup or 0], british))
+    draft.replace(_RAISED, lambda match: said(_as_tex(match), british), "^")
     draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}", "(")
     if _EQUATION.search(draft.sentence):
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
+
+
+def _as_tex(match: re.Match[str]) -> str:
+    """Power with its Greek letters as TeX writes them."""
+    exponent = _GREEK.sub(lambda letter: f"\\{unicodedata.name(letter[0]).split()[-1].lower()} ", match["exponent"])
+    return f"{match['base']}^{{{exponent.replace('lamda', 'lambda')}}}"
 
 
 def said(math: str, british: bool) -> str | None:

@@ -18,16 +18,16 @@ _TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
 
 _MAIL = re.compile(
     rf"(?<![\w.+-])(?:mailto:)?(?P<local>[\w.+&-]{{1,64}}(?<![.&-]))@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,6}})"
-    rf"(?P<path>(?:/[\w-]{{1,40}}(?![\w.-]*@))*){END}",
+    rf"(?P<path>:[\w~][\w./-]{{1,200}}(?<![.-])|(?:/[\w-]{{1,40}}(?![\w.-]*@))*){END}",
     re.IGNORECASE | re.ASCII,
 )
 _WEB = re.compile(
-    rf"{START}(?<![@/.])(?:(?:https?|ftp|wss?)://(?P<any>{_HOST})|(?P<www>www\.{_HOST})"
+    rf"{START}(?<![@/.])(?:(?:(?:https?|ftp|wss?)://|(?P<doi>doi: ?(?=10\.)))(?P<any>{_HOST})|(?P<www>www\.{_HOST})"
     rf"|(?P<bare>(?:{_LABEL}\.){{1,5}}(?:{_TLDS})(?![\w@-]|\.\w)|localhost(?=[:/]\w)))(?::(?P<port>\d{{2,5}}))?(?P<tail>{_TAIL})",
     re.IGNORECASE | re.ASCII,
 )
 _HOSTED = re.compile(
-    rf"[.:/](?:(?<=www\.)|(?<=localhost.)|(?<=:)//|(?<=\.)(?:{_TLDS})(?![\w@-]))", re.IGNORECASE | re.ASCII
+    rf"doi:|[.:/](?:(?<=www\.)|(?<=localhost.)|(?<=:)//|(?<=\.)(?:{_TLDS})(?![\w@-]))", re.IGNORECASE | re.ASCII
 )
 """Part that every match of `_WEB` has, and that is found sooner."""
 _FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
@@ -90,14 +90,14 @@ def protect(draft: Draft) -> None:
 
 
 def _mail(match: re.Match[str]) -> str:
-    return f"{_parts(match['local'])} at {_host(match['host'])} {_path(match['path'])}".rstrip()
+    return f"{_parts(match['local'])} at {_host(match['host'])} {_parts(match['path'])}".rstrip()
 
 
 def _web(match: re.Match[str]) -> str | None:
     host = match["any"] or match["www"] or match["bare"]
     if match["bare"] and not match["tail"] and _is_sentence_seam(host):
         return None
-    said = _host(host[4:] if host[:4].lower() == "www." else host)
+    said = "D.O.I " * bool(match["doi"]) + _host(host[4:] if host[:4].lower() == "www." else host)
     if match["port"]:
         said += f" port {digits(match['port'])}"
     path, *query = re.split("[?#]", match["tail"], maxsplit=1)
@@ -138,7 +138,7 @@ def _name(written: str) -> str:
 
 
 def _path(written: str) -> str:
-    said = "tilde" if written[:1] == "~" else ""
+    said = "tilde" if written[0] == "~" else ""
     for part in filter(None, written.lstrip("~").split("/")):
         said += " slash " + _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
     words = said.strip()
@@ -175,10 +175,12 @@ _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
 _MASKED = re.compile(rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}(?P<last>\d{{3,4}})(?!\d)")
+_HEXADECIMAL = re.compile(rf"{START}0[xX](?P<digits>[\da-fA-F]{{1,16}}){END}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 
 
 def code(draft: Draft) -> None:
+    draft.replace(_HEXADECIMAL, lambda match: " ".join(["zero X", *map(_figure, match["digits"])]), "0")
     if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
     draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}", "*•xX")
@@ -188,6 +190,10 @@ def code(draft: Draft) -> None:
         draft.replace(
             _CREMENT, lambda match: f"{match['name']} {'plus plus' if match['sign'] == '++' else 'minus minus'}"
         )
+
+
+def _figure(written: str) -> str:
+    return digits(written) if written.isdecimal() else written.upper()
 
 
 def _words(name: str) -> str:
