@@ -13,7 +13,7 @@ import pytest
 
 from tests.system.oracle import sentences
 from tests.system.reading import check
-from tests.system.server import DEADLINE, Server
+from tests.system.server import DEADLINE, Server, awaited
 from tests.system.shared import SharedServer
 
 TEXT = sentences(6)
@@ -132,9 +132,7 @@ async def test_open_sockets_are_shown_and_dont_delay_the_end(laborious: SharedSe
     async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
         voice = {"voice": {"mode": "id", "id": "af_heart"}}
         await socket.send_json({"context_id": "a", "transcript": "Not whole", "continue": True, **voice})
-        async with asyncio.timeout(DEADLINE):
-            while (status := (await asyncio.to_thread(ending.get, "/status"))[1])["contexts"] != 1:
-                pass
+        status = await asyncio.to_thread(awaited, lambda: ending.get("/status")[1], lambda seen: seen["contexts"] == 1)
         assert status["sockets"]["cartesia"] == 1
         metrics = (await asyncio.to_thread(ending.get, "/metrics"))[1]
         assert 'kokoro_live_sockets{protocol="cartesia"} 1.0' in metrics and "kokoro_live_contexts 1.0" in metrics

@@ -15,7 +15,7 @@ from tests.ports import lasting_port
 from tests.system.conftest import POISON, CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, Server, awaited, server
 from tests.system.shared import SharedServer
 from tests.system.test_several_voices import TURNS, body_of
 from tests.system.test_several_voices import heard as heard_dialogue
@@ -114,8 +114,7 @@ def test_a_worker_that_keeps_dying_is_tried_at_once_when_somebody_asks_for_it(tm
             os.kill(int(said[1]), signal.SIGKILL)
             at = started.log.index(said.string, at) + 1
             said = started.logs(r"started worker\[\d+\], pid (\d+)|keeps dying .*; the next try is in 1 min", at)
-        while "keeps dying" not in started.get("/ready")[1].get("reason", ""):
-            pass  # the front has not heard of it yet
+        awaited(lambda: started.get("/ready")[1].get("reason", ""), lambda reason: "keeps dying" in reason)
         for ask in (lambda: started.ask("/ready"), lambda: started.speak(input="No.", response_format="pcm")):
             refused = ask()
             assert refused.status == 503 and 1 <= int(refused.getheader("Retry-After", "")) <= 60
@@ -124,8 +123,7 @@ def test_a_worker_that_keeps_dying_is_tried_at_once_when_somebody_asks_for_it(tm
         assert 0 <= worker["next_start_in_seconds"] <= 60
         told = CliRunner().invoke(kokoro_live, ["reload", "--url", f"http://127.0.0.1:{started.port}"])
         assert told.exit_code == 0 and str(started.process.pid) in told.output
-        while started.get("/ready")[0] != 200:
-            pass
+        awaited(lambda: started.get("/ready")[0], lambda status: status == 200)
         assert exact([started.hear(input="Yes.", response_format="pcm")], "Yes.")
 
 

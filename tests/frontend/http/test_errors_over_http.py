@@ -107,20 +107,6 @@ async def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptu
     assert not any(word in caplog.text for word in (SECRET, "hidden", "\nFAKE"))
 
 
-async def test_health_answers_while_a_stream_waits() -> None:
-    speaker = FakeSpeaker(asyncio.Event())
-    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
-        waiting = asyncio.create_task(client.post("/v1/audio/speech", json={"input": "Hello."}))
-        while not speaker.streams:
-            async with client.get("/health") as response:
-                assert (response.status, await response.json()) == (200, {"status": "ok"})
-        await asyncio.wait_for(speaker.streams[0].waiting.wait(), DEFAULT_TIMEOUT)
-        async with client.get("/health") as response:
-            assert response.status == 200
-        waiting.cancel()
-        await asyncio.wait_for(speaker.streams[0].closed.wait(), DEFAULT_TIMEOUT)
-
-
 async def test_an_expectation_that_nobody_knows_is_refused_and_not_hung_up_on() -> None:
     async with serving(FakeSpeaker()) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)

@@ -249,16 +249,6 @@ async def test_a_refused_request_gets_its_status_and_no_primed_silence(refusal: 
         assert "X-Primed-Silence" not in response.headers
 
 
-async def test_a_stream_that_its_client_leaves_does_not_count_as_cut() -> None:
-    speaker = FakeSpeaker(PIECE, asyncio.Event())
-    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
-        response = await client.post("/v1/audio/speech", json=said("x"))
-        await response.content.readexactly(PIECE.nbytes)
-        response.close()
-        await speaker.streams[0].closed.wait()
-        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 0
-
-
 async def test_a_cached_wav_that_is_longer_than_a_clip_may_be_is_streamed_as_it_was_the_first_time() -> None:
     async with asking(
         CachedSpeaker(*[speech(24_000)] * 3),
