@@ -131,6 +131,31 @@ def test_every_row_is_said_as_its_table_says(code: str) -> None:
     assert wrong == []
 
 
+BESIDE = {
+    "abbreviations": "SON {} MAS",
+    "before_numbers": "el {} IV y",
+    "before_names": "La {} de Ana y",
+    "between_names": "El Ana {} Juan y",
+    "before_women": "la {} Ana y",
+    "after_numbers": "el V {} y",
+    "few": "con 3 {} y",
+    "units": "son 5.5 {} y|son 5 {}.|son 500{} y",
+    "pers": "son 5 €/{} y",
+    "currencies": "son 5 {} y",
+    "magnitudes": "son 5 {} € y",
+}
+"""Texts in which a section's rows are read."""
+
+
+@pytest.mark.parametrize("code", languages("locale"))
+def test_no_row_of_a_locale_is_read_by_another(code: str) -> None:
+    for section, texts in BESIDE.items():
+        for row, words in table(code, "locale").get(section, {}).items():
+            spoken = [said(text.format(row), VOICES[code]).lower() for text in texts.split("|")]
+            forms = words if isinstance(words, list) else words.split("|")
+            assert any(form.lower() in each for form in forms for each in spoken), (row, spoken)
+
+
 def test_no_row_is_its_own_cue() -> None:
     sections = [section for section in table("en", "forms").values() if "cues" in section]
     own = [(row, words) for section in sections for row, words in section.items() if row in section["cues"].split()]

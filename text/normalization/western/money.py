@@ -31,7 +31,7 @@ class MoneyParser:
         for length in (3, 2, 1) if line[place].fold in self.starts else ():
             run = tuple(line[place + step] for step in range(length))
             forms = self._money.get(tuple(token.fold for token in run))
-            if forms and (run[0].kind != "w" or run[0].text.isupper() or len(run[0].text) > 2 or length > 1):
+            if forms and (not run[0].text.islower() or len(run[0].text) > 2 or length > 1):
                 return forms, place + length, "".join(token.text for token in run)
         return None, place, ""
 
