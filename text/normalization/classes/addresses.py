@@ -68,7 +68,8 @@ class Addresses:
             if not token.gap or not token.text:
                 return
             street = self._streets.get(token.fold) or (token.text.capitalize() if token.fold in self._full else "")
-            if street and len(names) > bool(way):
+            more = line[after + 1 + line.has(after + 1, ".", glued=True)]  # Lost Crk. Trl.
+            if street and len(names) > bool(way) and not (more.gap and more.fold in self._streets):
                 named = token.fold not in self._full and (line.ends(after + 1) and line[after + 1].kind != "w")
                 if token.text.islower() and not (
                     named or (line.small and (token.fold in self._sure or token.fold not in self._full))
@@ -77,6 +78,7 @@ class Addresses:
                 yield self._ended(line, place, after + 1, Address(house, flat, (*names, street)), token.fold)
                 return
             name, after = self._name(line, after)
+            name = (street if names else "") or name
             if not name:
                 return
             names.append(name)
@@ -94,7 +96,8 @@ class Addresses:
         token = line[place]
         if not token.gap or token.fold not in self._ways or (token.text.islower() and not line.small):
             return "", place
-        stop = line.has(place + 1, ".", glued=True) and line[place + 2].gap and not line.last(place + 1)
+        parted = line[place + 2].gap or line[place + 2].text in ",;"
+        stop = line.has(place + 1, ".", glued=True) and parted and not line.last(place + 1)
         return self._ways[token.fold], place + 1 + stop
 
     def _name(self, line: Tokens, place: int) -> tuple[str, int]:
