@@ -27,6 +27,7 @@ _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h]
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
+_IN_BRACKETS = re.compile(r"\(\w+\Z")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
@@ -170,9 +171,8 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
         return not goes_on or ((casual or len(stops) > 1) and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"
-    if (not closers or (closers == ")" and language != "en")) and _belongs_to_word(
-        stretch, end.start(), word, language
-    ):
+    alone = language != "en" or _IN_BRACKETS.search(stretch, max(0, end.start() - _LOOK_BACK), end.start())  # (Hons.)
+    if (not closers or (closers == ")" and alone)) and _belongs_to_word(stretch, end.start(), word, language):
         return False
     return not goes_on or (casual and not closers)
 

@@ -309,3 +309,29 @@ def test_a_span_of_pages_with_letters_and_a_military_time_with_z() -> None:
         said("of $(0.12) each") == "of minus twelve cents each"
         and said("under § 1983") == "under section nineteen eighty-three"
     )
+
+
+def test_long_digits_without_a_word_are_a_code_unless_they_count() -> None:
+    assert said("my acc is 12345678 now") == "my acc is one two three four five six seven eight now"
+    assert said("all of 12345678 bytes") == "all of 12345678 bytes"
+    assert said("built 20120825 here") == "built August twenty-fifth, twenty twelve here"
+
+
+def test_two_spans_of_days_have_one_order() -> None:
+    assert said("off 21/7-1/9 then") == "off July twenty-first to September first then"
+    assert said("off 1/7-21/8 then") == "off July first to August twenty-first then"
+    assert said("off 8/1-8/15 then") == "off August first to August fifteenth then"
+
+
+def test_an_abbreviation_alone_in_brackets_ends_no_sentence() -> None:
+    for short in ("Hons.", "Ret.", "Mass."):
+        assert "\n" not in said(f"He, John Low ({short}) Smith, came") and "\n" in said(f"He came ({short}) The end.")
+    assert "\n" in said("It ended (finally.) Smith left.")
+
+
+def test_capitals_after_a_number_or_before_one_are_no_small_letters_abbreviations() -> None:
+    assert "mate" not in said("an M8 bolt") and "hours" not in said("with 31 HR in May") and "per" not in said("A2 s/s")
+    assert (
+        said("a table: W 210cm x D 92cm") == ("a table: W two hundred ten centimeters by D ninety-two centimeters")
+        and said("worth c. €840m now") == "worth circa eight hundred forty million euros now"
+    )

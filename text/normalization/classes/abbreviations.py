@@ -12,6 +12,7 @@ from text.sentences.abbreviations import ANYWHERE, PLAIN, SENSES, SHRUNK, plural
 
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
+_SIGNS = frozenset("#$£€¥")
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
@@ -70,8 +71,8 @@ class Abbreviations:
     def _phrase(self, line: Tokens, place: int) -> Classed | None:
         for parts, said, solid in self._phrases.get(line[place].fold, ()):
             tokens = line.tokens[place : place + len(parts)]
-            if solid and line[place + 1].gap:
-                continue
+            if solid and (line[place + 1].gap or (line[place].text.isupper() and not line.shouted)):
+                continue  # M8 bolts
             if tuple(token.fold for token in tokens) != parts or any(t.gap and t.kind == "s" for t in tokens[1:]):
                 continue
             if said.startswith("per ") and line[place].text.isupper() and not line.shouted:
@@ -197,7 +198,7 @@ class Abbreviations:
         roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
         coded = line[after + 1].kind == "d" or line[after + 1].text == "-"
         mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and coded)
-        if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text == "#"))):
+        if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text in _SIGNS))):
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
             return "channel"

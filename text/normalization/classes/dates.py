@@ -111,10 +111,8 @@ class Dates:
 
     def _doubtful(self, line: Tokens, place: int) -> bool:
         """True for a word that is only seldom a month in its case: "may" and "MAY" in a line of capitals."""
-        token = line[place]
-        return token.fold in self._cues["words"] and (
-            token.text.islower() or (token.text.isupper() and line[place - 1].text.isupper())
-        )
+        text, before = line[place].text, line[place - 1].text
+        return text.casefold() in self._cues["words"] and (text.islower() or (text.isupper() and before.isupper()))
 
     def _nth(self, line: Tokens, place: int) -> tuple[int, int]:
         """Day of a month with its ending, and the place after it; (0, place) if there is none."""
@@ -147,17 +145,13 @@ class Dates:
 
     def _joined_year(self, line: Tokens, place: int, sign: str) -> tuple[int, int]:
         """Year after a separator (-2020, /21)."""
-        if not line.has(place, sign) or line[place].gap or line[place + 1].gap:
-            return 0, place
         token = line[place + 1]
-        if token.kind != "d" or len(token.text) not in (2, 4):
-            return 0, place
-        return full_year(token.text), place + 2
+        joined = line.has(place, sign, glued=True) and token.kind == "d" and not token.gap
+        return (full_year(token.text), place + 2) if joined and len(token.text) in (2, 4) else (0, place)
 
     def _month_first(self, line: Tokens, place: int) -> Iterator[Classed]:
         month, after = self._month(line, place)
-        doubtful = self._doubtful(line, place)
-        sign = line[after].text
+        doubtful, sign = self._doubtful(line, place), line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             day, end = self._nth(line, after + 1)
             year, with_year = self._joined_year(line, end, sign) if day else (0, after)
@@ -222,10 +216,12 @@ class Dates:
         yield Classed(place, end, Date(0, month, day, last, True, article, joint=joint), _COST)
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        parts = [line[place].text]
+        parts = [whole := line[place].text]
+        stamp = len(whole) == 8 and "19" <= whole < "21"
+        if stamp and (date := valid_date(int(whole[:4]), int(whole[4:6]), int(whole[6:]))):
+            yield Classed(place, place + 1, date._replace(day_first=british), _COST)
         nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
-        after = place + 1 + nth  # 1º/05/2024
-        sign = line[after].text
+        sign = line[after := place + 1 + nth].text  # 1º/05/2024
         if sign not in _JOINTS:
             return
         while len(parts) < 4 and line.has(after, sign, glued=True):
@@ -256,18 +252,20 @@ class Dates:
             expires = line.has(place - 1 - line.has(place - 1, ".:"), self._cues["expiry"])
             if expires and [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1]:
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
+            other = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
+            ahead = ahead or other > 12  # 21/7-1/9
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             padded = len(parts[0]) == len(parts[1]) == 2
-            if not date and sign == "/" and (parts[1][0] == "0" or self._announced(line, place, padded)):
+            if not date and sign == "/" and (other or parts[1][0] == "0" or self._announced(line, place, padded)):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
-            if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign)):
+            if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other > 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)
         elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
         elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
 
-    def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str) -> float:
+    def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str, spanned: bool) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
         before, after, cues = place - 1, place + 3, self._cues
         for _ in range(2):
@@ -277,7 +275,6 @@ class Dates:
             return _COST if weekday and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
-        spanned = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
         if self._plain:
             follows = line.has(after, cues["after_dates"]) and line[after].gap
             announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
@@ -309,16 +306,17 @@ class Dates:
         likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
         return not named and ((padded and alone) or likely)
 
-    def _joins(self, line: Tokens, place: int, step: int) -> bool:
-        """True if a dash or "to" stands at a place, and beyond it another day and month."""
+    def _joins(self, line: Tokens, place: int, step: int) -> int:
+        """First number of the day and month beyond a dash or "to" at a place; 0 if there are none."""
         if not line.has(place, self._cues["between_days"] | DASHES):
-            return False
+            return 0
         places = (place + 1, place + 2, place + 3) if step > 0 else (place - 3, place - 2, place - 1)
         first, last = line.number(places[0], 1, 31, 2), line.number(places[2], 1, 31, 2)
         if first is None or last is None or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
-            return False
+            return 0
         parts = first < last and last in (2, 3, *_RULER) and not self._plain
-        return min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d")
+        joined = min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d")
+        return first * joined
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)

@@ -15,6 +15,7 @@ _MOST_SIDES = 4
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻^")
 _FEET = frozenset("'’′")
 _INCHES = frozenset('″"”')
+_SIDES = frozenset("WHDL")
 _ANGLE = (frozenset("°º˚"), _FEET, _INCHES)
 """Signs after degrees, minutes and seconds."""
 
@@ -128,7 +129,8 @@ class Dimensions:
         before, after = line[place - 1], line[place + 1]
         side = before.text in _FEET | _INCHES | VULGAR or after.text in VULGAR or line[place + 2].text in VULGAR
         side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
-        if (
+        lettered = after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w"  # W 210cm x D 92cm
+        if lettered or (
             side
             and "=" not in line.folds
             and line[place].gap == after.gap

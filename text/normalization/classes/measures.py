@@ -332,7 +332,7 @@ class Measures:
             return False
         if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:
             return False
-        if written == "HR" and not line.folds.isdisjoint(cues["innings"]):
+        if written == "HR" and not (line.shouted or self.plain):
             return False
         status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
         if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s

@@ -26,6 +26,8 @@ _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
 _LEAST_CODE = 6
 """Digits from which a number after # is a code."""
+_LEAST_ACCOUNT = 8
+"""Digits in one run from which a number that counts nothing is a code."""
 _AIRLINER = re.compile(r"7\d7")
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
@@ -185,7 +187,7 @@ class NumberForms:
             if above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1):
                 return Fraction(0, above, below), -0.1 * line.has(after, ("of",))
             return Pair(str(above), str(below), "out of"), 0.05
-        return Pair(str(above), str(below), "over" if below else "slash"), 0
+        return Pair(str(above), str(below), "slash" if not below else "out of" if 0 < above < below else "over"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
         """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5)."""
@@ -256,6 +258,10 @@ class NumberForms:
         if not line.ends(after) or line.has(after, ("^",), glued=True):
             return
         plain = number == line[start].text
+        noun = line[after].kind == "w" and line[after].gap and line[after].fold[-1:] == "s"
+        if plain and not minus and len(number) >= _LEAST_ACCOUNT and not (noun or line[place - 1].text in _OPERATORS):
+            yield Classed(place, after, Number(number, one_by_one=True), _COST + 0.1)
+            return
         grouped = not plain and "," not in "".join(t.text for t in line.tokens[start:after])
         groups = (after - start) // 2
         indian = not plain and groups > 1 and any(len(line[at].text) == 2 for at in range(start + 2, after - 1, 2))

@@ -71,7 +71,7 @@ _PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
 """After a plural: 60 LEDs/m."""
 _PERIODS: dict[str, str] = _TABLE["periods"]
 _PER = re.compile(
-    r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour))/"
+    r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)(?<!\b[os]))/"
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
