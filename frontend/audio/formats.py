@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -294,17 +294,20 @@ def output_of(
     return OutputFormat(audio_format, whole, None if bit_rate is None else round(bit_rate))
 
 
-def encoding_named(encoding: str, rate: float | None = None, bit_rate: float | None = None) -> OutputFormat:
+def encoding_named(
+    encoding: str, rate: float | None = None, bit_rate: float | None = None, *, known: Collection[str] = ALL_NAMES
+) -> OutputFormat:
     """An encoding by any name that a service's clients give it, such as `pcm_s16le` or `linear16`.
 
     Args:
         rate: those of `output_of`, as `bit_rate`.
+        known: the names that these clients may give.
 
     Raises:
         ApiError: 400, there is no such format here.
     """
-    if encoding not in ALL_NAMES:
-        message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(ALL_NAMES)}."
+    if encoding not in known:
+        message = f"`encoding`: {encoding[:32]!r} is none of {', '.join(known)}."
         raise ApiError(400, message, param="encoding", code="invalid_encoding")
     return output_of(ALL_NAMES[encoding], rate, bit_rate)
 

@@ -19,7 +19,7 @@ from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
 from frontend.contract.errors import ApiError
-from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
+from frontend.dialects.dialect import Post, Socket, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
@@ -29,7 +29,7 @@ from frontend.speech import sse
 from frontend.speech.answer import Delivery
 from frontend.speech.framing import Framing
 from frontend.speech.manner import MannerOfSpeaking, followed_manner
-from frontend.speech.voices import MODEL_WORDS, asked_speech, usual_output
+from frontend.speech.voices import MODEL_WORDS, usual_output
 from shm import request_id
 from shm.engine_info import EngineInfo, VoiceInfo
 from shm.timing import WordTiming
@@ -165,7 +165,7 @@ class Cartesia(Talk):
     idle_seconds = 300.0
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         self._heard_at: dict[str, float] = {}
         self._flush_ids: dict[str, int] = {}
 
@@ -191,7 +191,7 @@ class Cartesia(Talk):
             if not (text.strip() or message.goes_on):
                 self.ended(key)
                 return
-            context = self._opened(key, message)
+            context = self.open(key, message)
         elif context.finished and text.strip():
             raise ApiError(
                 400, f"The context {key[:64]!r} takes no more text.", param="context_id", code="context_closed"
@@ -205,9 +205,6 @@ class Cartesia(Talk):
         if not message.goes_on:
             context.finish()
 
-    def open(self, key: str, message: Mapping[str, Any]) -> Context:
-        return self._opened(key, fields_in(message, CartesiaMessage))
-
     def place(self, key: str) -> tuple[int, list[int]]:
         return 0, [self._flush_ids[key]] if key in self._flush_ids else []
 
@@ -216,21 +213,14 @@ class Cartesia(Talk):
         if numbers:
             self._flush_ids[key] = numbers[0]
 
-    def _opened(self, key: str, message: CartesiaMessage) -> Context:
+    def open(self, key: str, message: CartesiaMessage) -> Context:
         delay = message.max_buffer_delay_ms
         delay = DEFAULT_DELAY_MS if delay is None else min(max(delay, 0.0), LONGEST_DELAY_MS)
         output = _output_of(message.output_format)
-        engine = engine_asked(self._session.request)
-        asked = asked_speech(
-            engine,
-            self._session.services.settings,
-            _voice_of(message),
-            message.language or None,
-            speed=_speed_of(message),
-            manner=_manner_of(message, engine)[0],
-            timestamps=bool(message.add_timestamps),
-            **listener_of(self._session.request, key),
-        )
+        manner = _manner_of(message, engine_asked(self._session.request))[0]
+        more: dict[str, Any] = {"speed": _speed_of(message), "timestamps": bool(message.add_timestamps)}
+        voice, language = _voice_of(message), message.language or None
+        asked = self._session.asked(voice, language, context=key, manner=manner, **more)
         for known in (self._heard_at, self._flush_ids):
             known.pop(key, None)
             for name in [each for each in known if not self._session.contexts.get(each)]:

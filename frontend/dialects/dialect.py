@@ -20,7 +20,6 @@ from frontend.speech import sse
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
 from frontend.speech.voices import asked_speech
-from shm import request_id
 from shm.engine_info import VoiceInfo
 from text.markup.marked import MarkupKind
 from text.markup.ssml import without_effect_in
@@ -148,13 +147,6 @@ def service(
     """
     routes = [call.route(name, error) for call in calls]
     return Dialect(name, [*routes, *(replace(route, error_form=error) for route in lists)], error=error, **more)
-
-
-def listener_of(request: web.Request, context: str = "") -> dict[str, Any]:
-    """The fields of a `SpeechRequest` that say who listens on a socket: contexts of different names are different
-    listeners."""
-    client = "/".join((client_of(request), request_id.current.get(), context))
-    return {"client": client, "fresh": is_fresh(request)}
 
 
 async def speak(

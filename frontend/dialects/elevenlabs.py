@@ -20,8 +20,7 @@ from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
 from frontend.contract.errors import ApiError
-from frontend.contract.request import SpeechRequest
-from frontend.dialects.dialect import Post, Socket, listener_of, service, speak
+from frontend.dialects.dialect import Post, Socket, service, speak
 from frontend.dialects.elevenlabs_answers import ROUTES, Alignments, ElevenLabsTurn, TimedLines, models
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
@@ -35,7 +34,7 @@ from frontend.speech.asked import speech_request, text_of
 from frontend.speech.body import MAX_TURNS, DialogueBody, TurnBody
 from frontend.speech.framing import Framing
 from frontend.speech.manner import MannerOfSpeaking
-from frontend.speech.voices import MODEL_WORDS, asked_speech, checked_speed, usual_output
+from frontend.speech.voices import MODEL_WORDS, checked_speed, usual_output
 from shm.inflection import Inflection
 from text.errors import TextError
 from text.markup.marked import MarkupKind
@@ -153,14 +152,19 @@ class ElevenLabsError(ErrorAnswer):
         return cls(ElevenLabsDetail(detail.code, detail.message))
 
 
+class KeyState(msgspec.Struct):
+    shown: int
+    """0 while the client owes its key."""
+
+
 class ElevenLabs(Talk):
+    state: KeyState
+
     def __init__(self, session: Session, *, single: bool) -> None:
         """`single`: the socket has one context, and ends with it."""
-        self._session = session
+        super().__init__(session)
         self._single = single
-        self._key_due = session.request.get(KEY_DUE)
-        self._asked: SpeechRequest | None = None
-        self._output = OutputFormat()
+        self.state = KeyState(int(KEY_DUE not in session.request))
         self._settled = False
         self._absolute = False
         self._alignments: dict[str, Alignments] = {}
@@ -169,32 +173,24 @@ class ElevenLabs(Talk):
     @property
     def idle_seconds(self) -> float:  # type: ignore[override]
         """A client that owes its key has no longer than one that owes a header."""
-        if self._key_due is None:
+        if self.state.shown:
             return self._idle_seconds
         return min(self._idle_seconds, self._session.services.settings.header_timeout)
 
     def begin(self) -> None:
-        """Check the address.
-
-        Raises:
-            ApiError, Unavailable: voice, output format, normalisation or timeout are none of the server's.
-        """
         request = self._session.request
         query = read_query(request.query, ElevenLabsSocketQuery)
         wanted = IDLE_SECONDS if query.inactivity_timeout is None else float(query.inactivity_timeout)
         self._idle_seconds = min(max(wanted, 1.0), LONGEST_IDLE_SECONDS)
-        self._output = output_named(query.output_format or DEFAULT_OUTPUT)
+        self.output = output_named(query.output_format or DEFAULT_OUTPUT)
         self._settled = query.auto_mode
         self._absolute = query.sync_alignment
-        self._asked = asked_speech(
-            engine_asked(self._session.request),
-            self._session.services.settings,
+        self.asked = self._session.asked(
             request.match_info["voice"],
             query.language_code,
             timestamps=True,
             rules_off=_rules_off(query.apply_text_normalization),
             markup=MarkupKind.SSML if query.enable_ssml_parsing else MarkupKind.NONE,
-            **listener_of(request),
         )
 
     def hear(self, message: Mapping[str, Any]) -> None:
@@ -210,13 +206,13 @@ class ElevenLabs(Talk):
                 self._follow(key, fields)
         except TextError as error:
             self._session.contexts.drop(key)
-            self._session.fail(None if self._key_due else key, error)
+            self._session.fail(key if self.state.shown else None, error)
 
     def _follow(self, key: str, message: ElevenLabsMessage) -> None:
         context, text = self._session.contexts.get(key), message.text or ""
         ends = bool(message.close_context) or (self._single and message.text == "")
         if context is None and text and not ends:
-            context = self._opened(key, message)
+            context = self.open(key, message)
         elif context is not None and context.finished and text.strip():
             raise ApiError(400, f"The context {key[:64]!r} has been closed.", code="context_closed")
         if context is None:
@@ -232,29 +228,25 @@ class ElevenLabs(Talk):
             context.finish()
             self._session.contexts.closing |= self._single
 
-    def open(self, key: str, message: Mapping[str, Any]) -> Context:
-        return self._opened(key, fields_in(message, ElevenLabsMessage))
-
-    def _opened(self, key: str, message: ElevenLabsMessage) -> Context:
-        assert self._asked is not None  # `begin` came first
+    def open(self, key: str, message: ElevenLabsMessage) -> Context:
         engine_asked(self._session.request)
         wanted = message.voice_settings or ElevenLabsSettings()
         speed = checked_speed(wanted.speed, self._session.services.settings)
-        client, inflection = f"{self._asked.client}/{key}", wanted.manner.inflection
-        asked = replace(self._asked, client=client, speed=speed, inflection=inflection)
-        context = self._session.contexts.open(key, asked, self._output)
+        client, inflection = f"{self.asked.client}/{key}", wanted.manner.inflection
+        asked = replace(self.asked, client=client, speed=speed, inflection=inflection)
+        context = self._session.contexts.open(key, asked, self.output)
         self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
         self._alignments[key] = Alignments(absolute=self._absolute)
         return context
 
     def _check_key(self, message: ElevenLabsMessage) -> None:
-        if self._key_due is None:
+        if self.state.shown:
             return
         offered = message.key or message.xi_api_key or re.sub(r"(?i)^bearer ", "", message.authorization or "")
-        if not offered or not self._key_due(offered):
+        if not offered or not self._session.request[KEY_DUE](offered):
             what = "That API key is none of this server's." if offered else "An API key is needed, as xi-api-key."
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
-        self._key_due = None
+        self.state.shown = 1
 
     def tell(self, key: str, context: Context, event: Event) -> None:
         if not isinstance(event, Spoken):
@@ -275,15 +267,6 @@ class ElevenLabs(Talk):
     def error(self, key: str | None, detail: ErrorDetail, status: int) -> dict[str, Any]:
         names = {} if key is None else self._names(key)
         return {"error": detail.code, "code": _POLICY_VIOLATION, "message": detail.message, **names}
-
-    @property
-    def state(self) -> Sequence[int]:
-        return [int(self._key_due is None)]
-
-    @state.setter
-    def state(self, state: Sequence[int]) -> None:
-        if state[0]:
-            self._key_due = None
 
     def place(self, key: str) -> tuple[int, list[int]]:
         return len(self._alignments[key]), [self._alignments[key].covered_ms]

@@ -5,23 +5,28 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from aiohttp import WSCloseCode, WSMessage, WSMsgType, web
 
+from frontend.audio.formats import OutputFormat
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.journal import SOCKET, SocketJournal, SocketPlace
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
+from frontend.contract.request import SpeechRequest
 from frontend.dialects.open_contexts import REASON_BYTES, MessageSocket, OpenContexts
 from frontend.monitoring.metrics import Event as Counted
 from frontend.serving.connections import InterruptibleWait, record_of
 from frontend.serving.errors import ErrorDetail, failure, note_late_failure
+from frontend.serving.json_body import fields_in
 from frontend.serving.no_effect import no_effect, unknown_in
 from frontend.serving.sending import taken
-from frontend.serving.services import SERVICES, Services
+from frontend.serving.services import SERVICES, Services, engine_asked
+from frontend.speech.asked import client_of, is_fresh
+from frontend.speech.voices import asked_speech
 from shm import request_id
 from text.errors import Mishap, TextError
 
@@ -29,6 +34,10 @@ log = logging.getLogger(__name__)
 
 _MOST_NAMED = 64
 """Fields without effect that are named on one socket; a client could send new names for ever."""
+
+
+class Unchanged(msgspec.Struct):
+    """State of a socket of which messages change nothing."""
 
 
 class Moments:
@@ -49,7 +58,7 @@ class Moments:
 
     # -- for a successor of this front
 
-    state: Sequence[int] = ()
+    state: msgspec.Struct = Unchanged()
     """Numbers that messages have changed in the socket itself; set on a new socket to continue it."""
 
     def place(self, key: str) -> tuple[int, list[int]]:
@@ -69,6 +78,12 @@ class Talk(Moments, ABC):
 
     idle_seconds: float
     """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+    asked: SpeechRequest
+    output: OutputFormat
+    """What the contexts speak, and their audio's form, where the address says so: `begin` sets them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     @abstractmethod
     def hear(self, message: Any) -> None:
@@ -80,7 +95,7 @@ class Talk(Moments, ABC):
 
     @abstractmethod
     def open(self, key: str, message: Any) -> Context:
-        """Open a context, as a message asks that opens one.
+        """Open a context, as the fields of a message ask that opens one.
 
         Raises:
             ApiError, SpeechError: it can't be opened.
@@ -131,6 +146,19 @@ class Session:
         self._messages = MessageSocket(
             lambda error: self._talk.error(None, failure(error).detail, error.status), self._record
         )
+
+    def asked(self, voice: str | None, language: str | None, *, context: str = "", **more: Any) -> SpeechRequest:
+        """The request of a context, without its text; contexts of different names are different listeners.
+
+        Args:
+            voice: voice, language and `more` are those of `asked_speech`.
+
+        Raises:
+            ApiError, Unavailable: the server has no such voice, or none at all.
+        """
+        client = "/".join((client_of(self.request), request_id.current.get(), context))
+        listener: dict[str, Any] = {"client": client, "fresh": is_fresh(self.request)}
+        return asked_speech(engine_asked(self.request), self.services.settings, voice, language, **listener, **more)
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -185,10 +213,10 @@ class Session:
         self._begin()
         if left.begun:
             self._frames.clear()  # the client had the greeting
-            self._talk.state = left.state
+            self._talk.state = type(self._talk.state)(*left.state)
         for key, message, notes in self._journal.left_contexts():
             try:
-                self._talk.open(key, msgspec.json.decode(message))
+                self._talk.open(key, fields_in(msgspec.json.decode(message), self._known))
                 assert notes.left is not None
                 self._talk.resume(key, notes.left.extra)
             except (TextError, SpeechError) as error:
@@ -203,7 +231,8 @@ class Session:
         contexts = [context.notes.place(*self._talk.place(key)) for key, context in self.contexts.items()]
         goodbye = (int(self._goodbye[0]), self._goodbye[1][:REASON_BYTES]) if self._goodbye else None
         closing, speaks = self.contexts.closing, self.contexts.speaking
-        return SocketPlace(self._begun, [*self._talk.state], goodbye, closing, speaks, contexts)
+        state = [*msgspec.structs.astuple(self._talk.state)]
+        return SocketPlace(self._begun, state, goodbye, closing, speaks, contexts)
 
     async def _step(self, act: Callable[[], None], followed: int | None = None) -> None:
         """Send all that `act` sends at once; waits while the client reads too slowly.

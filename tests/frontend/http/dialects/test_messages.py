@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from frontend.dialects.deepgram_sockets import SocketTurn
+from frontend.dialects.deepgram import SocketTurn
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import Office, closed, next_json, office, pcm, until
 
