@@ -39,7 +39,7 @@ PAUSE = 0.3
 """Seconds between two pieces of a slow listener, in which PCM sounds for 0.7 s."""
 
 BREAKS = {
-    "unreadable": ("supervisor/commands/rehearse.py", "import math\n", "import math of\n"),
+    "unreadable": ("supervisor/commands/rehearse.py", "import os\n", "import os of\n"),
     "front-ends": ("frontend/process.py", "    setproctitle(_SPARE)\n", "    sys.exit(5)\n"),
     "silent": ("worker/engines/kokoro.py", "to_pcm(Gain(", "to_pcm(0 * Gain("),
     "quiet": ("worker/pcm.py", "FULL_SCALE = 32_767", "FULL_SCALE = 3_000"),

@@ -95,6 +95,11 @@ class _LazyGroup(click.Group):
         except KeyboardInterrupt:
             click.echo(f"\nStopped. {_AFTER_STOP.get(ctx.invoked_subcommand or '', '')}".rstrip(), err=True)
             ctx.exit(128 + signal.SIGINT)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            named = click.format_filename(error.filename)
+            raise click.ClickException(f"{named} can't be used: {error.strerror}") from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -29,7 +29,7 @@ BREAKS = (
     Mutation(
         "silent-version-is-taken",
         "supervisor/commands/rehearse.py",
-        "if own is None or own.level < SILENT:",
+        "if own is None or own.level < SILENCE:",
         "if own is None:",
         ("tests/supervisor/commands/test_uninstall.py",),
     ),

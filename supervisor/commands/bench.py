@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from supervisor.settings.command import SettingsCommand
-from supervisor.settings.composition import KINDS
+from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_of, settings_options
 from worker.settings import WorkerSettings
 
@@ -60,10 +60,7 @@ def bench(
         return
     from worker.engine import EngineUnavailable
 
-    try:
-        settings = WorkerSettings(**{field.name: values[field.name] for field in settings_of(WorkerSettings)})
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    settings = Settings.given(context).worker
     cannot_start = importlib.import_module("benchmarks.measuring.subjects").CannotStart
     if quick and which is None:
         try:

@@ -23,7 +23,6 @@ from supervisor.commands.client_command import (
     PaceType,
     SpeakingCommand,
     client_options,
-    failed,
     local_speech,
     server_to_ask,
 )
@@ -113,8 +112,6 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
         _book(context, file, output or file.with_suffix(".m4b"), values)
     except BookError as error:
         raise click.ClickException(str(error)) from error
-    except CannotSpeak as error:
-        raise failed(error) from error
     except OSError as error:
         raise click.ClickException(f"{_shown(Path(error.filename or file))}: {error.strerror or error}") from error
 

@@ -15,7 +15,6 @@ import click
 import platformdirs
 
 from shm.folders import state_folder
-from supervisor.commands.client_command import given_settings
 from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
@@ -135,7 +134,7 @@ def cache() -> None:
 @click.pass_context
 def show(context: click.Context, /, as_json: bool, **_: Any) -> None:
     """Show each cache's size, age and purpose."""
-    settings = given_settings(context)
+    settings = Settings.given(context)
     rows = [(kind, Contents.of(kind, settings)) for kind in CACHES]
     if as_json:
         shown = [
@@ -171,7 +170,7 @@ def clear(context: click.Context, /, names: tuple[str, ...], **_: Any) -> None:
 
     A running server goes on with what it has loaded.
     """
-    settings = given_settings(context)
+    settings = Settings.given(context)
     failed = []
     for kind in CACHES:
         if kind.name not in names and "all" not in names:

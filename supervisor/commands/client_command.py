@@ -47,6 +47,12 @@ class ClientCommand(SettingsCommand):
                 param.hidden = True  # the address has variables and config keys; on the command line, --url gives it
         super().__init__(name, params=params, **attributes)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CannotSpeak as error:
+            raise failed(error, ctx) from error
+
 
 class SpeakingCommand(ClientCommand):
     """A command that speaks in this process where no server runs."""
@@ -128,15 +134,6 @@ def server_to_ask(context: click.Context) -> str | None:
     return url if insists or values["url"] or BlockingClient(url).is_kokoro_live else None
 
 
-def engine_settings(context: click.Context) -> WorkerSettings:
-    """The settings of the engine in this process.
-
-    Raises:
-        click.UsageError: a value makes no sense.
-    """
-    return given_settings(context).worker
-
-
 def local_speech(context: click.Context) -> LocalSpeech:
     """An engine in this process, loaded, with the pronunciation that the settings ask for.
 
@@ -146,15 +143,8 @@ def local_speech(context: click.Context) -> LocalSpeech:
     """
     from supervisor.speaking.local_speech import LocalSpeech
 
-    settings = given_settings(context)
+    settings = Settings.given(context)
     return LocalSpeech(settings.worker, settings.text, settings.front)
-
-
-def given_settings(context: click.Context) -> Settings:
-    try:
-        return Settings.of(context.params)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _on_command_line(context: click.Context, name: str) -> bool:
@@ -172,7 +162,7 @@ _SAID = {
 """Phrases of the API's errors, and their equivalents on the command line."""
 
 
-def failed(error: CannotSpeak) -> click.ClickException:
+def failed(error: CannotSpeak, context: click.Context) -> click.ClickException:
     """The error in words of the command line, with the next step."""
     message = str(error)
     if isinstance(error, RequestRefused) and error.code == "no_sound_card":
@@ -180,8 +170,7 @@ def failed(error: CannotSpeak) -> click.ClickException:
         return click.ClickException(message + "`kokoro-live doctor` says why there is none.")
     if isinstance(error, RequestRefused) and error.status == 404 and message.startswith("There is no POST"):
         message += " --url is the server's address alone, as in http://127.0.0.1:8880."
-    context = click.get_current_context(silent=True)
-    if START in message and context and "local" in context.params:
+    if START in message and "local" in context.params:
         message += ", or speak without one with --local"
     for api, words in _SAID.items():
         message = message.replace(api, words)

@@ -15,7 +15,7 @@ import click
 
 from client.answers import CannotSpeak, user_key
 from client.blocking import BlockingClient
-from supervisor.commands.client_command import AskingCommand, address_options, failed, server_url
+from supervisor.commands.client_command import AskingCommand, address_options, server_url
 from supervisor.connect.changes import USUAL_WYOMING_PORT, Asked, Change, ShownLines
 from supervisor.connect.clients import CLIENTS, Client, connected
 from supervisor.connect.files import FileEdit
@@ -100,13 +100,10 @@ def _in_container(url: str) -> str:
 def _voice(url: str, wanted: str | None) -> str:
     """The voice that the client is to use, which the server has; the key is tried too."""
     server = BlockingClient(url)
-    try:
-        listed = [str(voice["id"]) for voice in server.get("/v1/audio/voices")["voices"]]
-        refused = server.ask("POST", "/v1/audio/speech", {})
-        if refused.status == 401:
-            refused.checked()
-    except CannotSpeak as error:
-        raise failed(error) from error
+    listed = [str(voice["id"]) for voice in server.get("/v1/audio/voices")["voices"]]
+    refused = server.ask("POST", "/v1/audio/speech", {})
+    if refused.status == 401:
+        refused.checked()
     if wanted is None:
         return _BEST if _BEST in listed else listed[0]
     if wanted not in listed and "+" not in wanted and "(" not in wanted:
@@ -151,25 +148,19 @@ def _show(row: Client, change: Change) -> bool:
 
 
 def _write(change: Change) -> None:
-    try:
-        if isinstance(change, FileEdit) and change.diff:
-            change.write()
-            click.echo(f"wrote {change.path} (as it was: {change.backup.name})")
-        elif not isinstance(change, (FileEdit, ShownLines)):
-            for path in install(change.files, change.config, as_default=True):
-                click.echo(f"wrote {path}")
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
+    if isinstance(change, FileEdit) and change.diff:
+        change.write()
+        click.echo(f"wrote {change.path} (as it was: {change.backup.name})")
+    elif not isinstance(change, (FileEdit, ShownLines)):
+        for path in install(change.files, change.config, as_default=True):
+            click.echo(f"wrote {path}")
 
 
 def _undo(row: Client, change: Change) -> None:
-    try:
-        if isinstance(change, FileEdit):
-            undone = [change.path] if change.undo() else []
-        else:
-            undone = [] if isinstance(change, ShownLines) else uninstall(change.files)
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
+    if isinstance(change, FileEdit):
+        undone = [change.path] if change.undo() else []
+    else:
+        undone = [] if isinstance(change, ShownLines) else uninstall(change.files)
     if not undone:
         raise click.ClickException(f"{row.title} isn't connected by a file that this command knows.")
     for path in undone:

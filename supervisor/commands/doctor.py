@@ -63,11 +63,7 @@ def doctor(context: click.Context, /, as_json: bool, verbose: bool, verify: bool
     from supervisor.settings.profile import tuned_settings
     from supervisor.startup.requirements import Opening
 
-    try:
-        applied = tuned_settings(context)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    meta = context.meta
+    applied, meta = tuned_settings(context), context.meta
     findings = []
     with closing(Opening(applied.settings)) as opening:
         circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied, opening)

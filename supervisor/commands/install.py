@@ -62,10 +62,7 @@ def install_service(
         for path, content in files.items():
             click.echo(f"# {path}\n{content.decode()}")
         return
-    try:
-        install(files, found.all_files(name))
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
+    install(files, found.all_files(name))
     for path in files:
         click.echo(f"wrote {path}")
     if now:
@@ -144,11 +141,7 @@ def install_speechd(
     """
     url = server_url(context)
     config = ModuleConfig(url, voice, instant_words, instant_characters)
-    try:
-        written = install_module(InstalledFiles.of(os.environ, Path.home()), config, as_default=as_default)
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
-    for path in written:
+    for path in install_module(InstalledFiles.of(os.environ, Path.home()), config, as_default=as_default):
         click.echo(f"wrote {path}")
     if shutil.which("speech-dispatcher") is None:
         click.echo("Speech Dispatcher isn't installed here: its package is called speech-dispatcher.", err=True)
@@ -166,10 +159,7 @@ def install_speechd(
 def uninstall_speechd() -> None:
     """Remove what `install-speechd` wrote. The other lines of Speech Dispatcher's configuration stay."""
     places = InstalledFiles.of(os.environ, Path.home())
-    try:
-        changed = uninstall_module(places)
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be removed: {error.strerror}") from error
+    changed = uninstall_module(places)
     if not changed:
         raise click.ClickException(f"it isn't installed: there is no {places.program}")
     for path in changed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -47,14 +48,28 @@ def update(context: click.Context, /, **_settings: Any) -> None:
     """
     here = this_installation()
     click.echo(f"kokoro-live {version(NAME)}, installed as: {here.kind} ({here.source or here.prefix})\n")
-    click.echo(f"Update:\n  {here.update()}")
+    click.echo(f"Update:\n{_shell_lines(here.update())}")
     if missing := [extra for extra in here.extras if extra not in _OWN_WORK and not here.has(extra)]:
         click.echo("\nExtras that aren't installed:")
         for extra in missing:
-            click.echo(f"  {extra}: {here.add(extra)}")
+            click.echo(f"  {extra}:\n{_shell_lines(here.add(extra))}")
     url = server_url(context)
     if pid := signal_server(url, signal.SIGUSR2, lambda server: changed_since(server.create_time())):
         click.echo(f"\nThe server on {url} (pid {pid}) tries the installed version; its log says how that ends.")
+
+
+_WORDS = re.compile(r"(?:'[^']*'|\S)+")
+
+
+def _shell_lines(command: str) -> str:
+    """A command in lines of 80 columns that a shell takes as one, its remark in brackets apart; no word is cut."""
+    command, bracket, remark = command.partition("   (")
+    lines = ["   "]
+    for word in _WORDS.findall(command):
+        if len(lines[-1]) + len(word) > 76 and lines[-1].strip():
+            lines.append("       ")
+        lines[-1] += f" {word}"
+    return " \\\n".join(lines) + (f"\n    ({remark}" if bracket else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from supervisor.commands.client_command import engine_settings
 from supervisor.settings.command import SettingsCommand
-from supervisor.settings.composition import KINDS
+from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     from worker.models.choice import inventory
     from worker.models.sources import FilePresence
 
-    settings = engine_settings(context)
+    settings = Settings.given(context).worker
     rows = inventory(settings, _known(settings))
     if as_json:
         click.echo(json.dumps([msgspec.to_builtins(row) for row in rows], indent=2))
@@ -109,7 +108,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     from worker.models.download import fetch
     from worker.models.sources import DEFAULT
 
-    settings = engine_settings(context)
+    settings = Settings.given(context).worker
     known = _known(settings)
     wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
@@ -130,7 +129,7 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
     from worker.models.choice import kokoro_files
     from worker.split.prepared import Unprepared, prepare, size_of
 
-    settings = engine_settings(context)
+    settings = Settings.given(context).worker
     started = time.monotonic()
     try:
         with _steps_shown():
@@ -170,7 +169,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
     """
     from worker.models.sources import CorruptModel, check
 
-    settings = engine_settings(context)
+    settings = Settings.given(context).worker
     known, model_dir = _known(settings), settings.model_dir
     paths = [model_dir / name for name in names] or [model_dir / name for name in known if (model_dir / name).exists()]
     if not paths:

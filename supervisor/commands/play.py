@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from client.answers import CannotSpeak
-from supervisor.commands.client_command import AskingCommand, PaceType, address_options, failed, server_url
+from supervisor.commands.client_command import AskingCommand, PaceType, address_options, server_url
 
 if TYPE_CHECKING:
     from client.play import PlayClient
@@ -68,37 +68,34 @@ def play(
 
     client = PlayClient(server_url(context))
     changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
-    try:
-        with tidied_up_when_killed():
-            if words or values["selection"]:
-                if values["volume"] is not None:
-                    client.change(volume=values["volume"])
-                asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
-                asked |= {"source": "play", "on_busy": on_busy}
-                if words and is_input(words):
-                    pieces = pieces_of_input()
-                    # Nothing is interrupted before there is something to say.
-                    first = next((piece for piece in pieces if piece.strip()), None)
-                    if first is None:
-                        raise CannotSpeak(NOTHING)
-                    name = client.play({"input": first, "more": True, **asked})
-                    client.go_on(name, pieces, len(first))
-                else:
-                    text, title = text_of(words) if words else (selection(), "")
-                    name = client.play({"input": text, "title": title, **asked})
-                if wait:
-                    _listen(client, name)
-            elif verb == "status":
-                click.echo(json.dumps(client.state(), ensure_ascii=False, indent=2))
-            elif verb:
-                client.steer(verb)
-            elif changes:
-                client.change(**changes)
+    with tidied_up_when_killed():
+        if words or values["selection"]:
+            if values["volume"] is not None:
+                client.change(volume=values["volume"])
+            asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
+            asked |= {"source": "play", "on_busy": on_busy}
+            if words and is_input(words):
+                pieces = pieces_of_input()
+                # Nothing is interrupted before there is something to say.
+                first = next((piece for piece in pieces if piece.strip()), None)
+                if first is None:
+                    raise CannotSpeak(NOTHING)
+                name = client.play({"input": first, "more": True, **asked})
+                client.go_on(name, pieces, len(first))
             else:
-                verbs = ", --".join(_VERBS)
-                raise click.UsageError(f"Give a text, a file, -, --selection or one of --{verbs}, --status.")
-    except CannotSpeak as error:
-        raise failed(error) from error
+                text, title = text_of(words) if words else (selection(), "")
+                name = client.play({"input": text, "title": title, **asked})
+            if wait:
+                _listen(client, name)
+        elif verb == "status":
+            click.echo(json.dumps(client.state(), ensure_ascii=False, indent=2))
+        elif verb:
+            client.steer(verb)
+        elif changes:
+            client.change(**changes)
+        else:
+            verbs = ", --".join(_VERBS)
+            raise click.UsageError(f"Give a text, a file, -, --selection or one of --{verbs}, --status.")
 
 
 def _listen(client: PlayClient, name: str) -> None:

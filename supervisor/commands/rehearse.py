@@ -7,7 +7,6 @@ well.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import subprocess
@@ -16,19 +15,17 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import click
-import numpy as np
 
 from client.answers import KEY_VARIABLE, CannotSpeak, NoAnswer, read_wav
 from client.blocking import BlockingClient
 from frontend.settings.access import read_keys
-from shm.audio import SAMPLE_RATE
 from shm.handover import PROTOCOL
 from shm.lifeline import be_killed_with_parent
+from supervisor.connect.hearing import SILENCE, Heard
 from supervisor.processes.children import KILL_GRACE
 from supervisor.settings.composition import Settings
 from supervisor.settings.options import default_config_file
@@ -42,8 +39,6 @@ LONGER = 1.3
 """Ratio of two lengths of the text from which one of the versions speaks wrongly."""
 LOUDER = 6.0
 """Difference in dB from which it does: versions may speak otherwise, but not half as loud."""
-SILENT = -60.0
-"""dB of full scale below which nothing is heard."""
 
 ANSWER_SECONDS = 120.0
 BUSY = 10
@@ -55,16 +50,6 @@ _NOT_FOR_A_REHEARSAL = ("port", "Wyoming port", "TLS port", "other servers", "se
 
 class NotWell(Exception):
     """The version isn't to take the server's place; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class RehearsedSpeech:
-    seconds: float
-    level: float
-    """dB of full scale."""
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.1f} s at {self.level:.0f} dB"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
@@ -159,7 +144,7 @@ def _server(arguments: Sequence[str], *, ports: SupervisorSettings) -> Iterator[
             server.stdout.close()
 
 
-def _spoken(url: str, tries: int) -> RehearsedSpeech | None:
+def _spoken(url: str, tries: int) -> Heard | None:
     """The text as the server at that address speaks it; None if it has no time for it.
 
     Raises:
@@ -172,22 +157,20 @@ def _spoken(url: str, tries: int) -> RehearsedSpeech | None:
         except NoAnswer:
             answer = None
         if answer is not None and answer.status == 200:
-            samples = np.frombuffer(read_wav(answer.body), "<i2")
-            power = float(np.mean(np.square(samples / 32_768, dtype=np.float64))) if len(samples) else 0.0
-            return RehearsedSpeech(len(samples) / SAMPLE_RATE, 10 * math.log10(power) if power else -math.inf)
+            return Heard.of(read_wav(answer.body))
         if tries > 1:
             time.sleep(1.0)
     return None
 
 
-def _compare(own: RehearsedSpeech | None, other: RehearsedSpeech | None) -> None:
+def _compare(own: Heard | None, other: Heard | None) -> None:
     """
     Raises:
         NotWell: the new version speaks otherwise than the running one.
     """
-    if own is None or own.level < SILENT:
+    if own is None or own.level < SILENCE:
         raise NotWell(f"it says nothing{f' ({own})' if own else ''}")
-    if other is None or other.level < SILENT:
+    if other is None or other.level < SILENCE:
         return
     ratio = own.seconds / other.seconds
     if not 1 / LONGER < ratio < LONGER or abs(own.level - other.level) > LOUDER:

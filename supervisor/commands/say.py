@@ -19,11 +19,10 @@ from supervisor.commands.client_command import (
     PaceType,
     SpeakingCommand,
     client_options,
-    failed,
-    given_settings,
     local_speech,
     server_to_ask,
 )
+from supervisor.settings.composition import Settings
 from supervisor.speaking.interruption import tidied_up_when_killed
 
 if TYPE_CHECKING:
@@ -74,34 +73,31 @@ def say(
     from supervisor.speaking.texts import is_input, pieces_of_input, text_of
 
     voice, lang, speed = values["voice"], values["lang"], values["speed"]
-    try:
-        with tidied_up_when_killed(), _told_what_is_kept(output):
-            url = server_to_ask(context)
-            given = None if is_input(words) else text_of(words)
-            if url is not None and output is None and subtitles is None and _played_by_server(url, given, values):
-                return
-            sink = sink_for(output)
-            write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
-            grows = url is not None and given is None and output in (None, "-") and subtitles is None
-            text, _ = ("", "") if grows else given or text_of(words)
-            if url is None:
-                speech = local_speech(context)
-                pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
-                _deliver(pieces, sink, text, write_subtitles, measured=True)
-                _tell_unspoken(speech.unspoken)
-            else:
-                from client.blocking import BlockingClient, GrowingInput
-                from supervisor.speaking.progress_bars import tell_wait
+    with tidied_up_when_killed(), _told_what_is_kept(output):
+        url = server_to_ask(context)
+        given = None if is_input(words) else text_of(words)
+        if url is not None and output is None and subtitles is None and _played_by_server(url, given, values):
+            return
+        sink = sink_for(output)
+        write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
+        grows = url is not None and given is None and output in (None, "-") and subtitles is None
+        text, _ = ("", "") if grows else given or text_of(words)
+        if url is None:
+            speech = local_speech(context)
+            pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
+            _deliver(pieces, sink, text, write_subtitles, measured=True)
+            _tell_unspoken(speech.unspoken)
+        else:
+            from client.blocking import BlockingClient, GrowingInput
+            from supervisor.speaking.progress_bars import tell_wait
 
-                server = BlockingClient(url, tell_wait)
-                asked: dict[str, Any] = {"model": "kokoro", "voice": voice, "lang": lang, "speed": speed}
-                asked["input"] = GrowingInput(pieces_of_input()) if grows else text
-                if output is not None:
-                    asked["priority"] = "file"
-                pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)
-                _deliver(pieces, sink, text, write_subtitles, measured=False)
-    except CannotSpeak as error:
-        raise failed(error) from error
+            server = BlockingClient(url, tell_wait)
+            asked: dict[str, Any] = {"model": "kokoro", "voice": voice, "lang": lang, "speed": speed}
+            asked["input"] = GrowingInput(pieces_of_input()) if grows else text
+            if output is not None:
+                asked["priority"] = "file"
+            pieces = server.speak_with_words(asked) if write_subtitles else server.speak(asked)
+            _deliver(pieces, sink, text, write_subtitles, measured=False)
 
 
 def _played_by_server(url: str, given: tuple[str, str] | None, values: dict[str, Any]) -> bool:
@@ -239,7 +235,7 @@ def pronounce(
         return
     if keep > len(ways):
         raise click.BadParameter(f"there are {len(ways)} ways", param_hint="--keep")
-    lexicon = given_settings(context).text.lexicon
+    lexicon = Settings.given(context).text.lexicon
     if lexicon is None:
         raise click.UsageError("name the file that keeps it: --lexicon FILE, which the server reads too")
     keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language, part)

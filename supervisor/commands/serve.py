@@ -69,11 +69,7 @@ class _Serve(SettingsCommand):
 @click.pass_context
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve OpenAI's speech API on this machine."""
-    try:
-        applied = tuned_settings(context)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    sys.exit(run(applied, context.meta[_ARGUMENTS], removed_settings(context)))
+    sys.exit(run(tuned_settings(context), context.meta[_ARGUMENTS], removed_settings(context)))
 
 
 def run(applied: Applied, arguments: list[str], removed: Sequence[str] = ()) -> ExitCode:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console, Group, RenderableType
@@ -15,10 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
-
-if TYPE_CHECKING:
-    pass
-
 
 Display = Callable[[str, Mapping[str, Any]], RenderableType]
 """Shows the answer of the server at an address."""

@@ -61,16 +61,13 @@ def make(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"{' '.join(names)}: {error}") from error
     folder = certificate_folder()
     own = authority.cert_pem.bytes()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "key.pem").unlink(missing_ok=True)
-        (folder / "key.pem").touch(0o600)
-        (folder / "key.pem").write_bytes(made.private_key_pem.bytes())
-        (folder / "certificate.pem").write_bytes(b"".join(blob.bytes() for blob in made.cert_chain_pems))
-        (folder / "authority.pem").write_bytes(own)
-        (folder / "authorities.pem").write_bytes(_system_authorities() + own)
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "key.pem").unlink(missing_ok=True)
+    (folder / "key.pem").touch(0o600)
+    (folder / "key.pem").write_bytes(made.private_key_pem.bytes())
+    (folder / "certificate.pem").write_bytes(b"".join(blob.bytes() for blob in made.cert_chain_pems))
+    (folder / "authority.pem").write_bytes(own)
+    (folder / "authorities.pem").write_bytes(_system_authorities() + own)
     told = f"{folder / 'certificate.pem'} is for {', '.join(wanted)} until {end:%d %B %Y}."
     click.echo(LINES.format(names=told, bundle=folder / "authorities.pem", authority=folder / "authority.pem"))
 

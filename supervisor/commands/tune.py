@@ -260,10 +260,7 @@ def tune(context: click.Context, /, shows: bool, clears: bool, as_json: bool, **
     turn. A way is kept if its first audio or its speed is 5 % better and nothing is 5 % worse; `serve` then applies it.
     Takes some minutes, in which the machine should do nothing else.
     """
-    try:
-        settings = Settings.of(context.params)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    settings = Settings.given(context)
     file = profile_file(settings)
     try:
         if clears:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
+from supervisor.commands.client_command import ClientCommand, client_options, server_to_ask
+from supervisor.settings.composition import Settings
 
 _COLUMNS = {"id": "voice", "language": "language", "gender": "sex", "engine": "engine"}
 """Headings by the field of `GET /v1/audio/voices`."""
@@ -77,13 +78,9 @@ def _grade(voice: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:
-    from client.answers import NoAnswer
     from client.blocking import BlockingClient
 
-    try:
-        answer = BlockingClient(url).ask("GET", "/v1/audio/voices")
-    except NoAnswer as error:
-        raise click.ClickException(str(error)) from error
+    answer = BlockingClient(url).ask("GET", "/v1/audio/voices")
     match answer.json:
         case {"voices": [*listed]} if answer.status == 200 and all(isinstance(voice, dict) for voice in listed):
             return listed
@@ -99,7 +96,7 @@ def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     from worker.select import choose
 
     try:
-        engine = choose(engine_settings(context)).info
+        engine = choose(Settings.given(context).worker).info
     except EngineUnavailable as error:
         raise click.ClickException(str(error)) from error
     return [asdict(described(voice, engine.name)) for voice in engine.voices]

@@ -22,42 +22,42 @@ import numpy as np
 from client.answers import CannotSpeak, reason_of, user_key
 from client.asynchronous import AsyncClient
 from client.blocking import BlockingClient
-from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.audio import SAMPLE_RATE
 
 SENTENCE = "Hello. This is kokoro-live, and we are connected."
 
 SECONDS = 60.0
 """Seconds within which the sentence must have been heard."""
 
-_SILENCE = -60.0
-"""dBFS below which nothing was heard."""
+SILENCE = -60.0
+"""dB of full scale below which nothing was heard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
     """Speech that came by one of the ways."""
 
-    pcm: bytes
-    """`shm.audio`'s samples."""
+    seconds: float
+    level: float
+    """The root mean square in dB of full scale; minus infinity for silence."""
 
-    @property
-    def seconds(self) -> float:
-        return len(self.pcm) / SAMPLE_BYTES / SAMPLE_RATE
-
-    @property
-    def level(self) -> float:
-        """The root mean square in dB of full scale; minus infinity for silence."""
-        samples = np.frombuffer(self.pcm, "<i2").astype(np.float64) / 32768
+    @classmethod
+    def of(cls, pcm: bytes) -> Heard:
+        """Measure `shm.audio`'s samples."""
+        samples = np.frombuffer(pcm, "<i2").astype(np.float64) / 32768
         power = float(np.mean(samples**2)) if len(samples) else 0.0
-        return 10 * float(np.log10(power)) if power else -np.inf
+        return cls(len(samples) / SAMPLE_RATE, 10 * float(np.log10(power)) if power else -np.inf)
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s at {self.level:.0f} dB"
 
     def checked(self) -> Heard:
         """
         Raises:
             CannotSpeak: that is no speech.
         """
-        if self.seconds < 0.5 or self.level < _SILENCE:
-            raise CannotSpeak(f"{self.seconds:.1f} s at {self.level:.0f} dBFS came, and that is no speech")
+        if self.seconds < 0.5 or self.level < SILENCE:
+            raise CannotSpeak(f"{self} came, and that is no speech")
         return self
 
 
@@ -74,7 +74,7 @@ def decoded(audio: bytes) -> Heard:
             resampler = av.AudioResampler("s16", "mono", SAMPLE_RATE)
             frames = [each for frame in file.decode(audio=0) for each in resampler.resample(frame)]
             frames += resampler.resample(None)
-            return Heard(b"".join(frame.to_ndarray().tobytes() for frame in frames))
+            return Heard.of(b"".join(frame.to_ndarray().tobytes() for frame in frames))
     except av.FFmpegError as error:
         raise CannotSpeak(f"{len(audio)} bytes came that are no audio: {error}") from error
 
@@ -91,7 +91,7 @@ def openai(url: str, voice: str, form: str = "mp3") -> Heard:
 
 def raw_samples(url: str, voice: str) -> Heard:
     body = {"text": SENTENCE, "voice": voice, "format": "pcm", "stream": True}
-    return Heard(BlockingClient(url).whole("/v1/audio/speech", body))
+    return Heard.of(BlockingClient(url).whole("/v1/audio/speech", body))
 
 
 def elevenlabs(url: str, voice: str) -> Heard:
@@ -161,7 +161,7 @@ def _over_socket(
                         break
         finally:
             await client.close()
-        return Heard(pcm)
+        return Heard.of(pcm)
 
     return _within_time(heard)
 
@@ -196,7 +196,7 @@ def wyoming(host: str, port: int, voice: str) -> Heard:
                     raise CannotSpeak(Error.from_event(event).text)
                 elif AudioStop.is_type(event.type):
                     break
-        return Heard(pcm)
+        return Heard.of(pcm)
 
     try:
         return _within_time(heard)
@@ -255,4 +255,4 @@ def speech_module(program: Path) -> Heard:
     rates = {int(rate) for rate in _RATE.findall(said)}
     if rates - {SAMPLE_RATE}:
         raise CannotSpeak("espeak-ng spoke in place of the server")
-    return Heard(pcm)
+    return Heard.of(pcm)

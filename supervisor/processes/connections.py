@@ -94,7 +94,7 @@ class ClientConnections:
         """True once it serves: it gets the connections that no front has."""
         self.deserted = False
         """True once it has ended."""
-        self._predecessors: list[Handover] = []
+        self.predecessors: list[Handover] = []
         """Channels to the supervisors whose place this one takes, the newest last."""
         self._told = False
         used = self._selector.fileno()  # the lowest free number
@@ -153,24 +153,20 @@ class ClientConnections:
 
     def succeeds(self, predecessors: Sequence[Handover]) -> None:
         """Take the connections that other versions' supervisors give, the newest last."""
-        self._predecessors = list(predecessors)
+        self.predecessors = list(predecessors)
         for channel in predecessors:
             self._selector.register(channel, selectors.EVENT_READ, _Predecessor(channel))
 
     @property
     def waits_for_place(self) -> bool:
         """True while the newest predecessor still serves."""
-        return bool(self._predecessors) and not self._told
+        return bool(self.predecessors) and not self._told
 
     def take_place(self) -> None:
         """Have the predecessor stop accepting, and accept instead."""
         self._told = True
         with contextlib.suppress(BrokenChannel, BlockingIOError):
-            self._predecessors[-1].report(Report(0, Said.SERVES))
-
-    @property
-    def predecessors(self) -> Sequence[Handover]:
-        return self._predecessors
+            self.predecessors[-1].report(Report(0, Said.SERVES))
 
     def is_succeeded_by(self, channel: Handover) -> None:
         """Note that another version's supervisor comes up at the other end of that channel."""
@@ -199,7 +195,7 @@ class ClientConnections:
                 channel.report(Report(accepted.number, Said.CLOSED))
             except (BrokenChannel, BlockingIOError):
                 self._selector.unregister(channel)
-                self._predecessors.remove(channel)
+                self.predecessors.remove(channel)
                 channel.close()
                 break
         self._give_waiting()

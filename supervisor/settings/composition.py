@@ -71,6 +71,18 @@ class Settings:
             asked_rows(settings.worker)
         return settings
 
+    @classmethod
+    def given(cls, context: click.Context) -> Settings:
+        """The settings of a parsed command line.
+
+        Raises:
+            click.UsageError: a value makes no sense.
+        """
+        try:
+            return cls.of(context.params)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+
 
 KINDS: tuple[type[Any], ...] = (
     SupervisorSettings,

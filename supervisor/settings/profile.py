@@ -181,9 +181,9 @@ def tuned_settings(context: click.Context, clock: Callable[[], float] = time.tim
         clock: seconds since 1970.
 
     Raises:
-        ValueError: a given value makes no sense. A profile that can't be used is never an error.
+        click.UsageError: a given value makes no sense. A profile that can't be used is never an error.
     """
-    plain = Settings.of(context.params)
+    plain = Settings.given(context)
     if not plain.tuning.tuned:
         return Applied(plain, NOT_WANTED)
     try:

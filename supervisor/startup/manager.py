@@ -60,10 +60,7 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
         click.UsageError: `serve` wouldn't take that, or it means something else in another folder.
     """
     context = parse_settings(arguments)
-    try:
-        settings = Settings.of(context.params)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    settings = Settings.given(context)
     _assert_absolute(context)
     ours = {*_FOLDERS, *(variable(str(param.name)) for param in context.command.params)}
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}

@@ -14,8 +14,9 @@ from kokoro_live.installation import this_installation
 from shm.folders import state_folder
 from shm.handover import PROTOCOL
 from supervisor.cli import kokoro_live
-from supervisor.commands.rehearse import NotWell, RehearsedSpeech, _compare, rehearse
+from supervisor.commands.rehearse import NotWell, _compare, rehearse
 from supervisor.connect.files import JSON, FileEdit
+from supervisor.connect.hearing import Heard
 from supervisor.settings.options import default_config_file
 from tests.rooms import PACKED
 
@@ -133,33 +134,39 @@ CACHES = ("cache_path", "cache_dir")
 def test_update_gives_the_installations_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     here = this_installation()
     said = ran("update").output
-    assert here.update() in said and str(here.kind) in said and "dev:" not in said
+    assert joined(here.update()) in joined(said) and str(here.kind) in said and "dev:" not in said
     monkeypatch.setattr("kokoro_live.installation.Installation.has", lambda installation, extra: extra != "mcp")
-    assert f"  mcp: {here.add('mcp')}" in ran("update").output
+    said = ran("update").output
+    assert f"mcp: {joined(here.add('mcp'))}" in joined(said)
+    assert all(len(line) <= 80 or len(line.split()) <= 2 for line in said.splitlines()[1:]), "a path that is too long"
 
 
-RUNNING = RehearsedSpeech(5.0, -20.0)
+def joined(said: str) -> str:
+    return " ".join(said.replace("\\\n", " ").split())
+
+
+RUNNING = Heard(5.0, -20.0)
 
 
 @pytest.mark.parametrize(
     ("own", "other"),
     [
         (RUNNING, RUNNING),
-        (RehearsedSpeech(5.5, -23.0), RUNNING),
+        (Heard(5.5, -23.0), RUNNING),
         (RUNNING, None),
-        (RUNNING, RehearsedSpeech(0.1, -math.inf)),
+        (RUNNING, Heard(0.1, -math.inf)),
     ],
 )
-def test_a_version_that_speaks_alike_is_well(own: RehearsedSpeech, other: RehearsedSpeech | None) -> None:
+def test_a_version_that_speaks_alike_is_well(own: Heard, other: Heard | None) -> None:
     """Nor is it held against it that the running one has no time, or says nothing: that may be why it is replaced."""
     _compare(own, other)
 
 
 @pytest.mark.parametrize(
     "own",
-    [None, RehearsedSpeech(5.0, -math.inf), RehearsedSpeech(5.0, -61.0), RehearsedSpeech(0.0, -math.inf)],
+    [None, Heard(5.0, -math.inf), Heard(5.0, -61.0), Heard(0.0, -math.inf)],
 )
-def test_a_version_that_says_nothing_is_not(own: RehearsedSpeech | None) -> None:
+def test_a_version_that_says_nothing_is_not(own: Heard | None) -> None:
     with pytest.raises(NotWell, match="it says nothing"):
         _compare(own, RUNNING)
 
@@ -167,7 +174,7 @@ def test_a_version_that_says_nothing_is_not(own: RehearsedSpeech | None) -> None
 @pytest.mark.parametrize(("seconds", "level"), [(3.8, -20.0), (6.6, -20.0), (5.0, -26.1), (5.0, -13.9)])
 def test_a_version_that_speaks_otherwise_is_not(seconds: float, level: float) -> None:
     with pytest.raises(NotWell, match=r"and the running version 5\.0 s at -20 dB"):
-        _compare(RehearsedSpeech(seconds, level), RUNNING)
+        _compare(Heard(seconds, level), RUNNING)
 
 
 def test_a_server_that_hands_over_in_another_way_is_told_to_start_again() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import msgspec
 import psutil
 import pytest
@@ -319,7 +320,7 @@ def test_a_way_that_no_worker_would_take_is_one_line_and_no_error(arguments: lis
 
 def test_a_given_value_that_makes_no_sense_is_an_error_all_the_same(arguments: list[str]) -> None:
     make_profile(arguments, WAY)
-    with pytest.raises(ValueError, match="window"):
+    with pytest.raises(click.UsageError, match="window"):
         apply([*arguments, "--window", "99"])
 
 
