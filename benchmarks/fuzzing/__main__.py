@@ -108,11 +108,14 @@ def fuzz(target: Target, folder: Path, seconds: float, seed: int, until_found: b
     Args:
         until_found: end at the first finding.
     """
+    from benchmarks.fuzzing import files
+
     for name in ("corpus", "findings"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for data in target.inputs():
         (folder / "corpus" / hashlib.sha1(data).hexdigest()).write_bytes(data)
     status = forked(lambda: _fuzzing(target, folder, seconds, seed, until_found))
+    files.remove_abandoned()
     findings = sorted(each.read_text().splitlines()[0] for each in (folder / "findings").glob("*.txt"))
     if status != 0:
         findings.append(f"the process ended with {status}: see {folder / 'log'}")

@@ -47,10 +47,25 @@ JOB = "job-0123456789abcdef"
 SAMPLES: Pcm = np.arange(-50, 50, dtype=np.int16)
 
 
+_MEMORY = Path("/dev/shm")
+_PLACE, _PREFIX = _MEMORY if _MEMORY.is_dir() else Path(tempfile.gettempdir()), "kokoro-live-fuzzing-"
+
+
+def remove_abandoned() -> None:
+    """Remove the folders of processes that are gone: one that was killed, or that libFuzzer ended, leaves its own."""
+    for folder in _PLACE.glob(f"{_PREFIX}*-*"):
+        try:
+            os.kill(int(folder.name.removeprefix(_PREFIX).partition("-")[0]), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except PermissionError:
+            continue  # another user's lives
+
+
 @functools.cache
 def _scratch_of(process: int) -> Path:
-    memory = Path("/dev/shm")
-    made = Path(tempfile.mkdtemp(prefix=f"kokoro-live-fuzzing-{process}-", dir=memory if memory.is_dir() else None))
+    remove_abandoned()
+    made = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{process}-", dir=_PLACE))
     atexit.register(_remove, made, process)
     return made
 

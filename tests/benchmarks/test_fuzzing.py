@@ -1,12 +1,15 @@
 """Every parser of foreign bytes reads the fuzzer's kept inputs, or refuses them with an error of its own."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.fuzzing.__main__ import FIFTH, fuzz, shares
+from benchmarks.fuzzing import files
+from benchmarks.fuzzing.__main__ import FIFTH, begun, ended, fuzz, shares
 from benchmarks.fuzzing.target import CORPUS, Target, from_line, judged, to_line
 from benchmarks.fuzzing.targets import BY_NAME, TARGETS
 
@@ -29,6 +32,18 @@ def test_every_file_of_the_corpus_belongs_to_a_target() -> None:
 def test_an_input_is_one_line_and_comes_back(data: bytes) -> None:
     line = to_line(data)
     assert line.isascii() and "\n" not in line and from_line(line) == data
+
+
+def test_a_killed_process_leaves_no_folder_behind_for_long() -> None:
+    read, write = os.pipe()
+    child = begun(lambda: (os.write(write, bytes(files.scratch())), signal.pause()))
+    left, own = Path(os.read(read, 256).decode()), files.scratch()
+    files.remove_abandoned()
+    assert left.is_dir(), "its process lives"
+    os.kill(child, signal.SIGKILL)
+    ended(child)
+    files.remove_abandoned()
+    assert own.is_dir() and not left.exists()
 
 
 def test_an_exception_of_another_kind_is_a_finding() -> None:
