@@ -25,9 +25,8 @@ from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
 from frontend.serving.no_effect import no_effect_if, note_no_effect
 from frontend.serving.services import SERVICES, engine_asked
-from frontend.speech import sse
 from frontend.speech.answer import Delivery
-from frontend.speech.framing import Framing
+from frontend.speech.framing import EVENTS, Framing
 from frontend.speech.manner import MannerOfSpeaking, followed_manner
 from frontend.speech.voices import MODEL_WORDS, usual_output
 from shm import request_id
@@ -289,7 +288,7 @@ class CartesiaEvents(Framing):
     bare = False
 
     def __init__(self, context_id: str | None) -> None:
-        super().__init__(sse.CONTENT_TYPE)
+        super().__init__(EVENTS)
         self._context_id = context_id
         self._began = time.monotonic()
 

@@ -16,9 +16,9 @@ from frontend.dialects.socket import Session, Talk, serve
 from frontend.serving.errors import Error, ErrorAnswer
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Handle, Route, route_of
-from frontend.speech import sse
 from frontend.speech.answer import ANSWERS, Delivery
 from frontend.speech.asked import checked_text, client_of, is_fresh
+from frontend.speech.framing import EVENTS
 from frontend.speech.voices import asked_speech
 from shm.engine_info import VoiceInfo
 from text.markup.marked import MarkupKind
@@ -29,7 +29,7 @@ FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 _HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
 _AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)
 _TIMED = Answer("Audio in base64, and the times that are asked for.", {JSON: None}, _HEADERS)
-_EVENTS = Answer("Server-sent events with audio in base64.", {sse.CONTENT_TYPE: None}, _HEADERS)
+_EVENTS = Answer("Server-sent events with audio in base64.", {EVENTS: None}, _HEADERS)
 _UPGRADED = Answer("The WebSocket is open; a wrong address is explained on it.", {})
 
 

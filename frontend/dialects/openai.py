@@ -19,12 +19,12 @@ from frontend.serving.json_body import fields_of, query_of
 from frontend.serving.no_effect import note_no_effect
 from frontend.serving.route import JSON, WITH_BODY, Access, Answer, Routes
 from frontend.serving.services import SERVICES
-from frontend.speech import lines, sse
+from frontend.speech import lines
 from frontend.speech.accept import NEGOTIATED
 from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import delivery_of, is_negotiable, markup_of, session_of, speech_request, text_of, turns_of
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
-from frontend.speech.framing import TimedSpeech
+from frontend.speech.framing import EVENTS, TimedSpeech
 from shm.killpoint import killpoint
 from text.markup.marked import MarkupKind
 
@@ -59,7 +59,7 @@ SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Prim
 
 SPEECH_CONTENT = {
     **dict.fromkeys(FILES),
-    sse.CONTENT_TYPE: None,
+    EVENTS: None,
     lines.CONTENT_TYPE: lines.SpeechLine,
     JSON: TimedSpeech,
 }

@@ -20,9 +20,9 @@ from frontend.serving.json_body import fields_of
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.serving.services import SERVICES, Services
-from frontend.speech import sse
 from frontend.speech.asked import check_length, checked_text
 from frontend.speech.body import VoiceReference
+from frontend.speech.framing import EVENTS
 from frontend.speech.voices import checked_language, checked_speed, checked_voice
 from shm.engine_info import Speed
 from shm.messages import Voice
@@ -265,12 +265,12 @@ ROUTES += [
     "Player",
     Answer(
         "Server-sent events: `state` with the state now and at each change, `word` as each word sounds.",
-        {sse.CONTENT_TYPE: None},
+        {EVENTS: None},
     ),
 )
 async def events(request: web.Request) -> web.StreamResponse:
     """Follow what is being played."""
-    response = web.StreamResponse(headers={hdrs.CONTENT_TYPE: sse.CONTENT_TYPE, hdrs.CACHE_CONTROL: "no-store"})
+    response = web.StreamResponse(headers={hdrs.CONTENT_TYPE: EVENTS, hdrs.CACHE_CONTROL: "no-store"})
     await response.prepare(request)
     ended = asyncio.ensure_future(request.app[FRONT_ENDS].wait())
     events = request.app[PLAYER].events()

@@ -12,10 +12,29 @@ from msgspec import UNSET, Meta, UnsetType
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
 from frontend.serving.errors import ErrorDetail
-from frontend.speech import sse
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.timing import SentenceTiming, WordTiming
+
+EVENTS = "text/event-stream"
+"""Content type of server-sent events."""
+
+FRAME_SAMPLES = 600
+"""Samples that count as one output token: one of Kokoro's frames, 25 ms."""
+
+
+class Usage(msgspec.Struct):
+    """OpenAI's count: tokens that the engine spoke, and the audio's frames of 25 ms."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+
+    @classmethod
+    def of(cls, input_tokens: int, samples: int) -> Usage:
+        """Arguments are those of `Framing.done`."""
+        output_tokens = -(-samples // FRAME_SAMPLES)
+        return cls(input_tokens, output_tokens, input_tokens + output_tokens)
 
 
 class TimedViseme(msgspec.Struct):
@@ -131,7 +150,12 @@ class Framing:
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        """Frame the end of whole audio. The arguments are those of `sse.usage`."""
+        """Frame the end of whole audio.
+
+        Args:
+            input_tokens: tokens that were spoken, as the engine counts them (`Segment.tokens`).
+            samples: the audio's length, at 24 kHz.
+        """
         return b""
 
     def error(self, detail: ErrorDetail) -> bytes:
@@ -144,13 +168,17 @@ class Framing:
 
 
 class Events(Framing):
-    """Server-sent events in the form of OpenAI's API, plus one event for words and one for SSML's marks."""
+    """Server-sent events in the form of OpenAI's API, and on request those for words, SSML's marks and sentences.
+
+    Each event has an `id`: the sample, at 24 kHz, up to which the events so far hold the audio. A client that sends it
+    as `Last-Event-ID` is answered from that sample on.
+    """
 
     bare = False
 
     def __init__(self, after: int = 0) -> None:
         """`after`: samples at 24 kHz that the client has already."""
-        super().__init__(sse.CONTENT_TYPE)
+        super().__init__(EVENTS)
         self._at = after
 
     @property
@@ -162,20 +190,27 @@ class Events(Framing):
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
         self._at = round(seconds * SAMPLE_RATE)
-        return sse.delta(audio, self._at)
+        return self._event("speech.audio.delta", audio=base64.b64encode(audio).decode())
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         marks = mark_times(words)
-        return sse.words([timing(word) for word in words], self._at) + (sse.marks(marks, self._at) if marks else b"")
+        told = self._event("speech.audio.words", words=[timing(word) for word in words])
+        return told + (self._event("speech.audio.marks", marks=marks) if marks else b"")
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
-        return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor, self._at)
+        factor = {} if real_time_factor is None else {"real_time_factor": round(real_time_factor, 3)}
+        place = {"number": sentence.number, "text": sentence.text, "sample": sentence.start}
+        return self._event("speech.audio.sentence", **place, **factor)
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        return sse.done(input_tokens, samples, self._at)
+        return self._event("speech.audio.done", usage=Usage.of(input_tokens, samples))
 
     def error(self, detail: ErrorDetail) -> bytes:
-        return sse.error(detail, self._at)
+        # A name for clients that dispatch on names, and both fields that OpenAI's clients read: `type` and `error`.
+        return b"event: error\n" + self._event("error", error=detail)
+
+    def _event(self, kind: str, **fields: object) -> bytes:
+        return b"data: %b\nid: %d\n\n" % (msgspec.json.encode({"type": kind, **fields}), self._at)
 
 
 class Captions(Framing):

@@ -11,8 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
 from frontend.serving.errors import ErrorDetail
-from frontend.speech import sse
-from frontend.speech.framing import Framing, TimedMark, TimedWord, mark_times, timing
+from frontend.speech.framing import Framing, TimedMark, TimedWord, Usage, mark_times, timing
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.timing import SentenceTiming, WordTiming
@@ -65,7 +64,7 @@ class SpeechDone(msgspec.Struct, tag="speech.audio.done"):
     lines: Annotated[int, Meta(description="Lines with audio in this answer.")]
     samples: Annotated[int, Meta(description="Length of the whole audio, also in an answer that continues one.")]
     duration: Annotated[float, Meta(description="The same in seconds.")]
-    usage: sse.Usage
+    usage: Usage
 
 
 class SpeechCut(msgspec.Struct, tag="error"):
@@ -146,7 +145,7 @@ class NumberedLines(Framing):
     def done(self, input_tokens: int, samples: int) -> bytes:
         rest = self.audio(b"", self._seconds) if self._words or self._sentences else b""
         duration = round(self._samples / self._output.sample_rate, 3)
-        return rest + self._written(SpeechDone(self._seq, self._samples, duration, sse.usage(input_tokens, samples)))
+        return rest + self._written(SpeechDone(self._seq, self._samples, duration, Usage.of(input_tokens, samples)))
 
     def error(self, detail: ErrorDetail) -> bytes:
         return self._written(SpeechCut(detail))

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from frontend.speech import sse
+from frontend.serving.errors import ErrorDetail
+from frontend.speech.framing import EVENTS, Events
+from shm.audio import SAMPLE_RATE
+from shm.timing import SentenceTiming, WordTiming
 from tests.page.visit import LONG, SHORT, VERY_LONG, Visit, needs_chromium
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
@@ -149,13 +152,14 @@ def test_a_browser_without_a_sound_device_says_so(visit: Visit) -> None:
 
 def test_speech_that_breaks_off_is_heard_so_far_and_told(visit: Visit) -> None:
     samples = (np.arange(12_000) % 100 * 100).astype("<i2")
-    begun = sse.sentence(0, "Half a sentence.", 0, None, 0)
-    begun += sse.words([{"word": "Half", "said": "Half", "start": 0.0, "end": 0.5}], 0)
-    begun += sse.delta(samples.tobytes(), len(samples))
-    died = sse.error({"message": "The worker died twice.", "code": "synthesis_failed"}, len(samples))
+    events = Events()
+    begun = events.sentence(SentenceTiming(0, "Half a sentence.", 0), None)
+    begun += events.words([WordTiming("Half", "Half", 0.0, 0.5)])
+    begun += events.audio(samples.tobytes(), len(samples) / SAMPLE_RATE)
+    died = events.error(ErrorDetail("The worker died twice.", "server_error", None, "synthesis_failed"))
     answers = iter([begun + died, begun])
     visit.page.route(
-        "**/v1/audio/speech", lambda route: route.fulfill(content_type=sse.CONTENT_TYPE, body=next(answers), status=200)
+        "**/v1/audio/speech", lambda route: route.fulfill(content_type=EVENTS, body=next(answers), status=200)
     )
     for told in ("The worker died twice.", CUT):
         visit.page.evaluate("window.heard = []; window.lit = []")

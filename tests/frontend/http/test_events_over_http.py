@@ -16,8 +16,8 @@ from frontend.contract.errors import Broken, Unavailable, Unspeakable
 from frontend.dialects import openai
 from frontend.http.openapi import build
 from frontend.settings.front import FrontSettings
+from frontend.speech.framing import Usage
 from frontend.speech.lines import SpeechCut, SpeechDelta, SpeechDone, SpeechLine, SpeechStart
-from frontend.speech.sse import Usage
 from shm.audio import SAMPLE_RATE
 from shm.timing import SentenceTiming
 from tests.frontend.audio.hearing import hear, vowels
