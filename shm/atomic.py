@@ -44,18 +44,21 @@ def _replace(path: Path, draft: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically."""
+    """Write a file atomically, in a folder that is made if it isn't there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as draft:
         draft.write_bytes(data)
 
 
 def write_shared(path: Path, data: bytes) -> None:
     """Write a file atomically that several processes may write at the same time, each to a draft of its own: the last
-    one's content stays. Only the user may read it. It isn't synced, so it is for what can be made again.
+    one's content stays. Only the user may read it. It isn't synced, so it is for what can be made again. Its folder is
+    made if it isn't there.
 
     Raises:
         OSError: the file can't be written; its former content stays.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as draft:

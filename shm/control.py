@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from shm.frames import BrokenChannel, Frames, framed
+from shm.frames import BrokenChannel, Frames, framed, roomy_pair
 from shm.messages import ControlMessage, decode_control, encode
 
 _MAX_FDS = 16
 _READ_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 18
-"""Room for what a child is told before it reads: macOS gives socket pairs 8 KiB, and a full one counts as broken."""
+"""Room for what a child is told before it reads: a full socket counts as broken."""
 
 
 class ControlSocket:
@@ -87,9 +87,6 @@ class ControlSocket:
 
 def control_pair() -> tuple[ControlSocket, socket.socket]:
     """A socket pair: the supervisor's end, non-blocking, and the child's end, to be passed to the child."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    for end in (ours, theirs):
-        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            end.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
+    ours, theirs = roomy_pair(_BUFFER_BYTES)
     ours.setblocking(False)
     return ControlSocket(ours), theirs

@@ -9,6 +9,7 @@ the player's channel (`shm.duplex`) carry the same frames.
 from __future__ import annotations
 
 import os
+import socket
 import struct
 from collections import deque
 
@@ -24,6 +25,15 @@ _READ_BYTES = 1 << 16
 
 class BrokenChannel(Exception):
     """The other end of a channel is gone, or sends invalid data."""
+
+
+def roomy_pair(room: int) -> tuple[socket.socket, socket.socket]:
+    """A socket pair that holds `room` bytes in each direction: macOS gives one 8 KiB."""
+    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    for end in pair:
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, buffer, room)
+    return pair
 
 
 def framed(payload: bytes) -> bytes:

@@ -14,13 +14,13 @@ import struct
 from enum import IntEnum
 from typing import NamedTuple
 
-from shm.frames import BrokenChannel
+from shm.frames import BrokenChannel, roomy_pair
 
 PROTOCOL = 1
 """Version of the records, for a channel whose ends are of two versions (`supervisor.processes.succession`)."""
 
 _BUFFER_BYTES = 1 << 15
-"""Room for connections that a front hasn't taken yet: macOS gives socket pairs 8 KiB."""
+"""Room for connections that a front hasn't taken yet."""
 
 _RECORD = struct.Struct("!QBI")
 """Number, port or report, slot."""
@@ -165,8 +165,5 @@ class Handover:
 
 def handover_pair() -> tuple[Handover, socket.socket]:
     """The supervisor's end, and the front's end, to be passed to the front."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    for end in (ours, theirs):
-        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            end.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
+    ours, theirs = roomy_pair(_BUFFER_BYTES)
     return Handover(ours), theirs

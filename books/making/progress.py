@@ -75,7 +75,7 @@ class Meter:
         self.total = total
         """Characters of the whole book."""
         self._made = 0
-        self._audio = 0.0
+        self.audio_seconds = 0.0
         self._busy = 0.0
         self._since: float | None = None
         self.done = 0
@@ -94,11 +94,7 @@ class Meter:
         self.working(True)
         self.done += characters
         self._made += characters
-        self._audio += audio_seconds
-
-    @property
-    def audio_seconds(self) -> float:
-        return self._audio
+        self.audio_seconds += audio_seconds
 
     @property
     def seconds_left(self) -> float | None:
@@ -108,4 +104,4 @@ class Meter:
 
     @property
     def speed(self) -> float | None:
-        return self._audio / self._busy if self._busy else None
+        return self.audio_seconds / self._busy if self._busy else None

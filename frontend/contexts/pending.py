@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from frontend.contexts.journal import ContextNotes
@@ -86,7 +86,8 @@ class PendingText:
         self._notes = notes
         self._repeats = False
         """True while the calls of a killed front are repeated."""
-        self._texts = deque([GrowingText(notes.settled.stream, self._hurried)])
+        self.texts = deque([GrowingText(notes.settled.stream, self._hurried)])
+        """The texts that aren't spoken, one for each stream; the last one grows."""
         self._growth = growth
         self._in_flight = in_flight
         self._limit = limit
@@ -101,16 +102,11 @@ class PendingText:
 
     @property
     def growing(self) -> GrowingText:
-        return self._texts[-1]
-
-    @property
-    def texts(self) -> Sequence[GrowingText]:
-        """The texts that aren't spoken, one for each stream; the last one grows."""
-        return self._texts
+        return self.texts[-1]
 
     def spoken(self) -> None:
         """Note that the first of several texts is spoken."""
-        self._texts.popleft()
+        self.texts.popleft()
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
@@ -179,7 +175,7 @@ class PendingText:
         self.said = self.before = (self.growing.said or self.before) if said is None else said
         self._notes.note("renew", number, self._growth.text, self.said)
         self.growing.end()
-        self._texts.append(GrowingText(number, self._hurried))
+        self.texts.append(GrowingText(number, self._hurried))
 
     def stop_countdown(self) -> None:
         """Give no more held text. Idempotent."""
@@ -260,4 +256,4 @@ class PendingText:
             self._give(ended)
 
     def _hurried(self, parts: int) -> None:
-        self._notes.note("hurry", self._texts[0].number, parts)
+        self._notes.note("hurry", self.texts[0].number, parts)

@@ -272,7 +272,7 @@ class ElevenLabs(Talk):
         return len(self._alignments[key]), [self._alignments[key].covered_ms]
 
     def resume(self, key: str, numbers: list[int]) -> None:
-        self._alignments[key].resume(numbers[0])
+        self._alignments[key].covered_ms = numbers[0]
 
     def _names(self, key: str) -> dict[str, str]:
         """Both spellings of a context's name: clients read one or the other."""

@@ -40,22 +40,15 @@ class Alignments:
     def __init__(self, *, absolute: bool = False) -> None:
         self._absolute = absolute
         self._words: deque[WordTiming] = deque()
-        self._covered_ms = 0
+        self.covered_ms = 0
+        """Milliseconds of audio that the alignments so far cover; set before any word is added, by one that continues
+        a killed front's."""
         self.covered_words: Sequence[WordTiming] = ()
         """The words of the latest alignment."""
 
     def __len__(self) -> int:
         """Words of which no message has told."""
         return len(self._words)
-
-    @property
-    def covered_ms(self) -> int:
-        """Milliseconds of audio that the alignments so far cover."""
-        return self._covered_ms
-
-    def resume(self, covered_ms: int) -> None:
-        """Continue after the alignments of a front that was killed, before any word is added."""
-        self._covered_ms = covered_ms
 
     def add(self, words: Sequence[WordTiming]) -> None:
         """Take words that begin in audio to come."""
@@ -71,8 +64,8 @@ class Alignments:
             return None
         self.covered_words = found
         # Both ends are rounded on one clock, so that the sums don't drift from the audio.
-        start, end = self._covered_ms, round(seconds * 1000)
-        self._covered_ms = end
+        start, end = self.covered_ms, round(seconds * 1000)
+        self.covered_ms = end
         origin = 0 if self._absolute else start
         spans = []
         for word, following in pairwise([*found, None]):
@@ -136,7 +129,7 @@ class TimedLines(Framing):
 
     def resume(self, place: list[float]) -> None:
         self._began = place[0]
-        self._alignments.resume(int(place[1]))
+        self._alignments.covered_ms = int(place[1])
         self._run = int(place[2])
 
     def words(self, words: Sequence[WordTiming]) -> bytes:

@@ -147,7 +147,6 @@ class DriftMonitor:
         if self._file is None:
             return
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, kept.SPEEDS.encode(self._baselines))
         except OSError as error:
             log.error("going on without storing what is normal here: %s", error)

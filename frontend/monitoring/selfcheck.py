@@ -80,7 +80,6 @@ class History:
         """Append the check, and write it to the disk if possible."""
         self.checks = [*self.checks, check][-KEPT:]
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, b"".join(kept.SELFCHECK.encode(known) + b"\n" for known in self.checks))
         except OSError as error:
             log.error("the self-check's result is not kept: %s", error)

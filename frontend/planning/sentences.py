@@ -18,6 +18,8 @@ class SentenceSource:
     grows = False
     """True if sentences are planned one by one as they come, so that no plan depends on the time at which the next
     sentence was written. A sentence below the minimum joins the next one nevertheless."""
+    said = 0
+    """Number of words of the sentence that was taken last which were spoken before."""
 
     def __init__(self, sentences: Iterable[Sentence]) -> None:
         self._rest = iter(sentences)
@@ -46,11 +48,6 @@ class SentenceSource:
 
     def spoke(self, words: int) -> None:
         """Note that so many first words of a sentence are spoken before it is whole."""
-
-    @property
-    def said(self) -> int:
-        """Number of words of the sentence that was taken last which were spoken before."""
-        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ class WrittenText(SentenceSource):
         self._flush = False
         """True if the part in hand ends with a flush."""
         self._ended = False
-        self._part_said = self._said = 0
+        self._part_said = self.said = 0
         self._unspaced = unspaced
         self._borders: list[Border] = []
         """Ends of the spoken pieces of a sentence without white space."""
@@ -143,15 +140,11 @@ class WrittenText(SentenceSource):
 
     def take(self) -> Sentence | None:
         sentence = super().take()
-        self._said = 0
+        self.said = 0
         if sentence and self._part_said:
-            self._said = min(self._part_said, len(words_of(sentence)))
-            self._part_said -= self._said
+            self.said = min(self._part_said, len(words_of(sentence)))
+            self._part_said -= self.said
         return sentence
-
-    @property
-    def said(self) -> int:
-        return self._said
 
     def opening(self) -> BegunSentence | None:
         if not ((first := self._text.first) and first.opening and self._ahead is None):

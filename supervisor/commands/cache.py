@@ -18,6 +18,7 @@ from shm.folders import state_folder
 from supervisor.settings.command import SettingsCommand
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
+from supervisor.settings.profile import ago
 
 _PROVIDERS = ("coreml", "tensorrt", "openvino")
 """Folders of what execution providers have compiled, by the setting `provider`."""
@@ -154,7 +155,7 @@ def show(context: click.Context, /, as_json: bool, **_: Any) -> None:
         return
     for kind, held in rows:
         size = f"{held.bytes / 1e6:,.1f} MB in {held.files} files" if held.files else "empty"
-        ages = f", {_age(held.youngest)} to {_age(held.oldest)} old" if held.files else ""
+        ages = f", {ago(held.youngest or 0.0)} to {ago(held.oldest or 0.0)} old" if held.files else ""
         click.echo(f"{click.style(f'{kind.name:9}', bold=True)} {size}{ages}\n          {kind.purpose}")
         if kind.in_memory:
             click.echo(f"          a running server's memory: {kind.in_memory}")
@@ -185,12 +186,3 @@ def clear(context: click.Context, /, names: tuple[str, ...], **_: Any) -> None:
         click.echo(f"{kind.name}: {before.bytes / 1e6:,.1f} MB cleared{left}")
     if failed:
         raise click.ClickException(f"these can't be removed: {'; '.join(failed)}")
-
-
-def _age(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    for size, unit in ((86_400.0, "days"), (3_600.0, "h"), (60.0, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 0.0):.0f} s"

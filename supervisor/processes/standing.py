@@ -81,11 +81,6 @@ def best(roles: Iterable[Role]) -> Role:
     return min(roles, key=lambda role: _BEST_FIRST.index(role.state))
 
 
-def resting(roles: Iterable[Role]) -> list[Role]:
-    """The roles whose process was stopped because nobody asked for speech."""
-    return [role for role in roles if role.state is RoleState.RESTING]
-
-
 def returning(roles: Iterable[Role]) -> list[Role]:
     """The roles that a request may count on though they have no engine now: they rest, or are being started."""
     return [role for role in roles if role.state in (RoleState.RESTING, RoleState.BACKOFF, RoleState.STARTING)]

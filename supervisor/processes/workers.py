@@ -11,7 +11,7 @@ import msgspec
 from shm.messages import ChildReady, Load
 from supervisor.processes.children import KILL_GRACE, Incarnation, Nursery, ProviderFailures, ended
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.standing import coming_up, hopeless, resting, speaking
+from supervisor.processes.standing import coming_up, hopeless, speaking
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 from worker.targets import CPU
@@ -166,7 +166,7 @@ class Workers:
         while outdated := self._next_outdated():
             outdated.start_successor()
             self.divide_cores()  # a loaded standby has taken over at once, and the next one is outdated
-        at_rest = bool(resting(self.roles))
+        at_rest = any(role.state is RoleState.RESTING for role in self.roles)
         if (at_rest or speaking(self.roles)) and not coming_up(self.roles) and not self._stopping:
             self.refill_standby(at_rest)
 

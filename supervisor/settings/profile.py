@@ -138,7 +138,6 @@ def read(file: Path) -> TuningProfile:
 
 def write(file: Path, profile: TuningProfile) -> None:
     """Replace the file atomically."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     write_shared(file, msgspec.json.format(msgspec.json.encode(profile), indent=1))
 
 

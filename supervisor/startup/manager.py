@@ -160,5 +160,4 @@ def install(files: Mapping[Path, bytes], stale: Sequence[Path]) -> None:
         if path not in files:
             path.unlink(missing_ok=True)
     for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_shared(path, content)

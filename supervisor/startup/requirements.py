@@ -121,23 +121,16 @@ class Refused(Exception):
     """A requirement isn't met. The message is the line of `serve`'s log."""
 
 
+@dataclass(slots=True)
 class Opening:
-    """A server that is about to start: its settings, and the sockets that were opened for it."""
+    """A server that is about to start: its settings, and its sockets, which a service manager or another version has
+    passed, or the checks have opened."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        http: socket.socket | None = None,
-        wyoming: socket.socket | None = None,
-        tls: socket.socket | None = None,
-        behind_tls: socket.socket | None = None,
-    ) -> None:
-        """The sockets are those that a service manager or another version has passed."""
-        self.settings = settings
-        self.http = http
-        self.wyoming = wyoming
-        self.tls = tls
-        self.behind_tls = behind_tls
+    settings: Settings
+    http: socket.socket | None = None
+    wyoming: socket.socket | None = None
+    tls: socket.socket | None = None
+    behind_tls: socket.socket | None = None
 
     @property
     def addresses(self) -> list[str]:

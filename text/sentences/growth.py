@@ -62,7 +62,8 @@ class Growth:
         """
         self._language = language.partition("-")[0]
         self._whole = whole
-        self._text = ""
+        self.text = ""
+        """The text that isn't complete."""
         self._fence = ""
         """The sign of the fence that a long text begins with, while the fence is open."""
         self._line = 0
@@ -71,39 +72,34 @@ class Growth:
         """Place up to which the ends of lines are known."""
 
     def __len__(self) -> int:
-        return len(self._text)
-
-    @property
-    def text(self) -> str:
-        """The text that isn't complete."""
-        return self._text
+        return len(self.text)
 
     def add(self, text: str) -> None:
         """Append text, in pieces of any size."""
-        self._text += text
+        self.text += text
 
     def take(self) -> WholeSentences | None:
         """Remove the next complete piece; None if no sentence is complete."""
-        if self._whole or not self._text.strip() or not self._may_be_closed():
+        if self._whole or not self.text.strip() or not self._may_be_closed():
             return None
         for length in _VIEWS:
-            if len(self._text) <= length:
+            if len(self.text) <= length:
                 break
-            end = self._text.rfind(" ", 0, length) + 1 or length
-            if piece := self._first(self._text[:end], self._text[end:]):
+            end = self.text.rfind(" ", 0, length) + 1 or length
+            if piece := self._first(self.text[:end], self.text[end:]):
                 return piece
-        if piece := self._first(self._text, ""):
+        if piece := self._first(self.text, ""):
             return piece
-        if len(self._text) > _VIEWS[-1]:
+        if len(self.text) > _VIEWS[-1]:
             self._wait_for_fence()
         return None
 
     def take_all(self) -> str:
         """Remove all complete pieces, with the white space after them: what is taken and `text` are all of it."""
-        self._text = before = sanitize(self._text + _UNWRITTEN).removesuffix(_UNWRITTEN)
+        self.text = before = sanitize(self.text + _UNWRITTEN).removesuffix(_UNWRITTEN)
         while self.take():
             pass
-        return before[: len(before) - len(self._text)]
+        return before[: len(before) - len(self.text)]
 
     def _first(self, text: str, rest: str) -> WholeSentences | None:
         """Remove the first piece that is complete in `text`, whatever follows it. `rest`: the held text after it."""
@@ -127,26 +123,26 @@ class Growth:
 
     def _wait_for_fence(self) -> None:
         """Look at new lines alone, until one closes the fence that the text begins with."""
-        if fence := FENCE.search(sanitize(self._text[: _VIEWS[-1]])):
+        if fence := FENCE.search(sanitize(self.text[: _VIEWS[-1]])):
             self._fence = fence["fence"]
-            self._line = self._looked = max(self._text.rfind("\n"), self._text.rfind("\r")) + 1
+            self._line = self._looked = max(self.text.rfind("\n"), self.text.rfind("\r")) + 1
 
     def _may_be_closed(self) -> bool:
         """False while the text begins with a long fence that no line closes. Each character is looked at once."""
         if not self._fence:
             return True
-        while end := _LINE_END.search(self._text, self._looked):
-            line = self._text[self._line : end.start()]
+        while end := _LINE_END.search(self.text, self._looked):
+            line = self.text[self._line : end.start()]
             self._line = self._looked = end.end()
             if (fence := FENCE.match(sanitize(line))) and _closes(fence, self._fence):
                 self._fence = ""
                 return True
-        self._looked = len(self._text)
+        self._looked = len(self.text)
         return False
 
     def take_ended(self) -> WholeSentences | None:
         """Remove all of the text if it looks like whole sentences: it ends as one ends, and not with a number."""
-        bare = self._text.strip()
+        bare = self.text.strip()
         if self._whole or not bare or _NUMBER.search(bare) or _is_open(bare):
             return None
         if FENCE.search(bare):
@@ -158,7 +154,7 @@ class Growth:
 
     def take_rest(self) -> WholeSentences | None:
         """Remove all of the text, whatever it ends with; None if it is blank."""
-        rest, self._text, self._fence = self._text, "", ""
+        rest, self.text, self._fence = self.text, "", ""
         return WholeSentences(rest) if rest.strip() else None
 
     def _first_end(self, block: str) -> int:
@@ -174,7 +170,7 @@ class Growth:
         return end
 
     def _cut(self, clean: str, rest: str, end: int, paragraph: bool) -> WholeSentences:
-        self._text = (clean[end:] + rest).lstrip("\n" if paragraph else " \n")
+        self.text = (clean[end:] + rest).lstrip("\n" if paragraph else " \n")
         return WholeSentences(clean[:end], paragraph)
 
 

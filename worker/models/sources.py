@@ -71,7 +71,6 @@ def remember_sha256_of(path: Path, sha256: str, cache: Path | None = None) -> No
     try:
         stat = path.stat()
         found = _Known(stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256)
-        cache.parent.mkdir(parents=True, exist_ok=True)
         write_shared(cache, kept.CHECKSUMS.encode(_load(cache) | {str(path): found}))
     except OSError as error:
         log.warning("the checksums can't be kept in %s, so files are hashed at each start: %s", cache, error)

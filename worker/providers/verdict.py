@@ -134,7 +134,6 @@ def store(cache: Path, key: Key, verdict: Verdict) -> bool:
     """Store a verdict, whole or not at all. Returns False, with a warning, if it can't be stored."""
     path = _path(cache, key)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_shared(path, msgspec.msgpack.encode(_StoredVerdict(key, verdict)))
     except OSError as error:
         log.warning("the verdict on %s can't be kept in %s: %s", key.provider, path.parent, error)
