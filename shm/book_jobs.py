@@ -170,6 +170,13 @@ class Job(msgspec.Struct, frozen=True):
     """True if a disk has damaged its files: the order and the journal say only that, and it can only be removed."""
 
 
+def file_name(title: str) -> str:
+    """A title as a file's name on any system: at most 80 characters, and so many bytes that a number, a suffix and the
+    marks of an unfinished file fit into the 255 that file systems take."""
+    plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+', " ", title).strip(" .")[:80]
+    return plain.encode()[:200].decode(errors="ignore").strip(" .")
+
+
 def is_job_id(text: str) -> bool:
     """True for a text that names a job's folder and nothing else."""
     return bool(_JOB_ID.fullmatch(text))

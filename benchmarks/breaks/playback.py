@@ -203,9 +203,9 @@ BREAKS = (
     ),
     Mutation(
         "caption-end",
-        "books/making/outputs.py",
-        "group[0].start, word.start",
-        "group[0].start, group[-1].end",
+        "books/writing/subtitles.py",
+        "max(shown[-1].end, ",
+        "max(shown[-1].start, ",
         ("tests/books/writing/test_audiobook.py",),
     ),
     Mutation(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import json
 import logging
-import re
+import math
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
-import pysubs2
 
 from books.book import SAMPLE_RATE, Book, BookWord, Picture, SpokenChapter, SpokenSentence
 from books.writing.chapter_audio import (
@@ -29,8 +28,11 @@ from books.writing.chapter_audio import (
     open_container,
 )
 from books.writing.read_along import ReadAlongChapter, write_read_along
+from books.writing.subtitles import LINE, cues, subtitles
 from shm import kept
 from shm.atomic import replacing, write_whole
+from shm.book_jobs import file_name
+from shm.timing import WordTiming
 
 log = logging.getLogger(__name__)
 
@@ -143,54 +145,18 @@ def encoded_chapter(spoken: SpokenChapter) -> bytes:
     return kept.CHAPTER.encode(asdict(spoken))
 
 
-LONGEST_LINE = 42
-"""Characters of a caption's line, as broadcasters keep it; a caption has two lines."""
-
-
 def captions(chapter: SpokenChapter, suffix: str) -> str:
-    """Captions of the chapter's sentences.
-
-    A sentence that has more than two lines is divided between words, at the words' own times.
-
-    Args:
-        suffix: `srt` or `vtt`.
-    """
-    subtitles = pysubs2.SSAFile()
-    for sentence in chapter.sentences:
-        for text, start, end in _divided(sentence):
-            subtitles.append(pysubs2.SSAEvent(start=_milliseconds(start), end=_milliseconds(end), text=text))
-    return subtitles.to_string(suffix)
+    """Captions of the chapter's sentences, in the format `srt` or `vtt`."""
+    found = [cue for sentence in chapter.sentences for cue in cues(list(_timings(sentence)))]
+    starts = [*(cue.start for cue in found[1:]), math.inf]
+    return subtitles((replace(cue, end=min(cue.end, start)) for cue, start in zip(found, starts, strict=False)), suffix)
 
 
-def _divided(sentence: SpokenSentence) -> Iterator[tuple[str, int, int]]:
-    """Captions of one sentence: text with `\\N` between its lines, first and last sample."""
-    if not sentence.words or len(sentence.text) <= 2 * LONGEST_LINE:
-        yield _wrapped(sentence.text), sentence.start, sentence.end
-        return
-    group: list[BookWord] = []
-    for word in sentence.words:
-        if group and len(" ".join(each.text for each in [*group, word])) > 2 * LONGEST_LINE:
-            yield _wrapped(" ".join(each.text for each in group)), group[0].start, word.start
-            group = []
-        group.append(word)
-    yield _wrapped(" ".join(each.text for each in group)), group[0].start, sentence.end
-
-
-def _wrapped(text: str) -> str:
-    """Text in two lines of about the same length if one would be too long."""
-    text = " ".join(text.split())
-    if len(text) <= LONGEST_LINE:
-        return text
-    spaces = [index for index, letter in enumerate(text) if letter == " "]
-    middle = min(spaces, key=lambda index: abs(index - len(text) / 2), default=None)
-    return text if middle is None else f"{text[:middle]}\\N{text[middle + 1 :]}"
-
-
-def _milliseconds(samples: int) -> int:
-    return round(samples * 1000 / SAMPLE_RATE)
-
-
-_MOST_NAME_BYTES = 200
+def _timings(sentence: SpokenSentence) -> Iterator[WordTiming]:
+    """The sentence as it is written, as one; one of more than two lines by its words, between which it is divided."""
+    whole = [BookWord(sentence.text, sentence.start, sentence.end)]
+    for word in sentence.words if len(sentence.text) > 2 * LINE and sentence.words else whole:
+        yield WordTiming(word.text, "", word.start / SAMPLE_RATE, word.end / SAMPLE_RATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +229,6 @@ def _write_captions(output: BookOutput, base: Path, number: int | None, chapter:
     for suffix in output.captions:
         name = f"{base.name}.{number:03d}" if number is not None else base.name
         write_whole(base.with_name(f"{name}.{suffix}"), captions(chapter.spoken(), suffix).encode())
-
-
-def file_name(title: str) -> str:
-    """A title as a file's name on any system: at most 80 characters, and so many bytes that a number, a suffix and the
-    marks of an unfinished file fit into the 255 that file systems take."""
-    plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+', " ", title).strip(" .")[:80]
-    return plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip(" .")
 
 
 def output_of(

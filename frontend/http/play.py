@@ -16,7 +16,7 @@ from msgspec import Meta
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import engine_in_use
 from frontend.playing.desk import PlayDesk
-from frontend.serving.json_body import fields_of
+from frontend.serving.json_body import fields_of, json_response
 from frontend.serving.no_effect import another_name
 from frontend.serving.route import Access, Answer, Route, Routes, json_answer
 from frontend.serving.services import SERVICES, Services
@@ -159,7 +159,7 @@ async def post(request: web.Request) -> web.Response:
     fields = await fields_of(request, PlayBody)
     item = _item(fields, request.app[SERVICES])
     place = await request.app[PLAYER].play(item, fields.on_busy or WhenBusy.INTERRUPT)
-    return _json(PlayAccepted(item.id, place), status=202)
+    return json_response(PlayAccepted(item.id, place), status=202)
 
 
 @ROUTES.add(
@@ -196,7 +196,7 @@ async def extend(request: web.Request) -> web.Response:
 @ROUTES.add("get", "/v1/play", Access.HERE, "Player", json_answer("The state.", PlayState))
 async def get(request: web.Request) -> web.Response:
     """The player's state and queue."""
-    return _json(_shown(request.app[PLAYER].state))
+    return json_response(_shown(request.app[PLAYER].state))
 
 
 @ROUTES.add(
@@ -364,7 +364,3 @@ def _event(event: PlayerState | PlayedWord) -> bytes:
 
 def _shown(state: PlayerState | PlayedWord) -> PlayState:
     return msgspec.convert(state, PlayState, from_attributes=True)
-
-
-def _json(body: object, status: int = 200) -> web.Response:
-    return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json")

@@ -132,14 +132,14 @@ def _played_by_server(url: str, given: tuple[str, str] | None, values: dict[str,
 
 
 def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
+    from books.writing.subtitles import FORMATS, cues, subtitles
     from supervisor.speaking.sinks import text_file
-    from supervisor.speaking.subtitles import FORMATS, subtitles
 
     write = text_file(file, FORMATS)
     form = FORMATS[PurePath(file).suffix.lower()]
 
     def write_words(words: list[WordTiming]) -> None:
-        write(subtitles(words, form, lang or "en"))
+        write(subtitles(cues(words, lang or "en"), form))
 
     return write_words
 

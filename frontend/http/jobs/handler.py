@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 from urllib.parse import quote
@@ -16,9 +15,10 @@ from msgspec import Meta
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.upload import JobForm, Receiver
 from frontend.jobs import JobDesk
+from frontend.serving.json_body import json_response
 from frontend.serving.route import JSON, Access, Answer, Routes, json_answer
 from frontend.serving.services import SERVICES
-from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText
+from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText, file_name
 from shm.job_folder import TEXT
 
 MEDIA_TYPES: dict[BookFormat, str] = {
@@ -148,8 +148,7 @@ def shown(job: Job, jobs: Sequence[Job], between: str) -> JobReport:
 
 def saved_as(job: Job) -> str:
     """Name under which a browser saves the result."""
-    title = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", job.journal.title).strip(" .")[:80].strip(" .")
-    return f"{title or 'book'}.{job.order.options.format}"
+    return f"{file_name(job.journal.title) or 'book'}.{job.order.options.format}"
 
 
 def _waiting(job: Job, between: str) -> str:
@@ -181,6 +180,7 @@ JOBS: web.AppKey[JobDesk] = web.AppKey("JOBS", JobDesk)
 ROUTES = Routes()
 
 _FILE = dict.fromkeys(sorted({*MEDIA_TYPES.values()}))
+_UNKEPT: Mapping[str, str] = {hdrs.CACHE_CONTROL: "no-store"}
 
 
 @ROUTES.add(
@@ -215,7 +215,8 @@ async def get_all(request: web.Request) -> web.Response:
     """All jobs."""
     desk = request.app[JOBS]
     jobs = await desk.jobs()
-    return _json(JobList("list", [shown(job, jobs, desk.settings.jobs_between) for job in jobs]))
+    listed = [shown(job, jobs, desk.settings.jobs_between) for job in jobs]
+    return json_response(JobList("list", listed), headers=_UNKEPT)
 
 
 @ROUTES.add(
@@ -280,7 +281,7 @@ async def _finished(request: web.Request, name_of: Callable[[Job], str]) -> tupl
     job = _named(request, await desk.jobs())
     if job.journal.state is not JobState.DONE:
         message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
-        raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
+        raise ApiError(409, message, code="job_not_done", headers=_UNKEPT)
     path = desk.folder.of(job.order.id) / name_of(job)
     if not await desk.run(path.is_file):
         raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
@@ -315,11 +316,11 @@ async def delete(request: web.Request) -> web.Response:
     desk = request.app[JOBS]
     job = _named(request, await desk.jobs())
     await desk.remove(job.order.id)
-    return _json(JobDeleted(job.order.id))
+    return json_response(JobDeleted(job.order.id), headers=_UNKEPT)
 
 
 def _answer(desk: JobDesk, job: Job, jobs: list[Job], status: int = 200) -> web.Response:
-    return _json(shown(job, jobs, desk.settings.jobs_between), status)
+    return json_response(shown(job, jobs, desk.settings.jobs_between), status, _UNKEPT)
 
 
 def _named(request: web.Request, jobs: list[Job]) -> Job:
@@ -328,12 +329,3 @@ def _named(request: web.Request, jobs: list[Job]) -> Job:
         if job.order.id == name:
             return job
     raise ApiError(404, "There is no such job.", code="job_not_found")
-
-
-def _json(body: object, status: int = 200) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode(body),
-        status=status,
-        content_type="application/json",
-        headers={hdrs.CACHE_CONTROL: "no-store"},
-    )

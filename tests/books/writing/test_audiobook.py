@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from defusedxml.ElementTree import fromstring
 from numpy.typing import NDArray
+from pysubs2 import SSAFile
 
 from books.book import (
     SAMPLE_RATE,
@@ -30,7 +31,7 @@ from books.book import (
     SpokenSentence,
     TextBlock,
 )
-from books.making.outputs import LONGEST_LINE, ChapterFile, _divided, captions, write_audiobook
+from books.making.outputs import ChapterFile, captions, write_audiobook
 from books.reading.open import read_book
 from books.writing.chapter_audio import (
     AAC,
@@ -45,6 +46,7 @@ from books.writing.chapter_audio import (
     measure,
 )
 from books.writing.read_along import ReadAlongChapter, write_read_along
+from books.writing.subtitles import LINE
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 0.25) -> NDArray[np.int16]:
@@ -274,7 +276,7 @@ def test_a_long_sentence_is_divided_between_words() -> None:
     text = captions(spoken("One", 30.0, (sentence,)), "srt")
     lines = [line for line in text.splitlines() if line and "-->" not in line and not line.isdigit()]
     assert " ".join(lines) == f"One {sentence}"
-    assert max(map(len, lines)) <= LONGEST_LINE + 8
+    assert max(map(len, lines)) <= LINE
     last = re.findall(r"--> 00:00:(\d+),(\d+)", text)[-1]
     assert float(".".join(last)) == pytest.approx(30 * SAMPLE_RATE // 2 * 2 / SAMPLE_RATE, abs=0.01)
 
@@ -303,13 +305,13 @@ def test_the_page_has_the_text_as_it_is_written(tmp_path: Path, by_word: bool) -
 
 
 def test_the_captions_of_a_divided_sentence_follow_its_words() -> None:
-    """Each begins with its first word and ends where the next one begins; the last ends with the sentence."""
+    """Each begins with its first word and ends with its last."""
     texts = [f"word{number:03}" for number in range(60)]
-    words = tuple(BookWord(text, 1000 * number, 1000 * number + 600) for number, text in enumerate(texts))
-    sentence = SpokenSentence(" ".join(texts), 0, 61_000, words)
-    divided = list(_divided(sentence))
+    words = tuple(BookWord(text, 6000 * number, 6000 * number + 3600) for number, text in enumerate(texts))
+    sentence = SpokenSentence(" ".join(texts), 0, 363_600, words)
+    block = SpokenBlock(TextBlock(BlockKind.PARAGRAPH, sentence.text), (sentence,))
+    divided = list(SSAFile.from_string(captions(SpokenChapter("One", (block,), 363_600), "srt")))
     assert len(divided) > 3
-    starts = {text: 1000 * number for number, text in enumerate(texts)}
-    for (text, start, end), following in zip(divided, [*divided[1:], None], strict=True):
-        assert start == starts[text.replace("\\N", " ").split()[0]]
-        assert end == (following[1] if following else 61_000)
+    for cue in divided:
+        first, *_, last = cue.plaintext.split()
+        assert (cue.start, cue.end) == (250 * texts.index(first), 250 * texts.index(last) + 150)

@@ -1,9 +1,9 @@
-"""Subtitle files of what was spoken: SubRip and WebVTT, as pysubs2 writes them."""
+"""Subtitle files of what was spoken, a text or a book's chapter: SubRip and WebVTT, as pysubs2 writes them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
@@ -160,17 +160,13 @@ _BACKSLASH = "\ufdd0"
 this code point no character."""
 
 
-def subtitles(timings: Sequence[WordTiming], format_: str, language: str = "en") -> str:
-    """The file's text.
+def subtitles(shown: Iterable[Cue], format_: str) -> str:
+    """The file's text, in the format `srt` or `vtt`.
 
     SubRip has no way to write `<b>` as text: players may take it for markup.
-
-    Args:
-        format_: `srt` or `vtt`.
-        language: by which sentences are told apart, as espeak names it.
     """
     file = SSAFile()
-    for cue in cues(timings, language):
+    for cue in shown:
         text = r"\N".join(line.replace("\\", _BACKSLASH) for line in cue.lines)
         if format_ == "vtt":
             text = escape(text, quote=False)
