@@ -28,7 +28,7 @@ from frontend.serving.services import SERVICES, Services, engine_asked
 from frontend.speech.asked import client_of, is_fresh
 from frontend.speech.voices import asked_speech
 from shm import request_id
-from text.errors import Mishap, TextError
+from text.errors import TextError
 
 log = logging.getLogger(__name__)
 
@@ -313,8 +313,6 @@ class Session:
         except ConnectionError:
             self.contexts.drop(key, only=context)
         except Exception as error:
-            if not isinstance(error, TextError | SpeechError):
-                Mishap.of(error).log(log, f"{request_id.current.get()}: a context failed")
             if context.sounded and not isinstance(error, Interrupted):
                 self.services.metrics.count(Counted.CUT)
             self.contexts.drop(key, only=context)
@@ -352,8 +350,7 @@ class Session:
             self._waiting.end()
 
     def _send_error(self, key: str | None, error: Exception) -> None:
-        status, detail, _ = note_late_failure(self.services.metrics, error)
-        log.info("%s: %s: %s", request_id.current.get(), self._name, detail.message)
+        status, detail, _ = note_late_failure(self.services.metrics, error, self._name)
         self.send(self._talk.error(key, detail, status))
 
 

@@ -134,9 +134,12 @@ def _failure(
     return Failure(status, ErrorDetail(message, kind, param, code), headers)  # type: ignore[arg-type]
 
 
-def note_late_failure(metrics: Metrics, error: Exception) -> Failure:
-    """Count a failure on a socket, whose status was sent long ago."""
+def note_late_failure(metrics: Metrics, error: Exception, protocol: str) -> Failure:
+    """Count and log a failure on a socket, whose status was sent long ago."""
     failed = failure(error)
+    if failed.detail.message is INTERNAL:
+        Mishap.of(error).log(log, f"{request_id.current.get()}: {protocol} failed")
+    log.info("%s: %s: %s", request_id.current.get(), protocol, failed.detail.message)
     if isinstance(error, Overloaded):
         metrics.count(Event.REFUSED)
     if failed.status in (408, 429) or failed.status >= 500:

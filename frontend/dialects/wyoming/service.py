@@ -43,7 +43,7 @@ from frontend.serving.services import Services
 from shm import request_id
 from shm.audio import SAMPLE_BYTES
 from shm.decoding import json_decoder
-from text.errors import Mishap, TextError
+from text.errors import TextError
 
 if TYPE_CHECKING:
     from frontend.dialects.wyoming.announcement import Announcement
@@ -369,10 +369,7 @@ class Conversation:
     async def _fail(self, error: BaseException) -> None:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
         assert isinstance(error, Exception)
-        detail = note_late_failure(self._services.metrics, error).detail
-        if not isinstance(error, TextError | SpeechError):
-            Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
-        log.info("%s: wyoming: %s", request_id.current.get(), detail.message)
+        detail = note_late_failure(self._services.metrics, error, "wyoming").detail
         if self._record:
             self._record.ends()
         try:
