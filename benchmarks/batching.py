@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from worker.machine import cores
 from worker.session import open_session
@@ -95,7 +95,7 @@ def main() -> int:
         for name, times in taken.items()
     ]
     print(Table(f"{WINDOWS} windows of {arguments.frames} frames", ("", "s per window", "faster"), rows).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     return 0
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.chaos_forms import percentile
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Table
 from tests.system.server import DEADLINE, Server, server
 from worker.voices.kokoro_voices import EMBEDDED
@@ -196,7 +196,7 @@ def main() -> int:
     row = (len(kills), len(histories), len(wrong), len(short), percentile(waits, 0.5), max(waits, default=None))
     columns = ("kills", "streams", "with another sample", "not complete", "stall s, median", "longest")
     print(Table(f"{options.model.name}, {options.listeners} listeners", columns, [row]).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     for heard in short:
         print(f"{heard.text!r}: {len(heard.samples)} bytes, {heard.failure or 'ended'}", file=sys.stderr)
     return 1 if wrong or short or not all(undisturbed.values()) else 0

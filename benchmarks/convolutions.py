@@ -18,7 +18,7 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 
 CHANNELS, KERNEL, LENGTH = 128, 7, 1920
@@ -142,7 +142,7 @@ def main() -> None:
     ]
     columns = ("operator", "activations", "weights", "GFLOP/s", "of full precision's")
     print(Table(f"One convolution, threads: {arguments.threads}", columns, rows).as_markdown())
-    print("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
+    print(f"\n{described()}")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import msgspec
 
 from benchmarks.measuring.engine_subject import Loaded, Subject
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described, machine
 from benchmarks.measuring.report import Cell, Report, Table, Verdict, write
 from benchmarks.measuring.texts import SENTENCE
 from kokoro_live import own_command
@@ -234,7 +234,7 @@ def main() -> int:
     ]
     found = report(measured(chosen, arguments.rounds, arguments.seed, 60 * arguments.minutes))
     print(found.as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     command = f"python -m benchmarks.engine --rounds {arguments.rounds} --minutes {arguments.minutes:g}"
     write([found], machine(), command, quick=False, out=arguments.out)
     return 0

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring.engine_subject import Published
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from shm.audio import SAMPLE_RATE
 from worker.engine import Block, Engine, RunControl, Utterance
@@ -162,7 +162,7 @@ def main() -> None:
     }
     for each in (engine, *others.values()):
         each.warm_up()
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     for script in SCRIPTS.values():
         for each in (engine, *others.values()):
             first_block(each, script)

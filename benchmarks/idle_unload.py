@@ -9,19 +9,16 @@ In each run the server speaks, rests, and speaks again. Exits with 1 if a first 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.listening import FRESH, listen
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Report, Table, Verdict
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from benchmarks.measuring.texts import SENTENCE
@@ -54,15 +51,15 @@ def run(server: Subject) -> Figures:
     _rests(server)
     resting = _megabytes(server)
     heard = listen(server.port, SENTENCE, VOICE, headers=FRESH).assert_complete()
-    (worker,) = [each for each in _status(server)["processes"] if each["role"] == "worker" and "load_seconds" in each]
+    (worker,) = [each for each in server.status()["processes"] if each["role"] == "worker" and "load_seconds" in each]
     return speaking, resting, worker["load_seconds"], heard.to_first_audible or 0.0
 
 
 def _rests(server: Subject) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        workers = [each for each in _status(server)["processes"] if each["role"] == "worker"]
-        standby = [each for each in _status(server)["processes"] if each["role"] == "standby"]
+        workers = [each for each in server.status()["processes"] if each["role"] == "worker"]
+        standby = [each for each in server.status()["processes"] if each["role"] == "standby"]
         if [each["state"] for each in workers] == ["resting"] and standby and standby[0]["state"] == "imported":
             return
         time.sleep(0.1)
@@ -72,14 +69,9 @@ def _rests(server: Subject) -> None:
 def _megabytes(server: Subject) -> float:
     """Memory of the workers and the standby that no other process shares."""
     pids = [
-        each["pid"] for each in _status(server)["processes"] if each["role"] in ("worker", "standby") and "pid" in each
+        each["pid"] for each in server.status()["processes"] if each["role"] in ("worker", "standby") and "pid" in each
     ]
     return float(sum(psutil.Process(pid).memory_full_info().uss for pid in pids)) / MEGABYTE
-
-
-def _status(server: Subject) -> Any:
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/status") as answer:
-        return json.load(answer)
 
 
 def main() -> int:
@@ -96,7 +88,7 @@ def main() -> int:
             runs.append(run(server))
             print(f"idle-unload: {number + 1} of {asked.runs}", file=sys.stderr, flush=True)
     print(report(runs, asked.model.name).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     return int(max(first - load for _, _, load, first in runs) > ALLOWED)
 
 

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import msgspec
 
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 
 MEGABYTE = 1e6
@@ -106,7 +106,7 @@ def main() -> int:
     arguments = parser.parse_args()
     installed = [late for late in LATE if not late.package or find_spec(late.package)]
     print(table(installed, arguments.runs).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     return 0
 
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.options import Options
 from benchmarks.measuring.report import Table
 from benchmarks.measuring.subjects import Subject, kokoro_live
@@ -101,7 +101,7 @@ def main() -> int:
     print(f"{speed:.2f} times real time, {most} listeners without a gap, {cores()} cores")
     print(f"{most / cores():.2f} listeners for each core\n")
     print(needs(most / cores()).as_markdown())
-    print("; ".join(f"{name} {value}" for name, value in machine().items()))
+    print(described())
     return 0
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.mel_distance import log_mel_distance
 from benchmarks.measuring.report import Cell, Table
 from kokoro_live import own_command
@@ -157,7 +157,7 @@ def main() -> None:
             found[kind] = spoken(model, hidden, library, Path(scratch, str(number)), arguments.turns)
     columns = ("processor", "form", "s per s of sound", "ratio", "level, worst dB", "log-mel, dB", "worst")
     print(Table("Forms of the model, one thread", columns, rows(found)).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
 
 
 if __name__ == "__main__":

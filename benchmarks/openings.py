@@ -24,7 +24,6 @@ from pathlib import Path
 import aiohttp
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from benchmarks.agents.listeners import AT_ONCE, Heard, hear
 from benchmarks.agents.ways import Server
@@ -35,8 +34,8 @@ from benchmarks.measuring.hearing.opinion import OpinionScorer
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
 from benchmarks.measuring.listening import listen as listen_over_http
-from benchmarks.measuring.machine import machine
-from benchmarks.measuring.renderer import Renderer
+from benchmarks.measuring.machine import described
+from benchmarks.measuring.renderer import Renderer, pitches
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import kokoro_live
 from benchmarks.quality.renderings import write_wav
@@ -203,13 +202,6 @@ def judged(texts: Sequence[str], begun: Sequence[int]) -> Iterator[list[Cell]]:
         yield [name, float(np.mean(opinions)), 100 * sum(wrong) / count, float(np.mean(seconds))]
 
 
-def pitches(prosody: Prosody) -> NDArray[np.float64]:
-    """Median F0 of each of the script's characters; 0 of one that lasts no frame."""
-    ends = 2 * np.cumsum(prosody.durations)
-    f0 = prosody.f0.ravel()
-    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
-
-
 def prosody_rows(texts: Sequence[str], language: str) -> Iterator[list[Cell]]:
     """Rows: what is there and spoken, style, sentences, length off, times as long, pitch off, pitch at the end."""
     settings = WorkerSettings()
@@ -274,7 +266,7 @@ def main() -> int:
     if arguments.page:
         print(page(texts, arguments.page))
         return 0
-    print(f"On {', '.join(f'{name} {value}' for name, value in machine().items())}.\n")
+    print(f"On {described()}.\n")
     if arguments.prosody:
         columns = ("there", "style of", "sentences", "length off, %", "times as long", "pitch off, cents", "end, cents")
         print(

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.rewrites import inputs
 from worker.engine import RunControl
@@ -80,7 +80,7 @@ def main() -> None:
     events = profiled(prepare(options.model, settings.cache_dir), options.frames, options.runs, options.threads)
     title = f"{options.model.name}, {options.frames} frames, {options.threads} thread{'s' * (options.threads > 1)}"
     print(Table(title, ("operator", "nodes", "ms", "% of all"), rows(events)).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
 
 
 if __name__ == "__main__":

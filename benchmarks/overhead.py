@@ -44,7 +44,7 @@ def run(options: Options) -> Report:
     with kokoro_live(options.settings) as ours:
         listen(ours.port, PARAGRAPH, alone.voice, headers=FRESH).assert_complete()
         audio, spent = processor_seconds(ours, alone.voice, text)
-        _, inference = alone.to_end(alone.plan(text, plans_profile(ours.port)))
+        _, inference = alone.to_end(alone.plan(text, plans_profile(ours)))
         health = Summary.of(health_while_speaking(ours, alone.voice, text))
         options.say("overhead: processor time and /health")
         count = options.runs or (QUICK_REQUESTS if options.quick else REQUESTS)

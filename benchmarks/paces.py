@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.measuring.evaluation.sentences import middling
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import spoken_words, word_errors
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.openings import segments, spoken
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
@@ -79,7 +79,7 @@ def main() -> int:
         found.append(row)
     columns = ("words a minute", "engine", "speed", "measured", "words misunderstood, %")
     print(Table(f"Heard by Whisper tiny.en, {len(texts)} sentences", columns, found).as_markdown())
-    print(f"\nOn {', '.join(f'{name} {value}' for name, value in machine().items())}.")
+    print(f"\nOn {described()}.")
     return 0
 
 

@@ -46,7 +46,7 @@ from benchmarks.growing_text import tokens
 from benchmarks.measuring.evaluation.sentences import answers
 from benchmarks.measuring.figures import median, percentile
 from benchmarks.measuring.listening import listen
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Table
 from benchmarks.measuring.subjects import kokoro_live
 from kokoro_live import own_command
@@ -191,7 +191,7 @@ def main() -> int:
     parser.add_argument("--voices", type=Path, help="default: the embedded ones")
     options = parser.parse_args()
     settings = WorkerSettings(engine=options.engine, model=options.model, voices=options.voices)
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     with sound_card() as card:
         os.environ.update(card.environment)
         with kokoro_live(settings, "--cache-bytes", "0") as server:

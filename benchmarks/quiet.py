@@ -25,7 +25,7 @@ import psutil
 
 from benchmarks.measuring.figures import median, percentile
 from benchmarks.measuring.listening import FRESH, listen
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from worker.settings import WorkerSettings
@@ -181,7 +181,7 @@ def main() -> int:
     parser.add_argument("flags", nargs="*")
     asked_for = parser.parse_args()
     settings = WorkerSettings(engine="kokoro", model=asked_for.model, voices=asked_for.voices)
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
 
     def measure(minutes: float, turn: int) -> Sequence[Measured]:
         return list(silences(settings, minutes, asked_for.runs, turn, asked_for.flags))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from worker.engine import RunControl
 from worker.pcm import snr
 from worker.settings import WorkerSettings
@@ -103,7 +103,7 @@ def main() -> None:
     arguments = parser.parse_args()
     wanted = {"none", *(arguments.only or VARIANTS)}
     console = Console()
-    console.print(", ".join(f"{name}: {value}" for name, value in machine().items()))
+    console.print(described())
     with tempfile.TemporaryDirectory() as folder:
         variants = {
             name: prepare(arguments.model, Path(folder), rewrites)

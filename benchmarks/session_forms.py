@@ -21,7 +21,7 @@ import onnxruntime as ort
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from worker.machine import cores
 from worker.providers.trial import SAMPLE_SENTENCES
@@ -104,7 +104,7 @@ def main() -> int:
         for name in loads
     ]
     print(Table("One sentence", ("", "load s", "ratio", "run s", "ratio"), rows).as_markdown())
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     return 0
 
 

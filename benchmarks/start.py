@@ -14,22 +14,19 @@ of all runs.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from benchmarks.measuring.figures import median
 from benchmarks.measuring.listening import FRESH, listen
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.measuring.subjects import Subject, kokoro_live
 from worker.settings import WorkerSettings
@@ -85,7 +82,7 @@ def measured(settings: WorkerSettings, words: str, standby: str) -> Start:
         if heard.headers.get("X-Engine") != "kokoro":
             raise ConnectionError(f"{heard.headers.get('X-Engine')} spoke, not kokoro")
         assert heard.audible is not None
-        load = next(each["load_seconds"] for each in _processes(server) if each["role"] == "worker")
+        load = next(each["load_seconds"] for each in server.status()["processes"] if each["role"] == "worker")
         _wait_for_standby(server, standby)
         later = [listen(server.port, words, "af_heart", headers=FRESH).assert_complete() for _ in range(9)]
         first, tenth = (each.to_first_audible or each.to_end for each in (heard, later[-1]))
@@ -93,15 +90,9 @@ def measured(settings: WorkerSettings, words: str, standby: str) -> Start:
         return Start(ready, load, byte, audible, first, tenth, _memory(server))
 
 
-def _processes(server: Subject) -> Sequence[Mapping[str, Any]]:
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/status") as response:
-        found: Sequence[Mapping[str, Any]] = json.load(response)["processes"]
-    return found
-
-
 def _wait_for_standby(server: Subject, state: str) -> None:
     limit = time.monotonic() + STANDBY
-    while not any(each["role"] == "standby" and each["state"] == state for each in _processes(server)):
+    while not any(each["role"] == "standby" and each["state"] == state for each in server.status()["processes"]):
         if time.monotonic() > limit:
             raise ConnectionError(f"no standby was {state} within {STANDBY:g} s")
         time.sleep(0.2)
@@ -109,7 +100,7 @@ def _wait_for_standby(server: Subject, state: str) -> None:
 
 def _memory(server: Subject) -> Mapping[str, Sizes]:
     found = {}
-    for each in _processes(server):
+    for each in server.status()["processes"]:
         sizes = psutil.Process(each["pid"]).memory_full_info()
         found[each["role"]] = (sizes.rss / 1e6, getattr(sizes, "pss", sizes.uss) / 1e6, sizes.uss / 1e6)
     return found
@@ -157,7 +148,7 @@ def main() -> None:
     settings = WorkerSettings(
         engine="kokoro", model=arguments.model, voices=arguments.voices, vocoder=arguments.vocoder
     )
-    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    print(described())
     for table in tables(starts(settings, arguments.words, arguments.runs, arguments.standby)):
         print("\n" + table.as_markdown(), flush=True)
 

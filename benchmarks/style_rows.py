@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measuring.evaluation.sentences import evaluation_texts
-from benchmarks.measuring.machine import machine
-from benchmarks.measuring.renderer import Renderer
+from benchmarks.measuring.machine import described
+from benchmarks.measuring.renderer import Renderer, pitches
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.corpus import ENGLISH, PASSAGES
 from text.g2p import G2P
@@ -85,7 +85,7 @@ def difference(script: str, whole: Prosody, alone: Prosody, clause: Clause) -> D
     spoken = np.array([phoneme.isalpha() for phoneme in script[clause.begin : clause.end]])
     ours, theirs = (_durations(prosody) for prosody in (whole, alone))
     own = ours[clause.begin : clause.end]
-    first, second = _pitches(whole)[clause.begin : clause.end], _pitches(alone)
+    first, second = pitches(whole)[clause.begin : clause.end], pitches(alone)
     voiced = spoken & (first > _VOICED) & (second > _VOICED)
     if not voiced.any():
         return None
@@ -100,13 +100,6 @@ def difference(script: str, whole: Prosody, alone: Prosody, clause: Clause) -> D
 def _durations(prosody: Prosody) -> NDArray[np.int64]:
     """Durations of the script's characters, without the pads."""
     return prosody.durations[1:-1]
-
-
-def _pitches(prosody: Prosody) -> NDArray[np.float64]:
-    """Median F0 of each of the script's characters; 0 of one that lasts no frame."""
-    ends = 2 * np.cumsum(prosody.durations)
-    f0 = prosody.f0.ravel()
-    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
 
 
 def _script(sentence: Sentence) -> str:
@@ -132,7 +125,7 @@ def main() -> int:
                 alone = renderer.prosody(part, voice, tokens)
                 if told := difference(script, whole, alone, clause):
                     found.setdefault((clause.place, row), []).append(told)
-    print(f"On {', '.join(f'{name} {value}' for name, value in machine().items())}.\n")
+    print(f"On {described()}.\n")
     print(_table(found).as_markdown())
     return 0
 

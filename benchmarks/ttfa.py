@@ -88,7 +88,7 @@ def run(options: Options) -> Report:
                 hits += 1
                 _add(measured.setdefault(WARM, Measured([], [])), again)
             results[name] = measured
-            segments[name] = len(alone.plan(text, plans_profile(ours.port)))
+            segments[name] = len(alone.plan(text, plans_profile(ours)))
     notes = [f"Warm: {hits} answers came from the cache, {misses} did not and are not counted."]
     return Report(
         "ttfa",
@@ -117,7 +117,7 @@ def _settle(ours: Subject, alone: Alone, text: str, options: Options) -> None:
 def _contenders(
     text: str, ours: Subject, theirs: Subject | None, alone: Alone, bare: Bare | None
 ) -> Iterator[tuple[str, Callable[[], Times]]]:
-    plan = alone.plan(text, plans_profile(ours.port))
+    plan = alone.plan(text, plans_profile(ours))
 
     def cold() -> Times:
         heard = listen(ours.port, text, alone.voice, headers=FRESH).assert_complete()

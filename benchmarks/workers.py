@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import time
-import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -100,7 +98,7 @@ def memory(settings: WorkerSettings, count: int, standby: str) -> float:
             one.assert_complete()
         if standby == "loaded":
             _wait(server, standby, 1)
-        children = [each for each in _processes(server) if each["role"] in ("worker", "standby")]
+        children = [each for each in server.status()["processes"] if each["role"] in ("worker", "standby")]
         sizes = [psutil.Process(each["pid"]).memory_full_info() for each in children]
         return float(sum(each.uss for each in sizes) + max(each.rss - each.uss for each in sizes)) / MEGABYTE
 
@@ -115,16 +113,10 @@ def _server(settings: WorkerSettings, workers: int, standby: str) -> Any:
 def _wait(server: Subject, state: str, count: int) -> None:
     """Until so many workers, or the standby, are in that state."""
     deadline = time.monotonic() + START
-    while sum(each["state"] == state for each in _processes(server) if each["role"] != "front") < count:
+    while sum(each["state"] == state for each in server.status()["processes"] if each["role"] != "front") < count:
         if time.monotonic() > deadline:
             raise CannotStart(f"not all processes are {state}:\n{server.log()}")
         time.sleep(0.2)
-
-
-def _processes(server: Subject) -> list[dict[str, Any]]:
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/status") as response:
-        found: list[dict[str, Any]] = json.load(response)["processes"]
-    return found
 
 
 def report(found: Mapping[int, Sequence[Run]], sizes: Mapping[tuple[int, str], float], engine: str) -> Report:

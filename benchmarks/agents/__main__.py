@@ -39,7 +39,7 @@ from benchmarks.agents.listeners import AT_ONCE, MOMENTS, Heard, Killed, hear, i
 from benchmarks.agents.ways import WAYS, Server
 from benchmarks.measuring.evaluation.sentences import spoken_answers
 from benchmarks.measuring.figures import median
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described, machine
 from benchmarks.measuring.plots import Plot
 from benchmarks.measuring.report import Cell, Report, Table, write
 from benchmarks.measuring.subjects import Subject as Started
@@ -218,7 +218,7 @@ def main() -> int:
     with ExitStack() as stack:
         report = asyncio.run(compared(arguments, list(subjects_of(arguments, stack))))
     print(report.as_markdown())
-    print(f"\nOn {', '.join(f'{name} {value}' for name, value in machine().items())}.")
+    print(f"\nOn {described()}.")
     if arguments.out:
         write([report], machine(), " ".join(["python -m benchmarks.agents", *sys.argv[1:]]), False, arguments.out)
     return 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.inflections.sounds import Track
 from benchmarks.inflections.speaking import Speaker
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.quality.pitch import PITCH_HOP, pitches
 from benchmarks.quality.renderings import write_wav
 from shm.audio import SAMPLE_RATE
@@ -62,7 +62,7 @@ def pairs(speaker: Speaker, folder: Path, voice: str = "af_heart") -> Path:
         title = f'<text y="{_TITLE - 8}" font-family="sans-serif" font-size="14" fill="#66625a">{escape(name)}</text>'
         plots.append(f'<g transform="translate(0 {place})">{title}<g transform="translate(0 {_TITLE})">{lines}</g></g>')
     (folder / "plots.svg").write_text(_svg(len(said) * (_HEIGHT + _TITLE), "\n".join(plots)))
-    facts = ", ".join(f"{name} {value}" for name, value in machine().items())
+    facts = described()
     page = folder / "index.html"
     page.write_text(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Inflections</title>"

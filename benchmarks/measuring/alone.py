@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.measuring.playback import FirstAudible
+from benchmarks.measuring.subjects import Subject
 from frontend.planning.planner import LONG, Limits, plan
 from frontend.planning.profile import CostProfile, guess
 from text.g2p import G2P
@@ -26,10 +25,9 @@ from worker.settings import WorkerSettings
 from worker.voices.voice_bank import VoiceBank
 
 
-def plans_profile(port: int) -> CostProfile | None:
+def plans_profile(server: Subject) -> CostProfile | None:
     """The cost profile that a running server plans with; None until the server has measured something."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/status") as response:
-        costs: dict[str, dict[str, Any]] = json.load(response)["costs"]
+    costs: dict[str, dict[str, Any]] = server.status()["costs"]
     return next((CostProfile(**found["plans_are_made_for"]) for found in costs.values()), None)
 
 

@@ -23,3 +23,8 @@ def machine() -> dict[str, str]:
         **{name: importlib.metadata.version(name) for name in _PACKAGES},
         "load before": f"{psutil.getloadavg()[0]:.1f}",
     }
+
+
+def described() -> str:
+    """`machine()` as the end of a sentence."""
+    return ", ".join(f"{name} {value}" for name, value in machine().items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,13 @@ from worker.voices.kokoro_voices import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
 _NOBODY = RunControl()
+
+
+def pitches(prosody: Prosody) -> NDArray[np.float64]:
+    """Median F0 of each of the script's characters; 0 of one that lasts no frame."""
+    ends = 2 * np.cumsum(prosody.durations)
+    f0 = prosody.f0.ravel()
+    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
 
 
 class Renderer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -78,6 +80,11 @@ class Subject:
         except BaseException:
             self.close()
             raise
+
+    def status(self) -> Any:
+        """What a kokoro-live answers at /status."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/status") as answer:
+            return json.load(answer)
 
     def log(self) -> str:
         """The end of what it said on standard error."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measuring.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
-from benchmarks.measuring.machine import machine
+from benchmarks.measuring.machine import described
 from benchmarks.measuring.report import Cell, Table
 from benchmarks.quality.findings import PAUSES, PLAN_OPINION, PLAN_SECONDS, CutFinding, Finding
 from benchmarks.quality.renderings import Rendering
@@ -47,7 +47,7 @@ def page(
     lines = [
         "# Quality of the sound",
         "",
-        f"`{command}` on {', '.join(f'{name} {value}' for name, value in machine().items())}.",
+        f"`{command}` on {described()}.",
         "",
         f"The gate: word errors at most {WORD_ERRORS:g} points above the first row's, on {MIN_WORDS} words or more; "
         f"P.808 at most {OPINION:g} below it; level within {LEVEL:g} dB at every length of text; log-mel distance of "
