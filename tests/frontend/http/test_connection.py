@@ -159,10 +159,6 @@ async def message() -> str:
     return "message"
 
 
-async def test_a_message_ends_the_wait() -> None:
-    assert await InterruptibleWait().of(message(), LONG) == "message"
-
-
 async def test_a_wait_lasts_no_longer_than_its_time() -> None:
     with pytest.raises(TimeoutError):
         await InterruptibleWait().of(asyncio.Event().wait(), 0.0)

@@ -195,36 +195,6 @@ async def test_a_head_that_comes_byte_by_byte_is_cut_off_however_diligently(befo
         writer.close()
 
 
-async def test_the_time_for_a_head_does_not_run_while_one_is_answered_or_none_is_sent() -> None:
-    gate = asyncio.Event()
-    speaker = FakeSpeaker(speech(10), gate, speech(10))
-    async with guarded(speaker, header_timeout=0.5) as server:
-        reader, writer = await server.connect()
-        writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
-        other_reader, other = await server.connect()
-        await asks_health(other_reader, other)
-        silent_reader, silent = await server.connect()
-        await ended(silent_reader)  # the time that a head has is over
-        gate.set()
-        await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), DEFAULT_TIMEOUT)
-        await asks_health(reader, writer)
-        await asks_health(other_reader, other)
-        for each in (writer, other, silent):
-            each.close()
-
-
-async def test_a_body_that_never_ends_is_408_in_shape_and_the_end() -> None:
-    async with guarded(FakeSpeaker(), body_timeout=0.1) as server:
-        reader, writer = await server.connect()
-        writer.write(raw_post(b'{"input": "Hello."}')[:-3])
-        status, headers, body = await answer(reader)
-        assert (status, headers["Connection"]) == (408, "close")
-        error = json.loads(body)["error"]
-        assert (error["type"], error["code"]) == ("invalid_request_error", "request_timeout")
-        assert "0.1 seconds" in error["message"]
-        writer.close()
-
-
 async def test_a_body_may_take_as_long_as_is_set_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is moved by hand: a body of a thousand seconds has them, and not many more."""
     loop = asyncio.get_running_loop()

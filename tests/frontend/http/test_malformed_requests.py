@@ -85,7 +85,8 @@ async def test_a_late_body_is_408_and_closed_at_once(chunked: bool) -> None:
         while not answered.done():
             writer.write(b"1\r\nx\r\n" if chunked else b"x")
             await asyncio.wait((answered,), timeout=0.02)
-        assert answered.result()[0] == 408
+        status, _, body = answered.result()
+        assert (status, json.loads(body)["error"]["code"]) == (408, "request_timeout")
         with contextlib.suppress(ConnectionResetError):
             await asyncio.wait_for(ended(reader), AIOHTTPS_OWN * 0.8)
         writer.close()

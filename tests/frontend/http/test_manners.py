@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from frontend.contract.request import SpeechRequest, Urgency
-from frontend.speech.manner import DEGREES, MANNERS, MannerOfSpeaking, manner_of
+from frontend.speech.manner import DEGREES, MANNERS, manner_of
 from shm.inflection import Inflection
 from tests.frontend.http.kokoro_fastapi import BELLA, HEART, asked, refusal, request_of
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, asking, speech
@@ -109,12 +109,6 @@ async def test_an_engine_that_doesnt_inflect_says_so(path: str, body: dict[str, 
     request, named = await understood(path, body, inflects=False)
     assert named == f"no effect: {warning}"
     assert request.speed == (1.2 if "instructions" in body else 1.0)
-
-
-def test_a_manner_by_degrees() -> None:
-    assert MannerOfSpeaking(0.81, Inflection(pitch=2.0, range=1.44, volume=-4.0)).times(0.5) == MannerOfSpeaking(
-        0.9, Inflection(pitch=1.0, range=1.2, volume=-2.0)
-    )
 
 
 @pytest.mark.parametrize("path", ["/v1/audio/dialogue", "/dev/dialogue"])

@@ -167,15 +167,6 @@ async def test_http_1_0_gets_the_whole_audio_ended_by_the_connection() -> None:
         writer.close()
 
 
-async def test_http_1_0_can_tell_a_cut_from_an_end() -> None:
-    async with serving(FakeSpeaker(speech(100), Broken("gone"))) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(raw_post(HELLO, version="1.0"))
-        with pytest.raises(ConnectionResetError):
-            await read_rest(reader)
-        writer.close()
-
-
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 async def test_a_stop_of_the_server_cuts_what_still_streams(version: str) -> None:
     speaker = FakeSpeaker(speech(100), asyncio.Event())
