@@ -213,6 +213,8 @@ class RomanNumerals:
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
         if (doubtful and numeral not in ("XX", "VI")) or (line.shouted and previous.kind == "w" and doubtful):
             return None
+        if len(previous.text) == 1 and _NUMERAL.fullmatch(line[place - 2].text) and numeral not in _DOUBTFUL:
+            return Numeral(value, "count")  # I à V
         if set(numeral) <= set("IVXL") and value != 60:  # LX
             if previous.kind == "w" and previous.text.istitle() and previous.gap | (before == 0):
                 return Numeral(value, "count")

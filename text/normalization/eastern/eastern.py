@@ -46,7 +46,7 @@ _CLOCK = re.compile(
     r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
-    rf"{_EDGE}(?P<first>{_NUMBER}) ?[:：] ?(?P<last>{_NUMBER})(?![\d:：/]|[.,]\d)(?P<more>(?:[:：]\d+)*)"
+    rf"{_EDGE}(?P<first>{_NUMBER}) ?[:：] ?(?P<last>{_NUMBER})(?![\dx-z:：/]|[.,]\d)(?P<more>(?:[:：]\d+)*)"
 )
 _SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\d/:：%％℃°-]|[.,]\d)")
 _VERSUS = re.compile(
@@ -287,7 +287,7 @@ class Eastern:
     def _amount(self, match: re.Match[str]) -> str:
         minus, plus = self._words.minus, self._words.plus if self._words.japanese else self._words.signs["+"]
         sign = minus if match["inner"] or match["minus"] in ("-", "−") else plus * bool(match["minus"])
-        said = f"{sign}{self._upto(match)}{self._scaled(match['number'], match['large'] or '')}"
+        said = f"{sign}{self._upto(match)}{self._scaled(match['number'].removesuffix('.00'), match['large'] or '')}"
         return said + self._words.currencies[match["sign"]]
 
     def _scaled(self, number: str, large: str) -> str:

@@ -41,8 +41,6 @@ class MoneyParser:
             if forms := self._magnitudes.get(run) or self._magnitudes.get(tuple(map(str.casefold, run))):
                 after = place + length
                 token = line[after]
-                if token.kind == "w" and not token.gap:
-                    continue
                 stop = token.text == "." and not token.gap and not line.last(after) and line[after + 1].gap
                 return forms, after + stop
         return None, place
