@@ -196,7 +196,7 @@ def before_number(word: str, language: str) -> bool:
     lower = word.lower()
     if lower in BEFORE_NUMBERS or lower in read_in(language) or lower in _numbered_in(language):
         return True
-    return (lower in _NUMBERED and (word[0].isupper() or lower not in _WORDS)) or (
+    return (lower in _NUMBERED and (word[0].isupper() or lower not in _WORDS or lower == "ref")) or (
         language == "en" and is_unknown(word)
     )
 

@@ -335,3 +335,11 @@ def test_capitals_after_a_number_or_before_one_are_no_small_letters_abbreviation
         said("a table: W 210cm x D 92cm") == ("a table: W two hundred ten centimeters by D ninety-two centimeters")
         and said("worth c. €840m now") == "worth circa eight hundred forty million euros now"
     )
+
+
+def test_several_places_have_letters_and_a_weekday_may_be_counted() -> None:
+    for place in ("Seats", "Rooms", "Gates", "Flats"):
+        assert said(f"{place} 22A & 23B now") == f"{place} twenty-two A and twenty-three B now"
+    for nth, short in (("1st", "Sun"), ("2nd", "Sat"), ("3rd", "Mon")):
+        assert f"{short} " not in said(f"the {nth} {short} of Advent")
+    assert said("lows of 13C.") == "lows of thirteen degrees Celsius." and "\n" not in said("the (ref. Q-209) one")

@@ -381,7 +381,7 @@ class Dates:
         near = titled and (
             (stopped and place > 0)
             or (line.last(place) and before.text.isupper())
-            or (before.fold in ("am", "pm") or before.text[:1] == "0")
+            or (before.fold in ("am", "pm", *self._nths) or before.text[:1] == "0")
             or (alone and (timed or line.has(place - 1, self._cues["before_day"])))
             or (before.fold != "the" and line.short_days(self._days, self._full))
             or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun

@@ -233,6 +233,8 @@ class Measures:
         falls = last and len(symbol) == 1 and not self.plain and line.dash(place + 1)
         if last and falls and float(last.number) < float(first.number):
             return  # 747-8F
+        if symbol == "c." and line[after].text == "C":
+            symbol, end = "C", after + 1
         if symbol in ("F", "C") and self._cues["warm"]:
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
             hot = float(first.number) > 31 if symbol == "F" else bool(first.fraction)
@@ -271,7 +273,7 @@ class Measures:
         elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
             end += 1  # the splitter has found that the stop ends nothing
         described = self.describes(line, end)
-        article = line.has(place - 1, ("a", "an")) and line[place].gap
+        article = line.has(place - 1, ("a", "an", "one")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         singular = gap == "-" or described or packed or line.has(end, "-", glued=True)
         attributive = symbol in self._cues["attributive"] and line[place - 1].text != "=" and not (power or per)

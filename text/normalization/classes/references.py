@@ -94,7 +94,8 @@ class LabelledNumbers:
     def __init__(self, table: Mapping[str, str], parts: Mapping[str, str], places: Mapping[str, str]) -> None:
         self._short = {name.casefold(): full for name, full in {**parts, **places}.items()}
         self._parts = frozenset(name.casefold() for name in (*parts, *table["parts"].split()))
-        self._full = frozenset(name.casefold() for name in (table["parts"] + table["places"]).split())
+        listed = (table["parts"] + table["places"]).casefold().split()
+        self._full = frozenset(listed).union(f"{name}s" for name in listed)
         lists = word_lists(table)
         self._unstopped, self._rooms = lists["unstopped"], lists["rooms"]
         self._abbreviated, self._roads = lists["abbreviated"], lists["roads"]
@@ -172,7 +173,7 @@ class LabelledNumbers:
             first, last = line.number(place - 1, 0, 9999), line.number(place + 1, 0, 9999)
             falls = first is not None and last is not None and (last < first or after.text[0] == "0")
             return "dash" if of_law or falls else "to", place + 1
-        if line.has(place, ("and",)):
+        if line.has(place, ("and", "&")):
             return "and", place + 1
         return (",", place + 1) if line.has(place, ",", glued=True) and line[place + 1].gap else ("", place)
 
