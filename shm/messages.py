@@ -201,6 +201,9 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     """Number of workers that share the machine."""
     accelerated: bool = False
     """True if the first worker runs on an accelerator, and so leaves the cores to the others."""
+    proven: EngineInfo | None = None
+    """The engine with which the slot's last worker spoke on the CPU: the same one isn't warmed up, since somebody may
+    wait."""
 
 
 class ChildReady(msgspec.Struct, frozen=True, tag="ready"):

@@ -136,14 +136,15 @@ class Generations:
             link.lose(str(torn))
             return
         killpoint("before-seal")
+        awaited = planned.suspect or not stream.timing.sounds
         stream.sounds.sealed(planned, pieces)
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
         stream.request.progress.moved(0)
         stream.request.stages.block(planned.index, commit.samples, commit.times)
         killpoint("sealed")
         stream.progress()
-        if not stream.timing.sounds:
-            stream.timing.first_block()
+        stream.timing.first_block()
+        if awaited:
             self._dispatcher.wake()
 
     def _done(self, link: Link, stream: Stream, planned: StreamSegment, done: Done) -> None:

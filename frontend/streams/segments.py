@@ -100,8 +100,9 @@ class StreamSegment:
 
     @property
     def suspect(self) -> bool:
-        """True if a generation died while making this segment, and none has finished it since."""
-        return self.deaths > 0 and self.state in (SegmentState.PLANNED, SegmentState.DISPATCHED)
+        """True if a generation died while making this segment, and none has got further with it since."""
+        undone = self.state in (SegmentState.PLANNED, SegmentState.DISPATCHED)
+        return undone and self.deaths > 0 and self.sealed == self._sealed_at_death
 
     @property
     def length(self) -> int:

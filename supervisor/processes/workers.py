@@ -50,6 +50,9 @@ class Workers:
         self._load_timeout = settings.load_timeout
         self._standby_mode = settings.standby
         self._no_standby_before = math.inf
+        self._first_block_by = 0.0
+        """Time until which no standby is started unless each worker has made a block: those who waited through a death
+        have all cores."""
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
         self._nursery = nursery
@@ -77,6 +80,9 @@ class Workers:
         if self._no_standby_before == math.inf:
             self._delay_standby(SETTLED)
         if role := self.role_of(child):
+            if role.ever_ran:
+                self._first_block_by = self._timers.clock() + SETTLED
+                self._timers.wake(SETTLED)
             role.serves(child)
 
     def replace_all(self, why: str) -> None:
@@ -224,8 +230,13 @@ class Workers:
         """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
         none."""
         assert role.slot is not None
-        accelerated = role.slot > 0 and _provider(self.roles[0]) in ACCELERATORS
-        return Load(tuple(self.failures.reasons), slot=role.slot, slots=len(self.roles), accelerated=accelerated)
+        return Load(
+            tuple(self.failures.reasons),
+            slot=role.slot,
+            slots=len(self.roles),
+            accelerated=role.slot > 0 and _provider(self.roles[0]) in ACCELERATORS,
+            proven=role.ready.engine if role.ready and role.process is None and _provider(role) == CPU else None,
+        )
 
     def _tell(self, child: Incarnation, load: Load) -> None:
         """Have the child load within the time limit: an execution provider without its compiled files may compile for
@@ -259,7 +270,9 @@ class Workers:
     def refill_standby(self, at_rest: bool) -> None:
         """Start a standby if there is none and its time has come. `at_rest`: the workers rest, so it holds no model
         either."""
-        if self._standby_mode == "off" or self.standby or self._timers.clock() < self._no_standby_before:
+        now = self._timers.clock()
+        makes_first_block = now < self._first_block_by and not all(each.progressed for each in speaking(self.roles))
+        if self._standby_mode == "off" or self.standby or makes_first_block or now < self._no_standby_before:
             return
         self.standby = self._nursery.start("worker")
         if self._standby_mode == "loaded" and not at_rest:

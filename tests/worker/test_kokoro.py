@@ -3,13 +3,17 @@
 import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
+import msgspec
 import numpy as np
 import onnxruntime
 import pytest
 from kokoro_onnx import Kokoro
 
+from shm.messages import BootFailure, ChildReady, Load
 from tests.miniature import (
     expected,
     make_miniature,
@@ -21,6 +25,7 @@ from tests.miniature import (
 )
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.engines.kokoro import KokoroEngine
+from worker.loop import process
 from worker.models import sources
 from worker.settings import WorkerSettings
 
@@ -222,6 +227,21 @@ def test_a_model_that_loads_but_doesnt_work(tmp_path):
     engine = make_engine(tmp_path, fails_at=0)
     with pytest.raises(EngineUnavailable, match=r"mini\.onnx .*models fetch"):
         engine.warm_up()
+
+
+@pytest.mark.parametrize(
+    ("dead", "said"), [({}, ChildReady), ({"rendering": "other windows"}, BootFailure), (None, BootFailure)]
+)
+def test_an_engine_that_has_spoken_for_a_dead_worker_speaks_without_warming_up(tmp_path, monkeypatch, dead, said):
+    """The model can't speak, which only warming up shows."""
+    engine, control = make_engine(tmp_path, fails_at=0), Mock()
+    monkeypatch.setattr(process, "choose", lambda *_: engine)
+    monkeypatch.setattr(process, "_end", Mock(side_effect=SystemExit))
+    worker = process.Worker(1, control, WorkerSettings(), process.WorkerMetrics())
+    worker._place = Mock(take=lambda settings, _: settings)
+    with suppress(SystemExit):
+        worker._load(Load(proven=None if dead is None else msgspec.structs.replace(engine.info, **dead)))
+    assert isinstance(control.send.call_args.args[0], said)
 
 
 def test_threads_on_one_session(tmp_path):

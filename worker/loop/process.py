@@ -192,7 +192,9 @@ class Worker:
         settings = self._place.take(self._settings, load)
         try:
             engine = choose(settings, load.without, lambda provider: self._control.send(Loading(provider)))
-            engine.warm_up()
+            proven = load.proven
+            if proven is None or msgspec.structs.replace(engine.info, priority=proven.priority) != proven:
+                engine.warm_up()
             return_free_memory()
         except ProviderUnavailable as error:
             self.provider_failed(error)

@@ -41,7 +41,7 @@ from worker.split.segments.segment import (
     features_of,
     in_one_run,
 )
-from worker.split.segments.stage import FittedStage, LoadedStage
+from worker.split.segments.stage import FittedStage, LoadedStage, open_sessions
 from worker.split.segments.statistics import Statistics, describe, predictor_for
 from worker.split.segments.windows import (
     AUDIBLE_ENERGY,
@@ -53,7 +53,7 @@ from worker.split.segments.windows import (
     windows,
 )
 from worker.split.static.static_windows import fixed_generators
-from worker.targets import Assignment, StageTarget
+from worker.targets import CPU, Assignment, StageTarget
 
 EDGE = 1
 """Units (25 ms, the 40 Hz of durations) at the segment's very ends that always run: activations there differ from those
@@ -224,14 +224,17 @@ class SplitSpeech:
         self._one_run_generator = stage(for_one_run, assignment.generator)
         fixed = fixed_generators(model, prepared, settings, assignment.generator) if self.windowed else {}
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
-        for each in (self._decoder, self._one_run_generator):
-            each.session(self._crew.most)
         # Every session that a segment may need is opened now: a stage's file that somebody removes from the cache later
         # is missed by nobody.
-        self._source.session(self._crew.most)
-        for threads in {self._crew.most, self._crew.least} if self.windowed else ():
-            self._generator.open(threads)
-            self._source.session(threads)
+        most, least = self._crew.most, self._crew.least
+        wanted = [(self._source, most)]
+        if self.windowed:
+            wanted += [(each, most) for each in self._generator.stages]
+        wanted += [(each, most) for each in (self._prosody, self._one_run_generator)]
+        if self.windowed:
+            wanted += [(each, least) for each in (*self._generator.stages, self._source)]
+        # An accelerator's library may compile each stage on all cores, and a profile is the calling thread's.
+        open_sessions([*wanted, (self._decoder, most)], cores() if assignment.provider == CPU else 1)
 
     @property
     def first_block(self) -> float:

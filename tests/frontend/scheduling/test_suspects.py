@@ -132,6 +132,27 @@ async def test_suspects_are_tried_one_at_a_time_and_alone(desk: Desk) -> None:
         assert np.array_equal(await heard(listener), spoken(text))
 
 
+async def test_others_go_on_once_the_block_is_made_at_which_a_worker_died(desk: Desk) -> None:
+    first = desk.worker(1)
+    listener = listen(desk.open("long"))
+    order = await first.has(1)
+    first.seal(order, 0, 100)
+    first.begin(order)
+    await quiet()
+    desk.kill(first)
+    second = desk.worker(2)
+    newcomer = listen(desk.open("new"))
+    again = await second.has(1)
+    await quiet()
+    assert len(second.orders) == 1, "alone"
+    second.seal(again, 100, 200)
+    second.speak(await second.has(2))
+    assert np.array_equal(await heard(newcomer), spoken("new"))
+    second.seal(again, 200, len(spoken("long")))
+    second.end(again)
+    assert np.array_equal(await heard(listener), spoken("long"))
+
+
 async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_one(desk: Desk) -> None:
     old = desk.worker(1)
     listener = listen(desk.open("first|second|third"))

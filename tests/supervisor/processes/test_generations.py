@@ -7,7 +7,18 @@ import msgspec
 import pytest
 
 from shm.engine_info import EngineInfo
-from shm.messages import Connect, Disconnect, Drain, Heartbeat, Idle, Load, ProviderFailure, Recycle, Started
+from shm.messages import (
+    ChildProgress,
+    Connect,
+    Disconnect,
+    Drain,
+    Heartbeat,
+    Idle,
+    Load,
+    ProviderFailure,
+    Recycle,
+    Started,
+)
 from shm.situation import ProcessReport, Situation
 from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
@@ -68,14 +79,16 @@ def test_a_worker_that_dies_while_its_successor_loads_is_replaced_by_that() -> N
 
 def test_an_imported_standby_is_told_to_load_when_it_is_needed_and_another_takes_its_place() -> None:
     house = House(standby="imported")
-    front, worker = house.up()
+    front, worker = house.up(KOKORO)
     standby = house.newest("worker")
     assert standby is not worker and not standby.heard
     house.dies(worker)
     house.passes(0.05)
-    assert standby.heard_of(Load) and house.count("worker") == 2
+    assert [load.proven for load in standby.heard_of(Load)] == [KOKORO] and house.count("worker") == 2
     house.ready(standby)
     assert front.heard_of(Connect)[-1].generation == standby.generation
+    assert house.count("worker") == 2, "those who have waited have all cores"
+    house.lifecycle.message(standby, ChildProgress())
     assert house.count("worker") == 3
 
 
@@ -114,10 +127,11 @@ def test_a_standby_that_dies_is_replaced_later_and_costs_nothing() -> None:
 
 def test_a_worker_that_has_grown_is_replaced_when_another_is_ready() -> None:
     house = House(standby="imported")
-    front, worker = house.up()
+    front, worker = house.up(KOKORO)
     standby = house.newest("worker")
     house.lifecycle.message(worker, Recycle("too large"))
-    assert standby.heard_of(Load) and not front.heard_of(Disconnect)
+    assert [load.proven for load in standby.heard_of(Load)] == [None], "nobody waits for it: it warms up"
+    assert not front.heard_of(Disconnect)
     house.ready(standby)
     assert front.heard_of(Disconnect) == [Disconnect(worker.generation, draining=True)]
     house.lifecycle.message(front, Idle(worker.generation))
@@ -209,7 +223,7 @@ def test_the_cpu_is_never_given_up(house: House) -> None:
     for _ in range(3):
         worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV, KOKORO)
         house.passes(60.0)
-    assert worker.heard_of(Load) == [Load()]
+    assert worker.heard_of(Load) == [Load(proven=KOKORO)]
 
 
 def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices() -> None:

@@ -239,7 +239,7 @@ def test_a_standby_that_is_about_to_be_killed_stands_by_for_nobody(provider: str
     house.dies(worker)
     house.passes(0.05)
     assert standby.heard_of(Load) == [Load(standby=True)]
-    assert house.newest("worker").heard_of(Load) == [Load((COREML,) if provider == COREML else ())]
+    assert house.newest("worker").heard_of(Load) == [Load((COREML,) if provider == COREML else (), proven=KOKORO)]
 
 
 def test_a_standby_that_loads_for_ever_is_replaced_by_another() -> None:

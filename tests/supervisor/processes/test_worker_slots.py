@@ -25,7 +25,7 @@ from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.roles import RETRIES
 from supervisor.processes.standing import ExitCode, Phase
-from supervisor.processes.workers import FIRST_ALONE
+from supervisor.processes.workers import FIRST_ALONE, SETTLED
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
@@ -74,7 +74,7 @@ def test_one_that_dies_is_started_again_in_its_slot_while_the_other_speaks() -> 
     assert front.heard_of(Disconnect) == [Disconnect(second.generation)]
     house.passes(0.05)
     again = house.newest("worker")
-    assert again.heard_of(Load) == [Load(slot=1, slots=2)]
+    assert again.heard_of(Load) == [Load(slot=1, slots=2, proven=KOKORO)]
     house.ready(again, KOKORO)
     assert front.heard_of(Connect)[-1].slot == 1
     assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
@@ -95,6 +95,7 @@ def test_both_that_die_at_once_are_started_again_and_the_one_standby_serves_one(
     assert front.situation.worker_state == "running"
     assert house.count("worker") == 4, "a standby is started when both are there again"
     house.ready(standby, KOKORO)
+    house.passes(SETTLED)
     assert house.count("worker") == 5
 
 
@@ -104,7 +105,7 @@ def test_a_crash_loop_of_one_is_reported_and_the_other_goes_on() -> None:
     for _ in range(MAX_DEATHS):
         house.dies(dying)
         house.passes(APART)
-        latest = [child for child in house.all("worker") if Load(slot=1, slots=2) in child.heard]
+        latest = [child for child in house.all("worker") if any(load.slot for load in child.heard_of(Load))]
         dying = latest[-1]
     assert [report.state for report in workers(front)] == ["running", "fatal"]
     assert front.situation.worker_state == "running" and house.lifecycle.exit_code is None
@@ -294,7 +295,7 @@ def test_a_standby_that_has_loaded_serves_the_slot_that_is_like_it() -> None:
     house.dies(second)
     house.passes(0.05)
     assert len(standby.heard_of(Load)) == 1, "it has the accelerator's sessions"
-    assert house.newest("worker").heard_of(Load) == [Load(slot=1, slots=2, accelerated=True)]
+    assert house.newest("worker").heard_of(Load) == [Load(slot=1, slots=2, accelerated=True, proven=KOKORO)]
 
 
 def test_a_standby_that_has_loaded_moves_to_another_slot_of_the_same_kind() -> None:
@@ -303,7 +304,7 @@ def test_a_standby_that_has_loaded_moves_to_another_slot_of_the_same_kind() -> N
     house.ready(standby, KOKORO)
     house.dies(second)
     house.passes(0.05)
-    assert standby.heard_of(Load)[-1] == Load(slot=1, slots=2)
+    assert standby.heard_of(Load)[-1] == Load(slot=1, slots=2, proven=KOKORO)
     assert (front.heard_of(Connect)[-1].generation, front.heard_of(Connect)[-1].slot) == (standby.generation, 1)
 
 

@@ -1,10 +1,11 @@
 """Kokoro in windows, through the engine's own interface."""
 
 import logging
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 
 import numpy as np
 import onnx
@@ -17,6 +18,7 @@ from worker.engine import Cancelled, EngineUnavailable
 from worker.engines.kokoro import KokoroEngine
 from worker.session import graph_name
 from worker.settings import WorkerSettings
+from worker.split import speech
 from worker.split.rewrites.stage_files import (
     EXACT_GENERATOR,
     GENERATOR,
@@ -53,6 +55,24 @@ def test_what_it_says_of_itself(engine, whole):
     assert (engine.info.first_block, engine.info.marks, engine.info.model) == (0.3, True, "small.onnx")
     assert (whole.info.first_block, whole.info.marks) == (0.0, True)
     assert whole.info.rendering.startswith("whole")
+
+
+def test_sessions_are_opened_side_by_side_after_the_first(engine, folder, monkeypatch):
+    """The first one makes the arena that all share; onnxruntime takes one core to open each."""
+    numbers, pair, opened, opening = count(), threading.Barrier(2, timeout=60), stage.open_session, []
+
+    def open_session(*given, **settings):
+        number = next(numbers)
+        opening.append(number)
+        if number in (1, 2):
+            pair.wait()
+        session = opened(*given, **settings)
+        assert number or opening == [0]
+        return session
+
+    monkeypatch.setattr(stage, "open_session", open_session)
+    monkeypatch.setattr(speech, "cores", lambda: 2)
+    make_engine(folder)
 
 
 @pytest.mark.parametrize("change", [{"first_window": 0.15}, {"window": 0.5}, {"window_growth": 1.1}])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,29 @@ class FittedStage:
                 return Window(begin, begin + length), stage
         return given, None
 
-    def open(self, threads: int) -> None:
-        """Open the sessions that a step with this number of threads needs."""
-        for stage in (self.any_length, *self._fixed.values()):
-            stage.session(threads)
+    @property
+    def stages(self) -> tuple[LoadedStage, ...]:
+        return self.any_length, *self._fixed.values()
+
+
+def open_sessions(wanted: Sequence[tuple[LoadedStage, int]], at_once: int) -> None:
+    """Open stages' sessions, the first one alone, because it makes the arena that all of a process share.
+
+    Args:
+        wanted: stages, each with a number of threads.
+        at_once: sessions opened side by side, since onnxruntime takes one core for each; 1 opens all in this thread.
+
+    Raises:
+        EngineUnavailable, BadOption, ProviderUnavailable: as `LoadedStage.session`.
+    """
+
+    def opened(each: tuple[LoadedStage, int]) -> Any:
+        stage, threads = each
+        return stage.session(threads)
+
+    if at_once == 1:
+        list(map(opened, wanted))
+        return
+    opened(wanted[0])
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(opened, wanted))
