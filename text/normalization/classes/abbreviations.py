@@ -101,7 +101,7 @@ class Abbreviations:
         """Meaning that the word before or after shows: temp. staff, lit. review, 1st rd. pick."""
         token, following, before = line[place], line[after], line[place - 1]
         said = SENSES.get(token.fold)
-        bare = _VOWELS.isdisjoint(token.fold) and len(token.text) > 2
+        bare = token.fold in self._plain or (_VOWELS.isdisjoint(token.fold) and len(token.text) > 2)
         capital = token.text.isupper() and len(token.text) > 1 and not line.shouted
         if not said or not (stop or bare) or capital or not line.begins(place):
             return ""
@@ -232,7 +232,7 @@ class Abbreviations:
             said = said or self._labels.get(token.fold, "")  # vol. was, nos. of
         shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
         said, plain = said or shrunk, bool(shrunk or chat) or token.fold in self._plain
-        if token.fold == "incl" and line.last(place):
+        if token.fold == "incl" and (line.last(place) or (following.text in ";)" and not following.gap)):
             return "included"
         if token.fold == "min" and stop and line[place - 1].kind == "m":
             return "minor"  # C♯ min.
