@@ -128,7 +128,7 @@ another language.
 
 _FORMS = frozenset(
     run
-    for section in (*table("en", "forms").values(), _READ["phrases"])
+    for section in table("en", "forms").values()
     for row in section
     for words_of in (row.split(),)
     for first in range(len(words_of))

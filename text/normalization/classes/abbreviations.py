@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from text.locales.tables import word_list, word_lists
@@ -17,7 +16,7 @@ _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
 _BEFORE_PLACES = frozenset(("in", "from", "of", "to", "near", "at"))
-_JOINED = frozenset("._/\\-:@=('’<*")
+JOINED = frozenset("._/\\-:@=('’<*")
 """Signs that make an abbreviation glued to them part of an address, a name or a program's text."""
 
 
@@ -38,15 +37,9 @@ class Abbreviations:
         self._unnumbered = cues["unnumbered"]
         self._cased, self._dated, self._chat = table["cased"], table["dated"], table["chat"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
-        self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = defaultdict(list)
-        for written, full in table["phrases"].items():
-            tokens = Tokens(written).tokens
-            parts = tuple(token.fold for token in tokens)
-            solid = len(parts) == 2 and "d" in (tokens[0].kind, tokens[1].kind)  # 2day, b4
-            self._phrases[parts[0]].append((parts, full, solid))
-        known = (self._titles, self._streets, self._labels, self._anywhere, self._phrases, self._chat, SENSES)
+        known = (self._titles, self._streets, self._labels, self._anywhere, self._chat, SENSES)
         self.before_numbers = frozenset(self._labels).difference(
-            self._titles, self._streets, self._anywhere, self._phrases, self._unnumbered, SENSES
+            self._titles, self._streets, self._anywhere, self._unnumbered, SENSES
         )
         """Words that are abbreviations only before a number."""
         self._regions, self._schools = cues["regions"], cues["state_schools"]
@@ -59,32 +52,10 @@ class Abbreviations:
             return
         stop = line.has(after, ".", glued=True) and not (line[after + 1].kind == "w" and not line[after + 1].gap)
         end = after + (stop and not line.closing(after))
-        if phrase := self._phrase(line, place):
-            yield phrase
-        if token.kind != "w":
-            return
         for parse in (self._sense, self._title, self._street, self._number, self._word):
             if said := parse(line, place, after + stop, stop):
                 yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
                 return
-
-    def _phrase(self, line: Tokens, place: int) -> Classed | None:
-        for parts, said, solid in self._phrases.get(line[place].fold, ()):
-            tokens = line.tokens[place : place + len(parts)]
-            if solid and (line[place + 1].gap or (line[place].text.isupper() and not line.shouted)):
-                continue  # M8 bolts
-            if tuple(token.fold for token in tokens) != parts or any(t.gap and t.kind == "s" for t in tokens[1:]):
-                continue
-            if said.startswith("per ") and line[place].text.isupper() and not line.shouted:
-                continue  # P/W
-            end = place + len(parts)
-            if parts[-1] == "." and line.closing(end - 1):
-                end -= 1
-            glued = not (line[end].gap or line[end + 1].gap) and line[end + 1].kind == "w"
-            joined = glued and line[end].text in _JOINED
-            if (line[end].gap or line[end].kind == "s") and not joined and not line.has(place - 1, "/"):
-                return Classed(place, end, InWords("Abbreviation", _like(line[place], said)), _COST - 0.1)
-        return None
 
     def _is_name(self, line: Tokens, place: int) -> bool:
         """True for a word with a capital; in a sentence without small letters or without capitals for one that isn't
@@ -242,10 +213,10 @@ class Abbreviations:
         if not said or not (stop or plain) or (line[place - 1].kind == "d" and token.fold == "bc"):
             return ""
         if not stop:
-            glued = not token.gap and line[place - 1].text in _JOINED
+            glued = not token.gap and line[place - 1].text in JOINED
             glued = glued and not (line[place - 1].text == "-" and _VOWELS.isdisjoint(token.fold))  # 3rd-qtr
             glued = glued and not (line[place - 1].text == "(" and line[place - 1].gap)
-            if glued or (following.text in _JOINED and not following.gap and not line[after + 1].gap):
+            if glued or (following.text in JOINED and not following.gap and not line[after + 1].gap):
                 return ""
         mixed = not (token.text.islower() or token.text.istitle() or (token.text.isupper() and (stop or line.shouted)))
         if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted):

@@ -130,7 +130,7 @@ class Addresses:
             return
         stopped = comma and town.text.istitle() and token.text.istitle() and line.has(after, ".", glued=True)
         if stopped and (name := self._stopped.get(token.fold, "")):
-            yield Classed(place, after + (not line.closing(after)), State(name, "", ""), _COST)
+            yield Classed(place, after + (not line.closing(after)), State(name, "", ""), _COST - 0.1)
         dotted = line.tokens[place : place + 4]
         if comma and town.text[-1].islower() and [t.text for t in dotted[1::2]] == [".", "."] and not dotted[2].gap:
             name = self._states.get(token.fold + dotted[2].fold, "")

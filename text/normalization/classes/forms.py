@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from text.locales.tables import word_list
+from text.normalization.classes.abbreviations import JOINED
 from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.numbers import written_number
 from text.normalization.classes.tokens import Lexeme, Tokens
@@ -113,6 +114,10 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
+                joined = not line[after + 1].gap and line[after + 1].kind == "w" and line.has(after, JOINED, glued=True)
+                if row.plain and row.parts[-1].kind == "w" and joined:
+                    continue  # etc/hosts
+                said += "." * (line[after - 1].text == "." and line.closing(after - 1))  # the sentence's own
                 if line.has(after, ".", glued=True) and not line.last(after):
                     after += line[after + 1].gap or line[after + 1].text in ",;:)"  # it ends no sentence
                 if start.text.istitle() and not row.exact:
@@ -124,8 +129,9 @@ class Forms:
         after, ones, exact = place, list[bool](), row.exact and not line.shouted
         for step, part in enumerate(row.parts):
             token = line[after]
-            if len(token.text) > 1 and token.text.isupper() and not (row.exact or line.shouted):
-                return None
+            letter = len(token.text) == 1 and not (len(row.parts) == 2 and row.parts[1].text.isdecimal())
+            if token.text.isupper() and not (letter or row.exact or line.shouted):
+                return None  # an M8 bolt
             if not token.text or (step and token.gap != part.gap):
                 return None
             name = _NAMES.get(part.text, "")
