@@ -343,3 +343,9 @@ def test_several_places_have_letters_and_a_weekday_may_be_counted() -> None:
     for nth, short in (("1st", "Sun"), ("2nd", "Sat"), ("3rd", "Mon")):
         assert f"{short} " not in said(f"the {nth} {short} of Advent")
     assert said("lows of 13C.") == "lows of thirteen degrees Celsius." and "\n" not in said("the (ref. Q-209) one")
+
+
+def test_a_letter_for_half_a_day_ends_a_span_on_a_weekday_and_one_mass_is_another() -> None:
+    for day, full in (("Fri", "Friday"), ("Tu/Th", "Tuesday, Thursday"), ("Mon", "Monday")):
+        assert said(f"on {day} 6-8p here") == f"on {full} six to eight p.m. here"
+    assert "p.m." not in said("it is 6-8p each") and " per " not in said("use 500g/1lb beef")

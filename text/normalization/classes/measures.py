@@ -21,7 +21,7 @@ _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
 _VOWELS = frozenset("aeiou")
-_KINDS = (frozenset(("kJ", "kcal", "J", "cal")), _LENGTHS)
+_KINDS = (frozenset(("kJ", "kcal", "J", "cal")), frozenset(("g", "kg", "oz", "lb")), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""
 _FEET, _INCHES = frozenset("'’′"), frozenset('"″')
 _CURRENCY = frozenset("$£€")

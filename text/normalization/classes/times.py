@@ -54,7 +54,8 @@ class Times:
         dash = dash and line[place + 2].kind == "d"
         letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
         before = line[place - 2]
-        spanned = before.text in DASHES and line[place - 3].fold in _HALVES
+        daily = line[place - 3].kind == "d" and not line.folds.isdisjoint(self._cues["weekdays"])
+        spanned = before.text in DASHES and (daily or line[place - 3].fold in _HALVES)  # Fri 6-8p
         if letter and (before.text == ":" or dash or before.fold in self._cues["before_hours"] or spanned):
             return token.fold, place + 1
         return "", place
