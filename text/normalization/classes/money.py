@@ -66,8 +66,10 @@ class Amounts:
         if token.fold in self._full:
             return token.fold, place + 1
         known = self._magnitudes.get(token.fold, "")
-        named = ("", ")", "-", "&", "/", "." if token.text.isupper() else "")  # $5 M. Smith
-        spaced = signed and token.fold in "bm" and line[place + 1].text not in named
+        following = line[place + 1].text
+        names = following == "." and token.text.isupper()  # $5 M. Smith
+        spaced = signed and (token.fold == "b" or (token.fold == "m" and following != ""))
+        spaced = spaced and not names and following not in (")", "-", "&", "/")
         if not known or (token.gap and len(token.text) == 1 and not spaced):
             return "", place
         stop = len(known) > 0 and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
