@@ -284,6 +284,6 @@ class _Sentence:
         if text == "a" or place == 0 or self.tags[place - 1] in (".", "``", ":") or self._shouted:
             return "DT"
         before = self._lower[place - 1]
-        is_letter = before in _LETTERED or following in _DIGITS  # on A4 paper
+        is_letter = before in _LETTERED or following in _DIGITS or before in _DIGITS  # on A4 paper, type Ia
         is_letter = is_letter or self._lower[place + 1] in _VERBS_SURELY | known.CONJUNCTIONS | {"to", "too"}
         return "NN" if is_letter or (before == "and" and len(self._texts[place - 2]) == 1) else "DT"

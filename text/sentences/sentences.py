@@ -42,6 +42,7 @@ _BEFORE_WORD = re.compile(r".*(?:['’]|/(?=[\u0900-\u097f]))")
 """What stands before a word that an article is glued to, or a Hindi unit that a slash is: l'art., किमी/घं."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
+_NUMBERED_BOOKS = frozenset(("cor", "thess", "tim", "pet", "sam", "kgs", "chron"))
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
 """Number of the smaller unit: 1 hr. 15 min."""
@@ -219,14 +220,17 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return lower not in words(language, "function_words")
         if after_number and lower in abbreviations.short_months(language):
             return True  # "5 nov. 2024"
-    if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
+    book = lower in _NUMBERED_BOOKS and after_number and following[0].isdecimal()  # 1 Cor. 13
+    if book or (lower in abbreviations.BIBLE and _VERSE.match(stretch, stop)):
         return True
     way = _WAYS.fullmatch(following) and (after_number or len(following) > 1)
     if way or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
     if after_number and lower in abbreviations.STOPPED_UNITS and language == "en":
-        listed = (following.isupper() and len(following) > 1) or (stop < 24 and _INGREDIENT.fullmatch(stretch, 0, stop))
-        if listed and following.lower() not in words("en", "sentence_starters"):
+        alone = stretch.startswith("(", stop + 2) or (following.isupper() and len(following) > 1)  # 12 oz. (340 g)
+        if (alone or (stop < 24 and _INGREDIENT.fullmatch(stretch, 0, stop))) and following.lower() not in words(
+            "en", "sentence_starters"
+        ):
             return True  # "2 tbsp. EVOO"
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"

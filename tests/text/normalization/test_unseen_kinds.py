@@ -349,3 +349,21 @@ def test_a_letter_for_half_a_day_ends_a_span_on_a_weekday_and_one_mass_is_anothe
     for day, full in (("Fri", "Friday"), ("Tu/Th", "Tuesday, Thursday"), ("Mon", "Monday")):
         assert said(f"on {day} 6-8p here") == f"on {full} six to eight p.m. here"
     assert "p.m." not in said("it is 6-8p each") and " per " not in said("use 500g/1lb beef")
+
+
+def test_a_given_name_and_a_unit_end_no_sentence_before_what_belongs_to_them() -> None:
+    for short, name in (("Wm.", "William"), ("Jos.", "Joseph"), ("Saml.", "Samuel")):
+        assert said(f"By {short} the Elder and {short} Orr") == f"By {name} the Elder and {name} Orr"
+    for unit, name in (("oz.", "ounces"), ("lb.", "pounds"), ("mi.", "miles")):
+        assert said(f"Some 12 {unit} (340 of it) here") == f"Some twelve {name} (340 of it) here"
+
+
+def test_letters_that_are_a_unit_elsewhere_are_none_by_their_neighbours() -> None:
+    assert "cup" not in said("Set the oven to 230 C.") and "basis" not in said("dated to 12,350 ± 60 BP")
+    assert said("landed at 1845L then") == "landed at eighteen forty-five local then"
+    assert said("a UH-60, on US-101") == "a U.H-60, on US-101"
+    assert said("Fe2+ and the NAV/share") == "F.E two plus and the NAV per share"
+    assert (
+        said("so sin x = |x| in 2016/679")
+        == "so sine x equals the absolute value of x in twenty sixteen, six hundred seventy-nine"
+    )

@@ -207,7 +207,7 @@ class Abbreviations:
             return "included"
         if token.fold == "min" and stop and line[place - 1].kind == "m":
             return "minor"  # C♯ min.
-        if token.fold in ("min", "max") and stop and place and not line.last(place):
+        if token.fold in ("min", "max") and stop and not line.last(place):
             counted = line[place - 1].kind == "d" or line.has(place - 1, ("per", "/", "th", "st", *VULGAR))
             return "" if counted or following.fold in self._small else self._labels[token.fold]
         if not said or not (stop or plain) or (line[place - 1].kind == "d" and token.fold == "bc"):

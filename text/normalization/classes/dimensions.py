@@ -127,7 +127,12 @@ class Dimensions:
     def by(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """An x between two sides that are written in different ways: 12'6" x 9', 8½ × 11."""
         before, after = line[place - 1], line[place + 1]
-        side = before.text in _FEET | _INCHES | VULGAR or after.text in VULGAR or line[place + 2].text in VULGAR
+        side = (
+            place + 2 in line.inches_at
+            or before.text in _FEET | _INCHES | VULGAR
+            or after.text in VULGAR
+            or line[place + 2].text in VULGAR
+        )
         side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
         lettered = after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w"  # W 210cm x D 92cm
         if lettered or (

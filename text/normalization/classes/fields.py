@@ -101,8 +101,8 @@ class MilitaryTime(NamedTuple):
     minutes: int
     last: Any = None
     """Another one, at a span's end."""
-    zulu: bool = False
-    """Z stands after it."""
+    zone: str = ""
+    """Name of the zone by the letter after it: Zulu."""
 
 
 class Date(NamedTuple):

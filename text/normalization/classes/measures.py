@@ -97,7 +97,7 @@ class Measures:
                 break
             if tuple(token.text for token in tokens) == parts:
                 return symbol, place + len(parts)
-            micro = symbol[0] == "u" and not symbol.islower()  # uL isn't UL
+            micro = symbol == "c." or (symbol[0] == "u" and not symbol.islower())  # uL isn't UL, C. no cup
             if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)) and not micro:
                 folded[symbol] = None
                 length = len(parts)
@@ -272,7 +272,7 @@ class Measures:
             end += 1
         elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
             end += 1  # the splitter has found that the stop ends nothing
-        described = self.describes(line, end)
+        described = self.describes(line, end) or (line[end].fold == "v" and line[end + 1].kind == "d")
         article = line.has(place - 1, ("a", "an", "one")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         singular = gap == "-" or described or packed or line.has(end, "-", glued=True)
@@ -345,7 +345,8 @@ class Measures:
             return False
         if line[after].fold in cues["doubtful_units"] and following.kind == "w" and following.fold not in cues["of"]:
             return False
-        ended = following.text in (",", ";", ")", "") and not first.fraction and len(first.whole) < 4
+        alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]
+        ended = alone and not first.fraction and len(first.whole) < 4
         exact = (symbol == "s" and (ended or line.last(end - 1))) or (symbol in "sA" and bool(first.fraction))
         if symbol in cues["only_together"] and gap == " " and not (compound or exact):
             return False
@@ -385,7 +386,7 @@ class Measures:
 
     def _basis(self, line: Tokens, first: Written) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""
-        if line.folds & self._cues["bits"]:
+        if line.folds & self._cues["bits"] or line[first.after].text == "BP":  # before present
             return False
         return bool(line.folds & self._cues["basis"]) or float(first.number) < 300
 

@@ -212,6 +212,8 @@ class NumberForms:
             return  # DAY 3 — 0600 HOURS
         if _AIRLINER.fullmatch(first) and not spaced and last[1:] in ("00", "50"):
             return  # the 737-800
+        if _AIRLINER.fullmatch(first) and len(last) < 3 and not spaced and line[place - 1].fold not in (".", "pages"):
+            return  # the 787-9
         value, other = float(first), float(last)
         if line[end].text == "=":
             joint = "minus"

@@ -13,6 +13,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.39
 _HALVES = frozenset(("a", "p", "am", "pm", "m"))
+_ZONES = {"Z": "Zulu", "L": "local"}
 _SECONDS = frozenset('"″')
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
@@ -37,7 +38,7 @@ class Times:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
         listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
-        needs = _HALVES.union((":", "to", "z"), DASHES, named, *(cues[name] for name in listed))
+        needs = _HALVES.union((":", "to", "z", "l"), DASHES, named, *(cues[name] for name in listed))
         self.parser = Parser(frozenset(named), self.parse, needs=needs)
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
@@ -101,10 +102,11 @@ class Times:
         token = line[place]
         full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
         zero = token.text[:1] == "0"
-        zulu = line[place + 1].text == "Z" and not (line[place + 1].gap or self._hours)
-        military = _military(line, place) if full or zero or zulu else None
-        if military and (zulu or line.has(place + 1, self._cues["military"])):
-            yield Classed(place, place + 1 + zulu, military._replace(zulu=zulu), -0.2)  # less than so many hours
+        zone = "" if line[place + 1].gap or self._hours else _ZONES.get(line[place + 1].text, "")
+        military = _military(line, place) if full or zero or zone == "Zulu" else None
+        if military and (zone or line.has(place + 1, self._cues["military"])):
+            fields = military._replace(zone=zone)
+            yield Classed(place, place + 1 + bool(zone), fields, -0.2)  # less than so many hours
         elif military and zero:
             end_of = _military(line, place + 2) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
             if end_of and not (military.minutes % 5 or end_of.minutes % 5):

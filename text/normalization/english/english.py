@@ -133,6 +133,8 @@ def references(draft: Draft) -> None:
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
 _HUMPED = re.compile(rf"{START}(?!TeX|CoV|NaN)(?P<letters>[A-Z][a-z][A-Z])(?P<plural>s?){END}")
 """Initialism with a small letter in its middle: IgG, DoD."""
+_DESIGNATED = re.compile(rf"{START}(?!US)(?P<letters>[AEIOU][B-DF-HJ-NP-TV-Z]|[B-DF-HJ-NP-TV-Z][AEIOU])(?=-\d)")
+"""Two letters of a model or office that may be a word: UH-60."""
 _PLURAL = re.compile(rf"{START}(?P<letters>(?=[A-Z]{{0,3}}[BCDFGHJKLMNPQRSTVWXZ])[A-Z]{{2,4}})s{END}(?!\.\w)")
 _OPTIONAL = re.compile(rf"{START}(?P<one>[a-zA-Z]{{3,30}})\((?P<more>e?s|ren)\){END}")
 """Plural that is left open: file(s)."""
@@ -147,6 +149,7 @@ def initialisms(draft: Draft) -> None:
     british = draft.british
     draft.replace(_OPTIONAL, lambda match: None if match["one"] in _FUNCTIONS else "".join(match.groups()), "(")
     draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}", "&")
+    draft.replace(_DESIGNATED, lambda match: ".".join(match["letters"]))
     draft.replace(_HUMPED, lambda match: ".".join(match["letters"].upper()) + "'s" * bool(match["plural"]))
     draft.replace(
         _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"

@@ -48,12 +48,12 @@ _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _DECIMAL = re.compile(r"\.(?<=\d\.)\d")
-_POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?![\d.]|,\d)")
+_POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?!\d|\.\w|,\d)")
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
 _GREEK = re.compile(r"(?<![Α-ωά-ώ])(?!(?<=[a-zA-Z\d])[μΩΜ]|[μΩΜ][a-zA-Z\d])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])")
 """Greek letter by itself or glued to others: β, ΔG, hν, Δ9."""
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
-_FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| ?[α-ωπ√]| \d{{1,4}}°)")
+_FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| [xyt]\b| ?[α-ωπ√]| \d{{1,4}}°)")
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
 _GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
@@ -71,7 +71,7 @@ _PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
 """After a plural: 60 LEDs/m."""
 _PERIODS: dict[str, str] = _TABLE["periods"]
 _PER = re.compile(
-    r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)(?<!\b[os]))/"
+    r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-zA-Z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)(?<!\b[os]))/"
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
@@ -79,6 +79,8 @@ _DIVIDED = re.compile(
     r"(?<![a-zA-Z/._-].)(?<!\bw)(?<!\d[A-Z])(?<=[a-zA-Zα-ω\d)])/(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
 )
 _RELATION = re.compile("[=<>≤≥]")
+_ONE_LESS = re.compile(r"(?<![\w.-][nkxN])(?<=\b[nkxN])[-−](?=\d\b(?![-.:]\w))")
+_ABSOLUTE = re.compile(r"(?<![\w|])\|(?P<of>[a-z\d]{1,4})\|(?![\w|])")
 _LESS = re.compile(rf"(?<![a-zA-Z-].)(?<=[a-z){MASK}])[-−](?=\d{{1,4}}(?![\w-]))")
 """Minus that is glued to a term and a number: x-1."""
 _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
@@ -118,10 +120,13 @@ def math(draft: Draft) -> None:
         draft.replace(_DIVIDED, lambda match: _divided(match, signed))
     if _RELATION.search(draft.sentence):
         draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
+    draft.replace(_ONE_LESS, lambda match: " minus ", "-−")
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
+    if _RELATION.search(draft.sentence):
+        draft.replace(_ABSOLUTE, lambda match: f"the absolute value of {match['of']}", "|")
     draft.replace(_GIVEN, lambda match: " given ", "|")
     draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -151,7 +156,8 @@ def math(draft: Draft) -> None:
 def _pointed(match: re.Match[str], british: bool) -> str:
     """Decimal, or the version that is glued to a program's name: python3.12."""
     written = match["number"]
-    if match.string[max(match.start() - 3, 0) : match.start()].isalpha():
+    glued = match.string[max(match.start() - 3, 0) : match.start()]
+    if glued.isalpha() or glued[1:].lower() == "py":
         return " point ".join(number(part, british) for part in written.split("."))
     return number(written, british)
 
@@ -209,7 +215,8 @@ def _said(match: re.Match[str], british: bool) -> str | None:
     written, charge = match["formula"], match["charge"]
     raised = charge is not None and charge != "+"
     elements = [part["element"] for part in _PART.finditer(written) if part["element"]]
-    if not (raised or written in _CERTAIN):
+    ion = charge == "+" and len(elements) == 1 and written[-1] in "234" and len(written) == 3  # Fe2+
+    if not (raised or ion or written in _CERTAIN):
         if not _MEANT.search(written) or _NOT_MEANT.search(written) or len(elements) < 2:
             return None
         if len(set(elements)) < 2 and not re.search("[₀-₉]", written):

@@ -52,7 +52,7 @@ def said(item: object, british: bool) -> str:
             return " to ".join(_clock(end, british, bare) for end, bare in ends)
         case fields.MilitaryTime():
             hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
-            last = f" to {said(item.last, british)}" if item.last else " Zulu" * item.zulu
+            last = f" to {said(item.last, british)}" if item.last else f" {item.zone}".rstrip()
             return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}{last}"
         case fields.Elapsed():
             return _duration(item, british)
@@ -114,6 +114,8 @@ def said(item: object, british: bool) -> str:
                 return item.joint[1:]
             if not item.joint and len(item.first) == len(item.last) == 4 and max(item.first, item.last) < "2100":
                 return f"{year(int(item.first), british)}, {year(int(item.last), british)}"
+            if not item.joint and item.first[:2] in ("19", "20") and len(item.first) == 4:  # 2016/679
+                return f"{year(int(item.first), british)}, {number(item.last, british)}"
             return " ".join(filter(None, (number(item.first, british), item.joint, number(item.last, british))))
         case fields.Span():
             words = number(item.first, british), item.joint, number(item.last, british)
