@@ -26,12 +26,8 @@ _BOX = re.compile("[☐☑☒]")
 
 def _stars(match: re.Match[str]) -> str:
     full = match["full"] or match["all"] or match["some"] or ""
-    return (
-        " "
-        + f"{len(full)} " * bool(full)
-        + "and a half " * bool(match["some"])
-        + ("star" if not full and _NOUN.match(match.string, match.end()) else "stars")
-    )
+    noun = "star" if not full and _NOUN.match(match.string, match.end()) else "stars"
+    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{noun}"
 
 
 def _without_pictures(match: re.Match[str]) -> str | None:

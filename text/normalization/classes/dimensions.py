@@ -135,12 +135,8 @@ class Dimensions:
         )
         side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
         lettered = after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w"  # W 210cm x D 92cm
-        if lettered or (
-            side
-            and "=" not in line.folds
-            and line[place].gap == after.gap
-            and (after.kind == "d" or after.text in VULGAR)
-        ):
+        between = line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR)
+        if lettered or (side and between and "=" not in line.folds):
             yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)
 
     def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:

@@ -71,13 +71,11 @@ class Forms:
             for written, said in section.items():
                 if written != "cues":
                     self._add(written, said, cues)
-        self._rows = {
-            start: {
-                key: [row for second, row in rows if _may_follow(second, key)] for key in {"", _NUMBER, *dict(rows)}
-            }
-            for start, rows in self._listed.items()
-        }
+        self._rows: dict[str, dict[str, list[_Row]]] = {}
         """Rows by their first token and by the second; `_NUMBER` is any other number, "" any other token."""
+        for start, rows in self._listed.items():
+            seconds = {"", _NUMBER, *dict(rows)}
+            self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
         numbers = bool(self._numbered or _NUMBER in self._rows)
         self.parser = Parser(frozenset(self._rows) - {_NUMBER}, self.parse, numbers=numbers)
 
