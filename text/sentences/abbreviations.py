@@ -167,7 +167,9 @@ _WORDS = word_list("prop sat sun wed mar mon sec ex rep rev ref app pl sq ct ter
 """Abbreviations that are words or units in lower case."""
 
 _NUMBERED = BEFORE_NUMBERS | MONTHS | _lower(TITLES, STREETS, ANYWHERE, LABELS, PARTS, PLACES)
-_NAMED = SELDOM_LAST | _lower(TITLES, STREETS, ANYWHERE) | MONTHS
+_ELIDED = frozenset(row for row in table("en", "forms")["anywhere"] if "'" in row and row.replace("'", "").isalpha())
+_NAMED = SELDOM_LAST | _lower(TITLES, STREETS, ANYWHERE) | MONTHS | _ELIDED
+"""Abbreviations whose stop ends no sentence before a name, elided ones (int'l) among them."""
 
 _ENDS = word_list("etc ecc uu c a.c d.c ud uds")
 """Abbreviations of other languages that may end a sentence before a name or a number."""
