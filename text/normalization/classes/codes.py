@@ -56,10 +56,8 @@ class Codes:
             if joined and len(token.text) < 4 and 6 <= len(second.text) < 12 and line.ends(place + 3):
                 yield Classed(place, place + 3, Identifier("", (token.text, second.text)), _COST)
             yield from self._after_word(line, place)
-        elif token.fold == "zip":
-            yield from self._zip(line, place)
-        elif token.fold in self._books:
-            yield from self._book(line, place)
+        elif token.fold == "zip" or token.fold in self._books:
+            yield from self._named(line, place)
         elif token.fold in self._codes or token.fold in ("no", "dkt"):
             yield from self._compound(line, place)
         else:
@@ -127,39 +125,28 @@ class Codes:
             return False
         return any(line.has(before, self._ending_numbers) for before in range(max(place - 7, 0), place - 2))
 
-    def _zip(self, line: Tokens, place: int) -> Iterator[Classed]:
-        name, after = "zip", place + 1
-        if line.has(after, ("code",)):
-            name, after = "zip code", after + 1
-        colon = line.has(after, ":", glued=True)
-        joint = line[after + colon].fold if line.has(after + colon, ("is",)) else ""
-        after += colon + bool(joint)
-        if line[after].kind != "d" or len(line[after].text) != 5 or not line[after].gap:
-            return
-        groups: tuple[str, ...] = (line[after].text,)
-        end = after + 1
-        if line.has(end, "-", glued=True) and len(line[end + 1].text) == 4 and line[end + 1].kind == "d":
-            groups, end = (*groups, line[end + 1].text), end + 2
-        yield Classed(place, end, Identifier(f"{name}{':' * colon} {joint}".strip(), groups, ohs=True), 0.2)
-
-    def _book(self, line: Tokens, place: int) -> Iterator[Classed]:
-        name, after = line[place].text.upper(), place + 1
-        kind = line[after + 1].text if line.has(after, "-", glued=True) else ""
-        if kind in ("10", "13"):
-            name, after = f"{name} {'ten' if kind == '10' else 'thirteen'}", after + 2
-        if line.has(after, ":", glued=True):
-            name, after = f"{name}:", after + 1
-        groups: list[str] = []
-        end = after
-        while line[after].kind == "d" or (groups and line[after].fold == "x"):
+    def _named(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Number that is said with its name: zip code is 02139-1234, ISBN-13: 978-3-16-148410-0."""
+        name, after, book = line[place].fold, place + 1, line[place].fold in self._books
+        if book:
+            kind = {"10": " ten", "13": " thirteen"}.get(line[after + 1].text * line.has(after, "-", glued=True), "")
+            name, after = name.upper() + kind, after + 2 * bool(kind)
+        for word, glued in (("code", False), (":", True), ("is", False)):
+            if line.has(after, (word,), glued):
+                name, after = f"{name}{' ' * (not glued)}{word}", after + 1
+        groups, end = list[str](), after
+        while (line[after].kind == "d" and (book or line[after].gap != bool(groups))) or (
+            groups and line[after].fold == "x"
+        ):
             if line[after].kind == "w" and not line[after].gap and line[after - 1].kind == "d":
                 groups[-1] += "X"
             else:
                 groups.append(line[after].text)
             after = end = after + 1
             after += line[after].text in ("-", "–") and not line[after].gap
-        if 8 <= sum(map(len, groups)) <= 13:
-            yield Classed(place, end, Identifier(name, tuple(groups)), 0.2)
+        lengths = tuple(map(len, groups))
+        if (book and 8 <= sum(lengths) <= 13) or (not book and lengths in ((5,), (5, 4))):
+            yield Classed(place, end, Identifier(name, tuple(groups), ohs=not book), 0.2)
 
     def _postcode(self, line: Tokens, place: int) -> Iterator[Classed]:
         letters, number, after = line[place].text, line[place + 1].text, place + 2
