@@ -280,6 +280,7 @@ def test_a_slash_in_a_formula_divides_and_one_between_capitals_joins_letters() -
 
 
 def test_each_greek_letter_by_itself_has_its_english_name() -> None:
+    assert said("so sin θ is 7 % 2") == "so sine theta is 7 mod 2"
     names = ["alpha", "beta", "gamma", "eta", "theta", "mu", "nu", "tau", "phi", "chi"]
     assert [said(f"so {letter} is").split()[1] for letter in "αβγηθμντφχ"] == names
     assert said("η γυναίκα") == "η γυναίκα"

@@ -328,8 +328,8 @@ class Measures:
             return False  # 16R/34L
         if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
             return False  # 720V/760M
-        if symbol == "ac" and not gap and "²" in line.folds:
-            return False  # b² − 4ac
+        if (symbol == "ac" and not gap and "²" in line.folds) or (symbol == "%" and gap and following.kind == "d"):
+            return False  # b² − 4ac, 7 % 2
         if symbol == "st" and not self._is_stone(line, after, first):
             return False
         if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:

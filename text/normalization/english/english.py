@@ -149,7 +149,7 @@ def initialisms(draft: Draft) -> None:
     british = draft.british
     draft.replace(_OPTIONAL, lambda match: None if match["one"] in _FUNCTIONS else "".join(match.groups()), "(")
     draft.replace(_AND, lambda match: f"{'.'.join(match['left'].upper())} and {'.'.join(match['right'].upper())}", "&")
-    draft.replace(_DESIGNATED, lambda match: ".".join(match["letters"]))
+    draft.replace(_DESIGNATED, lambda match: ".".join(match["letters"]), "-")
     draft.replace(_HUMPED, lambda match: ".".join(match["letters"].upper()) + "'s" * bool(match["plural"]))
     draft.replace(
         _PLURAL, lambda match: None if match["letters"] in _READ_AS_WORDS else f"{'.'.join(match['letters'])}'s"

@@ -121,10 +121,10 @@ def math(draft: Draft) -> None:
     if _RELATION.search(draft.sentence):
         draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
     draft.replace(_ONE_LESS, lambda match: " minus ", "-−")
-    if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
-        draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
+    if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
+        draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if _RELATION.search(draft.sentence):
         draft.replace(_ABSOLUTE, lambda match: f"the absolute value of {match['of']}", "|")
     draft.replace(_GIVEN, lambda match: " given ", "|")
