@@ -195,6 +195,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     goes_on = following[0].islower()
     if not word:
         return False
+    following = following if following[0] not in "½⅓⅔¼¾⅛" else "1"
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
