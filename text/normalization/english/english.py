@@ -131,7 +131,7 @@ def references(draft: Draft) -> None:
 
 
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
-_HUMPED = re.compile(rf"{START}(?!TeX|CoV|NaN)(?P<letters>[A-Z][a-z][A-Z])(?P<plural>s?){END}")
+_HUMPED = re.compile(rf"(?!TeX|CoV|NaN)(?P<letters>[A-Z](?<![\w{MASK}].)[a-z][A-Z])(?P<plural>s?){END}")
 """Initialism with a small letter in its middle: IgG, DoD."""
 _DESIGNATED = re.compile(rf"{START}(?!US)(?P<letters>[AEIOU][B-DF-HJ-NP-TV-Z]|[B-DF-HJ-NP-TV-Z][AEIOU])(?=-\d)")
 """Two letters of a model or office that may be a word: UH-60."""

@@ -76,15 +76,15 @@ _PER = re.compile(
 )
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
 _DIVIDED = re.compile(
-    r"(?<![a-zA-Z/._-].)(?<!\bw)(?<!\d[A-Z])(?<=[a-zA-Zα-ω\d)])/(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
+    r"/(?<=[a-zA-Zα-ω\d)]/)(?<![a-zA-Z/._-]./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
 )
 _RELATION = re.compile("[=<>≤≥]")
-_ONE_LESS = re.compile(r"(?<![\w.-][nkxN])(?<=\b[nkxN])[-−](?=\d\b(?![-.:]\w))")
+_ONE_LESS = re.compile(r"[-−](?<=\b[nkxN].)(?<![\w.-][nkxN].)(?=\d\b(?![-.:]\w))")
 _ABSOLUTE = re.compile(r"(?<![\w|])\|(?P<of>[a-z\d]{1,4})\|(?![\w|])")
-_LESS = re.compile(rf"(?<![a-zA-Z-].)(?<=[a-z){MASK}])[-−](?=\d{{1,4}}(?![\w-]))")
+_LESS = re.compile(rf"[-−](?<=[a-z){MASK}].)(?<![a-zA-Z-]..)(?=\d{{1,4}}(?![\w-]))")
 """Minus that is glued to a term and a number: x-1."""
 _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
-_CAPITALS = re.compile(rf"(?<={START}[A-Z])/(?=[A-Z](?![\w{MASK}/]))")
+_CAPITALS = re.compile(rf"/(?<=[A-Z]/)(?<![\w{MASK}][A-Z]/)(?=[A-Z](?![\w{MASK}/]))")
 _OVER = re.compile(rf"(?<=s)/(?={MASK})")
 _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")

@@ -175,7 +175,7 @@ _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
 _MASKED = re.compile(rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}(?P<last>\d{{3,4}})(?!\d)")
-_HEXADECIMAL = re.compile(rf"{START}0[xX](?P<digits>[\da-fA-F]{{1,16}}){END}")
+_HEXADECIMAL = re.compile(rf"0[xX](?<![\w{MASK}]..)(?P<digits>[\da-fA-F]{{1,16}}){END}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 
 
