@@ -23,6 +23,7 @@ _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
+_COMMON = frozenset(("the", "my", "or", "and", "so", "at", "on", "an"))
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
 
@@ -61,7 +62,7 @@ class Forms:
         self._pers: Mapping[str, str] = table.get("per", {})
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
         self.marks = {short for short, full in self._pers.items() if short != full and len(short) > 1}
-        """A word of each row that begins with a word: the one before a full stop, or the last one but "of"."""
+        """A word of each row that begins with a word and has no number: the one before a full stop, or the longest."""
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
         for name, section in table.items():
@@ -94,9 +95,12 @@ class Forms:
                 self._numbered[after].append(row)
             return
         words = [part.fold for part in parts if part.kind == "w" and part.fold != "of"]
-        if parts[0].kind == "w" and len(parts[0].text) > 1:
+        counted = any(_NAMES.get(part.text, "c") != "c" or part.kind == "d" for part in parts)
+        if parts[0].kind == "w" and not counted:
             stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
-            self.marks.add(next(stopped, words[-1]))
+            mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word))))
+            if len(mark) > (1 if len(parts[0].text) > 1 else 3):
+                self.marks.add(mark)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
         for start in _CAPITALS if name == "c" else (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,):
             self._listed[start].append((second, row))

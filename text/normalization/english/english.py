@@ -61,20 +61,20 @@ _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
+_COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am part org dev on")
+"""Words among the abbreviations and states for which no sentence is lexed, but before a full stop within it."""
 _LETTER = re.compile(
-    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||, (?:La|Pa|Me|It|Can|Man|Port)\.|[IVX][A-Ea-e]\b|# [a-z]"
-    r"| x [A-Z] x"
+    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b|\b[cCuU] [rRuU]\b"
+    rf"|&c\b|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
 )
-"""A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a state that is a common word."""
-_COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am part org dev")
-"""Words among the abbreviations and states for which no sentence is lexed."""
+"""A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a common word as one."""
 _SHRUNK = re.compile(rf"(?<![A-Za-z])(?:{SHRUNK.pattern})(?![A-Za-z])")
 _NAMES = LONG.union(
     (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
     {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers - _COMMON,
     _ADDRESSES.words - _COMMON,
     _INITIALISMS.words,
-    _FORMS.marks - {"an"},
+    _FORMS.marks,
 )
 
 CLASSES = Classes(
