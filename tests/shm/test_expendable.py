@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +203,8 @@ def test_interruptions_before_it_serves_are_no_failed_starts(helper: Expendable)
             pass
         [keeper] = helper.pids
         helper.interrupt()
-        psutil.wait_procs([psutil.Process(keeper)] if psutil.pid_exists(keeper) else [], DEADLINE)
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(keeper).wait(DEADLINE)
     assert helper.ask(b"hello") == b"hello"
 
 
