@@ -82,7 +82,7 @@ class Subject:
             raise
 
     def status(self) -> Any:
-        """What a kokoro-live answers at /status."""
+        """The answer of a kokoro-live at `/status`."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/status") as answer:
             return json.load(answer)
 
