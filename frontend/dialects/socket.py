@@ -80,7 +80,7 @@ class Talk(Moments, ABC):
     """Seconds without a message, while nothing is spoken, after which the socket is closed."""
     asked: SpeechRequest
     output: OutputFormat
-    """The usual request of the contexts, and the form of their audio, where the address names them: `begin` sets both."""
+    """Usual request of the contexts, and the form of their audio, where the address names them: `begin` sets both."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
