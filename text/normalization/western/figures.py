@@ -11,7 +11,7 @@ from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import fraction_at, glued, written
 from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, VULGAR, Tokens
-from text.normalization.western.words import Locale, joined, noun_after, powered, spoken
+from text.normalization.western.words import Locale, joined, noun_after, of, powered, spoken
 
 
 class FractionParser:
@@ -38,15 +38,19 @@ class FractionParser:
         end += bool(unit) and line.has(end, ".", glued=True) and line[end + 1].text[:1].islower()
         forms = powered(locale, unit, power) if unit else None
         if forms and not noun.istitle():
-            noun, after = forms[0], end
+            noun, after = forms[0].partition(" ")[0], end
         said = self._part(above, below, noun, bool(whole))
         if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
-            said = f"{said} {_of(locale, forms[0])}"  # a quarter of a litre
+            said = f"{said} {of(locale, forms[0])}"  # a quarter of a litre
         elif forms and not whole:
-            said = joined(said, forms[0] if above == 1 else forms[1])
+            said = joined(locale, said, forms[0] if above == 1 else forms[1])
         if whole:
-            said = f"{locale.counted(locale.cardinal(int(whole)), noun)} {locale.signs['&']} {said}"
-            said = joined(said, forms[1]) if forms else said
+            number, form, per = locale.counted(locale.cardinal(int(whole)), noun), "", ""
+            if forms and unit not in ("%", "‰") and locale.numbers in ("es", "pt_BR"):  # dos millas y media por hora
+                form, per, rest = forms[whole != "1"].partition(f" {locale.per} ")
+                number, forms = joined(locale, number, form), (per + rest,) * 2 if per else None
+            said = f"{number} {locale.signs['&']} {said}"
+            said = joined(locale, said, forms[1].lstrip()) if forms else said
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
     def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:
@@ -80,11 +84,6 @@ def _among_sets(line: Tokens, place: int) -> bool:
         for near, signs in ((place - 4, line[place - 1].text), (place + 4, line[place + 3].text))
         for won, lost in ((line.number(near, 2, 7, 1), line.number(near + 2, 0, 7, 1)),)
     )
-
-
-def _of(locale: Locale, noun: str) -> str:
-    elided = locale.numbers in ("fr", "it") and noun[0] in "aeho"
-    return f"d'{noun}" if elided else f"{locale.of} {noun}"
 
 
 _MOST = 9

@@ -10,9 +10,6 @@ from text.normalization.classes.numbers import Written, written
 from text.normalization.classes.tokens import DASHES, Tokens
 from text.normalization.western.words import Forms, Locale, joined, per_words, plural, spoken
 
-_OF_MAGNITUDES = ("illón", "illion", "ilione", "illiard", "iliardo", "ilhão")
-"""Ends of magnitudes that are nouns: millones de euros."""
-
 
 class MoneyParser:
     def __init__(self, locale: Locale, units: Measures) -> None:
@@ -31,7 +28,8 @@ class MoneyParser:
         for length in (3, 2, 1) if line[place].fold in self.starts else ():
             run = tuple(line[place + step] for step in range(length))
             forms = self._money.get(tuple(token.fold for token in run))
-            if forms and (not run[0].text.islower() or len(run[0].text) > 2 or length > 1):
+            title = length == 1 and len(run[0].text) == 3 and run[0].text.istitle()  # Bob
+            if forms and (length > 1 or not run[0].text.islower() or len(run[0].text) > 2) and not title:
                 return forms, place + length, "".join(token.text for token in run)
         return None, place, ""
 
@@ -44,13 +42,6 @@ class MoneyParser:
                 stop = token.text == "." and not token.gap and not line.last(after) and line[after + 1].gap
                 return forms, after + stop
         return None, place
-
-    def _with_of(self, forms: Forms, many: bool, noun: str) -> str:
-        of = self._locale.of
-        if not of or not forms[0].rstrip("s").endswith(_OF_MAGNITUDES):
-            return f"{forms[many]} {noun}"
-        of = "d'" if of == "de" and self._locale.numbers == "fr" and noun[0] in "aeiouéh" else f"{of} "
-        return f"{forms[many]} {of}{noun}"
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
@@ -87,9 +78,12 @@ class MoneyParser:
         if big is None and (scaled := self._magnitude(line, after))[0] and not before and not line[after].gap:
             big, after = scaled
         assert forms is not None
-        if number.plain and big is None and len(numbers) == 1 and sign.islower() and len(sign) > 3:
+        if number.plain and big is None and len(numbers) == 1 and sign.islower() and sign in forms:
             return  # espeak-ng reads "5 euros" well
-        if before and "$" in sign and line[after].text.isupper() and (named := self._sign(line, after))[0]:
+        if sign == "$" and line.folds & locale.cue["pesos"]:
+            forms = locale.currencies["pesos"]
+        named = self._sign(line, after) if before and "$" in sign else (None, after, "")
+        if named[0] and (line[after].text.isupper() or line[after].fold in named[0]):
             forms, after = named[0], named[1]
         said = minus + self._amount(numbers, joint, big, forms)
         unit, power, count, after = self._units.per(line, after)
@@ -113,8 +107,7 @@ class MoneyParser:
         ):
             return
         if unit and big[0] not in ("mil", "mille"):
-            counted = self._with_of(big, True, self._locale.all_units[unit][1]).removeprefix(f"{big[1]} ")
-            said = f"{self._sum([number], '', big)} {counted}"
+            said = joined(self._locale, self._sum([number], "", big), self._locale.all_units[unit][1])
             end += line.has(end, ".", glued=True) and not line.last(end)
             yield Classed(place, end, InWords("Large", said), 0.4)
         yield Classed(place, after, InWords("Large", self._sum([number], "", big)), 0.45)
@@ -133,20 +126,18 @@ class MoneyParser:
         locale, number = self._locale, numbers[-1]
         first = "".join(f"{spoken(locale, each)} {joint} " for each in numbers[:-1])
         if big:
-            said = first + self._sum([number], "", big)
-            words = self._with_of(big, True, forms[1]).removeprefix(f"{big[1]} ")
-            return f"{said} {words}"
+            return first + joined(locale, self._sum([number], "", big), forms[1])
         cents = number.fraction
         if len(cents) != 2 or not int(cents) or (not locale.numbers and forms[0] == forms[1]):
             number = number._replace(fraction="") if cents and not int(cents) else number
             form = forms[plural(locale, number) or bool(first)]
-            return first + joined(spoken(locale, number, form), form)
+            return first + joined(locale, spoken(locale, number, form), form)
         value = int(cents)
         parts = Written(str(value), "", 0)
-        form = locale.hundredths[value != 1]
-        said_cents = joined(spoken(locale, parts, form), form)
+        form = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)[value != 1]
+        said_cents = joined(locale, spoken(locale, parts, form), form)
         whole = number._replace(fraction="")
         if whole.whole == "0":
             return first + said_cents
         form = forms[plural(locale, whole)]
-        return f"{first}{joined(spoken(locale, whole, form), form)} {locale.joint} {said_cents}"
+        return f"{first}{joined(locale, spoken(locale, whole, form), form)} {locale.joint} {said_cents}"

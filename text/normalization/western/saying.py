@@ -77,7 +77,7 @@ def _counted(locale: Locale, number: Written, unit: str, power: str = "", severa
     """Number with its unit, or alone."""
     form = powered(locale, unit, power)[several or plural(locale, number)] if unit else ""
     said = spoken(locale, number, "" if unit in ("%", "‰") else form)
-    return joined(said, form) if form else said
+    return joined(locale, said, form) if form else said
 
 
 def _measure(locale: Locale, measure: fields.Measure) -> str:
@@ -123,7 +123,7 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
         said = quarter.format(h=hours, next=locale.cardinal(clock.hours % 12 + 1))
         said = locale.quarters.get(f"{clock.hours}:{clock.minutes}", said)
     if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
-        said = joined(locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
+        said = joined(locale, locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
     if clock.seconds or clock.fraction:
         said += f", {spoken(locale, Written(str(clock.seconds), clock.fraction, 0), '')}"
     if clock.half:
@@ -146,7 +146,7 @@ def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:
         fraction = elapsed.fraction if unit == "second" else ""
         forms, number = locale.all_units[_UNITS[unit]], Written(str(count), fraction, 0)
         form = forms[plural(locale, number)]
-        parts.append(joined(spoken(locale, number, form), form))
+        parts.append(joined(locale, spoken(locale, number, form), form))
     if locale.numbers == "fr" and elapsed.parts[-1][1] == "minute":
         parts[-1] = parts[-1].rpartition(" ")[0]
     joint = {"es": " y ", "it": " e ", "pt_BR": " e "}.get(locale.numbers, " ")

@@ -29,6 +29,8 @@ _MENDED = (
 """Mistakes of num2words in Spanish, French and Italian, with the right words."""
 _CUT = re.compile(r"(?<=..)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
 """Consonant after which a word may be cut."""
+_MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")
+"""Ends of numbers that are nouns."""
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
 
@@ -53,6 +55,7 @@ class Locale:
     joint: str
     """Word between units of money and hundredths."""
     hundredths: Forms
+    """Hundredths of the currencies that `hundredths_of` doesn't have by their first word."""
     over: str
     """Word for the slash of a mark or quota: 15/20."""
     by: Forms
@@ -72,6 +75,7 @@ class Locale:
     currencies: Mapping[str, Forms]
     units: Mapping[str, Forms]
     abbreviations: Mapping[str, str]
+    hundredths_of: Mapping[str, Forms] = field(default_factory=dict)
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Sections of `forms.toml`."""
     decimal: str = ","
@@ -285,8 +289,14 @@ def per_words(locale: Locale, per: str, power: str, count: str) -> str:
     return "".join(f" {words}" for words in said)
 
 
-def joined(said: str, noun: str) -> str:
-    """A number and its noun: un'ora."""
+def of(locale: Locale, noun: str) -> str:
+    elided = noun[0] in {"fr": "aeiouéh", "it": "aho"}.get(locale.numbers, "")
+    return f"d'{noun}" if elided else f"{locale.of} {noun}"
+
+
+def joined(locale: Locale, said: str, noun: str) -> str:
+    """A number and its noun: un'ora, un millón de euros."""
+    noun = of(locale, noun) if locale.of and _MILLIONS.search(said) else noun
     return said + noun if said.endswith("'") else f"{said} {noun}"
 
 
