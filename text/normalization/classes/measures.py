@@ -336,6 +336,8 @@ class Measures:
             return False
         if written == "HR" and not (line.shouted or self.plain):
             return False
+        if written.isupper() and symbol.islower() and line.cued(place, cues["versions"]):
+            return False  # Ubuntu 22.04 LTS
         status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
         if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s
             return False
@@ -353,11 +355,10 @@ class Measures:
         stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))
         if symbol in cues["never_apart"] and gap == " " and not (stopped or joint == "by" or compound):
             return False
-        if self.plain and written in _DEGREES and end == after + 1 and last is None:
-            doubtful = written in cues["doubtful_degrees"]
-            cued = bool(cues["degrees"] & line.folds) or bool(first.sign)
+        if self.plain and written in _DEGREES and end == after + 1:
+            cued = bool(cues["degrees"] & line.folds) or bool(first.sign) or last is not None
             nominal = following.kind == "w" and following.gap and self._noun(following.text)
-            return not doubtful or (not nominal and (cued or len(first.whole) > 2))
+            return written not in cues["doubtful_degrees"] or (not nominal and (cued or len(first.whole) > 2))
         if self.plain and written in _FEET:
             return not gap and int(first.whole) <= _LONGEST_MATCH and (following.gap or following.kind in ("s", ""))
         if self.plain and written in _INCHES:

@@ -28,7 +28,7 @@ _LEAST_CODE = 6
 """Digits from which a number after # is a code."""
 _LEAST_ACCOUNT = 8
 """Digits in one run from which a number that counts nothing is a code."""
-_AIRLINER = re.compile(r"7\d7")
+AIRLINER = re.compile(r"7\d7")
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
 
@@ -210,9 +210,9 @@ class NumberForms:
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         if padded and spaced and last.isdecimal():
             return  # DAY 3 — 0600 HOURS
-        if _AIRLINER.fullmatch(first) and not spaced and last[1:] in ("00", "50"):
+        if AIRLINER.fullmatch(first) and not spaced and last[1:] in ("00", "50"):
             return  # the 737-800
-        if _AIRLINER.fullmatch(first) and len(last) < 3 and not spaced and line[place - 1].fold not in (".", "pages"):
+        if AIRLINER.fullmatch(first) and len(last) < 3 and not spaced and line[place - 1].fold not in (".", "pages"):
             return  # the 787-9
         value, other = float(first), float(last)
         if line[end].text == "=":

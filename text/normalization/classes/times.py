@@ -175,6 +175,9 @@ class Durations:
             parts.append((count, unit))
             after += 2
             after += line.has(after, ".", glued=True) and not line.last(after)
+        rest = line.number(after, 0, 59, 2) if parts and parts[-1][1] == "hour" and not line[after].gap else None
+        if rest is not None and line.cued(place, self._cues):  # dura 2h30
+            parts, after = [*parts, (rest, "minute")], after + 1
         if parts and line[after - 1].text in _SECONDS and line[after].kind == "d" and not line[after].gap:
             yield Classed(place, after + 1, Elapsed(tuple(parts), line[after].text), 0.25)  # 1'21"046
         if len(parts) > 1 and (line[place + 1].kind == "w" or parts[-1][1] == "second"):

@@ -9,6 +9,7 @@ from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import fraction_at, glued, written
+from text.normalization.classes.numerals import AIRLINER
 from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, VULGAR, Tokens
 from text.normalization.western.words import Locale, joined, noun_after, of, powered, spoken
@@ -97,6 +98,7 @@ class FigureParser:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
         self.starts = locale.cue["codes"]
+        self._coded = re.compile(rf"(?:{'|'.join(locale.cues.get('code_forms', '(?!)').split())})(?!\d)")
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
@@ -109,7 +111,7 @@ class FigureParser:
         if dash.gap and dash.text == "-" and not (len(first.whole) == 4 or first.grouped):
             return
         last = written(line, first.after + 1, locale.decimal)
-        if last is None or last.sign:
+        if last is None or last.sign or (dash.gap and line.has(last.after, "ºª°", glued=True)):
             return
         numbers, after = [first, last], last.after
         while len(numbers) < _MOST and line.has(after, DASHES, glued=True) and glued(line, after + 1):
@@ -127,12 +129,11 @@ class FigureParser:
             said = f"{spoken(locale, first)} {locale.signs['-']} {spoken(locale, last)}"
             yield Classed(place, after, InWords("Law", said), 0.45)
         falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
+        falling |= bool(AIRLINER.fullmatch(first.whole)) and last.whole.endswith("00")  # Boeing 737-800
         if falling or (len(last.whole) > 1 and last.whole[0] == "0"):
             said = f"{spoken(locale, first)}, {spoken(locale, last)}"
             if falling and len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole):
                 said = f"{spoken(locale, first)} {locale.to} {spoken(locale, last)}"
-            elif locale.numbers and not (len(first.whole) == 4 and len(last.whole) <= 2):
-                return
             yield Classed(place, after, InWords("Range", said), 0.5)
             return
         score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
@@ -198,18 +199,21 @@ class FigureParser:
 
     def minutes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Minute of a match beside a name, or after an article: Messi 12', 45'+2' Leão, al 12'."""
-        locale, after, minute = self._locale, place + 2, line.number(place, 1, 120, 3)
-        sign, article = line.has(place + 1, "'’′", glued=True), line.has(place - 1, self._locale.cue["minute_after"])
-        if not minute or not sign or (line[after].kind == "d" and not line[after].gap):
-            return
+        locale, minute = self._locale, line.number(place, 1, 120, 3)
+        after = place + 1 + line.has(place + 1, "'’′", glued=True)
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
         after += added is not None and line.has(after, "'’′", glued=True)
+        if not minute or line[after - 1].text not in "'’′" or (line[after].kind == "d" and not line[after].gap):
+            return
+        article = line.has(place - 1, locale.cue["minute_after"])
         names = (line[place - 1], line[after]) if line[after].gap else (line[place - 1],)
-        if article or any(name.text.istitle() and len(name.text) > 2 for name in names):
+        named = line.has(place - 1, locale.all_units["min"])
+        goals = named or bool(line.folds & locale.cue["goals"])
+        if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
-            number = f"{locale.all_units['min'][0]} {locale.cardinal(minute)}"
-            said = (locale.ordinal(minute, False) if article else number) + more
+            noun = "" if named else f"{locale.all_units['min'][0]} "
+            said = (locale.ordinal(minute, False) if article else noun + locale.cardinal(minute)) + more
             yield Classed(place, after, InWords("Minute", said), 0.3)
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -224,7 +228,8 @@ class FigureParser:
             yield Classed(place, after, Identifier("", tuple(groups)), 0.5)
         if token.kind == "d" and len(token.text) > 9:
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
-        if token.kind == "d" and self._shaped(line, place):
+        text = "".join(line[place + step].text for step in range(11) if step == 0 or not line[place + step].gap)
+        if token.kind == "d" and self._coded.match(text):
             groups, after = self._groups(line, place)
             yield Classed(place, after, Identifier("", tuple(groups)), 0.2)
         yield from account(line, place)
@@ -252,11 +257,6 @@ class FigureParser:
             else:
                 break
         return groups, after
-
-    def _shaped(self, line: Tokens, place: int) -> bool:
-        """True for a Brazilian CPF or CNPJ."""
-        text = "".join(line[place + step].text for step in range(9) if step == 0 or not line[place + step].gap)
-        return re.match(r"(?:\d{3}\.\d{3}\.\d{3}-\d\d|\d\d\.\d{3}\.\d{3}/\d{4}-\d\d)(?!\d)", text) is not None
 
     def labels(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""
