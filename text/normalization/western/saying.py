@@ -107,7 +107,7 @@ def _date(locale: Locale, date: fields.Date) -> str:
         return f"{name}{_between(locale)}{locale.year(date.year)}" if date.year else name
     form = locale.date if date.year else locale.day_and_month
     words = form.format(day=day, month=name, year=locale.year(date.year))
-    return f"{words}, {_clock(locale, date.time)}{' UTC' * date.utc}" if date.time else words
+    return f"{words}, {_clock(locale, date.time)}{' U T C' * date.utc}" if date.time else words
 
 
 def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:

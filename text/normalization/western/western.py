@@ -35,6 +35,8 @@ _APART = frozenset("sSvVlLaAtTbBjJfFcCdDH")
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
 _WORD = re.compile(r"[^\W\d_]{3,9}")
+_UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")
+"""Initials with a vowel that espeak-ng takes for a word: IPC, ICMS."""
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -50,7 +52,7 @@ class _Row(NamedTuple):
 
 class AbbreviationParser:
     def __init__(self, locale: Locale) -> None:
-        self._and = locale.signs["&"]
+        self._and, self._cue, self._letters = locale.signs["&"], locale.cue, locale.letters
         self._rows: dict[str, list[_Row]] = {}
         for where, table in (
             ("", locale.abbreviations),
@@ -112,6 +114,14 @@ class AbbreviationParser:
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             cost = 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
+
+    def initials(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+        """Initials that are said letter by letter, where a language has a list of them."""
+        token, cue = line[place], self._cue
+        hard = len(token.text) < 5 and _UNSAYABLE.fullmatch(token.text) and token.fold not in cue["words"]
+        if token.text.isupper() and (token.fold in cue["initials"] or (hard and cue["initials"] and not line.shouted)):
+            letters = " ".join(self._letters.get(letter, letter) for letter in token.text)
+            yield Classed(place, place + 1, InWords("Initials", letters), 0.6)
 
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
         following = line[after]
@@ -215,6 +225,7 @@ class Western:
                 ("times", Parser(frozenset(), figures.minutes)),
                 ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
+                ("initialisms", Parser(locale.cue["initials"], short.initials, pattern=_UNSAYABLE)),
                 ("abbreviations", Parser(short.starts, short.parse, pattern=_WORD)),
             ),
             lambda fields, british: saying.said(locale, fields),

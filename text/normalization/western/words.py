@@ -76,6 +76,8 @@ class Locale:
     units: Mapping[str, Forms]
     abbreviations: Mapping[str, str]
     hundredths_of: Mapping[str, Forms] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    """Names of letters that are words by themselves."""
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Sections of `forms.toml`."""
     decimal: str = ","
