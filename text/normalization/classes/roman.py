@@ -211,7 +211,10 @@ class RomanNumerals:
             return Numeral(value, "part")
         if previous.fold in rulers and value < 100 and (previous.text[:1].isupper() or len(numeral) > 1):
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
-        if (doubtful and numeral not in ("XX", "VI")) or (line.shouted and previous.kind == "w" and doubtful):
+        first = numeral == "I" and len(previous.text) > 3 and not following.text[:1].isupper()  # Artemis I
+        if (doubtful and not first and numeral not in ("XX", "VI")) or (
+            line.shouted and previous.kind == "w" and doubtful
+        ):
             return None
         if len(previous.text) == 1 and _NUMERAL.fullmatch(line[place - 2].text) and numeral not in _DOUBTFUL:
             return Numeral(value, "count")  # I à V

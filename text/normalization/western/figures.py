@@ -204,12 +204,17 @@ class FigureParser:
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
         after += added is not None and line.has(after, "'’′", glued=True)
-        if not minute or line[after - 1].text not in "'’′" or (line[after].kind == "d" and not line[after].gap):
+        if (
+            line.has(place - 1, locale.cue["minutes"])
+            or not minute
+            or line[after - 1].text not in "'’′"
+            or (line[after].kind == "d" and not line[after].gap)
+        ):
             return
         article = line.has(place - 1, locale.cue["minute_after"])
         names = (line[place - 1], line[after]) if line[after].gap else (line[place - 1],)
         named = line.has(place - 1, locale.all_units["min"])
-        goals = named or bool(line.folds & locale.cue["goals"])
+        goals = named or line.has(place - 1, locale.cue["minute"]) or bool(line.folds & locale.cue["goals"])
         if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "

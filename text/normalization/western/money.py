@@ -28,8 +28,11 @@ class MoneyParser:
         for length in (3, 2, 1) if line[place].fold in self.starts else ():
             run = tuple(line[place + step] for step in range(length))
             forms = self._money.get(tuple(token.fold for token in run))
-            title = length == 1 and len(run[0].text) == 3 and run[0].text.istitle()  # Bob
-            if forms and (length > 1 or not run[0].text.islower() or len(run[0].text) > 2) and not title:
+            text = run[0].text
+            other = text.islower() if len(text) < 3 else text.istitle() and len(text) == 3
+            if forms and not (
+                run[1].gap and text.isalpha() if length == 2 else other and length == 1
+            ):  # pasó a $5; Bob
                 return forms, place + length, "".join(token.text for token in run)
         return None, place, ""
 

@@ -108,8 +108,10 @@ class AbbreviationParser:
                 continue
             if run[-1].text == "." and line.last(after - 1):
                 after -= 1
-            elif run[-1].text != "." and run[-1].text.isalpha() and not line.ends(after) and line[after].text != "-":
+            elif run[-1].text.isalpha() and not (line.ends(after) or line[after].text == "-"):
                 continue
+            if run[-1].text.isalpha() and line[place - 1].text == "/" and not run[0].gap:
+                continue  # €/km
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             cost = 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few")
