@@ -368,7 +368,7 @@ class Dates:
         bracketed = closed and line[place - 1].text == "(" and line[place - 2].kind == "d"
         small = line[place].text.islower() or follows.text.islower()
         if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and small):
-            yield Classed(place, stop, Weekday(day), 0.4)
+            yield Classed(place, stop, Weekday(day), 0.35 if beside or before else 0.4)
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
         titled, stopped, word = line[place].text.istitle(), stop > place + 1, line.has(place, _WORDS)

@@ -113,7 +113,7 @@ class Dimensions:
         short = all(len(n.whole) < 6 and not n.grouped for n in numbers) or self._measures.plain
         if any(units[:-1]) or (units[-1] and len(numbers) > 2):
             yield Classed(place, after, Sides(tuple(numbers), tuple(units)), _COST)
-        elif bare and short and len(numbers) < 4:
+        elif bare and short and len(numbers) < 4 and not (self._measures.plain and line[after].text == "="):
             yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
 
     def _span(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:

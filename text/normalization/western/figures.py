@@ -121,7 +121,8 @@ class FigureParser:
             numbers.append(more)
             after = more.after
         if len(numbers) > 2 or len(first.whole) > 6:
-            said = ", ".join(spoken(locale, each) if each.plain else locale.digits(each.whole) for each in numbers)
+            whole = (spoken(locale, n) if n.plain and len(n.whole) < 5 else locale.digits(n.whole) for n in numbers)
+            said = ", ".join(whole)
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
@@ -158,9 +159,10 @@ class FigureParser:
         one, two = spoken(locale, first), spoken(locale, last, "")
         if sign.text == ":":
             named = locale.signs[":"] in (line[last.after + 1].fold, line[last.after].fold)
+            named |= line.cued(place, locale.cue["standards"])
             joint = " " if named else f" {locale.signs[':']} "
             yield Classed(place, last.after, InWords("Ratio", one + joint + two), 0.5)
-        elif (first.whole, last.whole) in (("24", "7"), ("7", "24")):
+        elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
         elif (int(first.whole) < 10_000 or len(last.whole) == 4) and not (last.fraction and not first.fraction):
             large = last.grouped or len(last.whole) > 3
