@@ -336,8 +336,8 @@ class Measures:
             return False
         if written == "HR" and not (line.shouted or self.plain):
             return False
-        if written.isupper() and symbol.islower() and line.cued(place, cues["versions"]):
-            return False  # Ubuntu 22.04 LTS
+        if written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"]):
+            return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
         status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
         if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s
             return False

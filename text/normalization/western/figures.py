@@ -90,7 +90,7 @@ def _among_sets(line: Tokens, place: int) -> bool:
 _MOST = 9
 """Most groups of a number with signs between them."""
 _LETTERS = re.compile(r"[A-Z]{1,3}")
-_STOPPED = frozenset((*"ºªoa", "er", "ᵉ", "os", "as"))
+_STOPPED = frozenset((*"ºªoa", "er", "ᵉ", "ᵉʳ", "os", "as"))
 """Endings of ordinals to which a full stop may be glued."""
 
 
@@ -291,10 +291,10 @@ class FigureParser:
         yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        locale, token = self._locale, line[place]
-        if len(token.text) > 4:
+        locale, found = self._locale, written(line, place, self._locale.decimal)
+        if found is None or not found.whole or found.fraction or len(found.whole) > 7:
             return
-        after = place + 1
+        after = found.after
         after += line.has(after, ".", glued=True) and not line[after + 1].gap and line[after + 1].text in _STOPPED
         ending = line[after]
         if ending.gap:
@@ -302,14 +302,14 @@ class FigureParser:
         kind = locale.ordinals.get(
             ending.fold if len(ending.text) > 1 or (ending.text == "E" and line.shouted) else ending.text
         )
-        said = locale.irregular.get(f"{int(token.text)}{ending.fold}")
-        number = int(token.text)
+        number = int(found.whole)
+        said = locale.irregular.get(f"{number}{ending.fold}")
         if said is None:
             if kind is None or not number or not locale.numbers:
                 return
             if ending.text == "°" and line[after + 1].text in ("C", "F"):
                 return
-            said = locale.ordinal(number, kind.startswith("f"))
+            said = locale.ordinal(number, kind.startswith("f"), ending.fold in ("er", "ᵉʳ"))
         if kind and kind.endswith("s") and not said.endswith("s"):
             said += "s"
         stop = line.has(after + 1, ".", glued=True) and ending.kind == "w" and line[after + 2].text[:1].islower()

@@ -104,7 +104,8 @@ class MoneyParser:
         _, after = self._magnitude(line, number.after)
         of = line[after].fold in ("de", "di") and bool(self._locale.of)
         unit, end = self._units.unit(line, after + of)
-        word = token.fold in (big[0], big[1])
+        agrees = self._locale.numbers == "es" and number.whole[-1] == "1" != number.whole[-2:-1]
+        word = token.fold in (big[0], big[1]) and not agrees
         if (word and (not unit or line[after + of].text in self._locale.all_units[unit])) or (
             len(token.text) == 1 and not (token.gap or number.fraction or token.text == "k" or len(number.whole) > 1)
         ):
@@ -118,8 +119,7 @@ class MoneyParser:
     def _sum(self, numbers: list[Written], joint: str, big: Forms) -> str:
         many = plural(self._locale, numbers[-1])
         said = f" {joint} ".join(spoken(self._locale, number) for number in numbers)
-        if not many and self._locale.numbers in ("es", "it") and said == "uno":
-            said = "un"
+        said = self._locale.counted(said, self._locale.all_units["m"][1])  # veintiún millones
         if big[0] in ("mil", "mille"):
             glue = "" if self._locale.numbers == "it" else " "
             return f"{said}{glue}{big[many]}"

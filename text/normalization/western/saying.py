@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate, pairwise, repeat
 
 from text.normalization.classes import fields
@@ -125,7 +124,8 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
     if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
         said = joined(locale, locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
     if clock.seconds or clock.fraction:
-        said += f", {spoken(locale, Written(str(clock.seconds), clock.fraction, 0), '')}"
+        parts = ((clock.hours, "hour"), (clock.minutes, "minute"), (clock.seconds, "second"))
+        said = _elapsed(locale, fields.Elapsed(parts, clock.fraction))
     if clock.half:
         said += f" {_part_of_day(locale, clock)}"
     return f"{said} en punto" if clock.exact else said
@@ -180,5 +180,4 @@ def _numeral(locale: Locale, numeral: Numeral) -> str:
     }
     if not ordinal.get(numeral.kind):
         return locale.cardinal(value)
-    said = locale.ordinal(value, numeral.feminine)
-    return re.sub("(?<=primer|tercer)o$", "", said) if numeral.noun and locale.numbers == "es" else said
+    return locale.ordinal(value, numeral.feminine, numeral.noun)

@@ -37,6 +37,7 @@ _TOGETHER = frozenset("ABCDEFadey")
 _WORD = re.compile(r"[^\W\d_]{3,9}")
 _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")
 """Initials with a vowel that espeak-ng takes for a word: IPC, ICMS."""
+_TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "few", "before_women"]
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -54,18 +55,10 @@ class AbbreviationParser:
     def __init__(self, locale: Locale) -> None:
         self._and, self._cue, self._letters = locale.signs["&"], locale.cue, locale.letters
         self._rows: dict[str, list[_Row]] = {}
-        for where, table in (
-            ("", locale.abbreviations),
-            ("number", locale.before_numbers),
-            ("name", locale.before_names),
-            ("names", locale.between_names),
-            ("after", locale.after_numbers),
-            ("few", locale.few),
-            ("woman", locale.before_women),
-        ):
-            self._add(where, table)
+        for where in _TABLES:
+            self._add(where, getattr(locale, where))
         for rows in self._rows.values():
-            rows.sort(key=lambda row: (-len(row.texts), row.where == ""))
+            rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
         self.starts = frozenset(self._rows)
         self._cut = locale.cut
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
@@ -93,7 +86,7 @@ class AbbreviationParser:
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            folded = not row.exact or (row.where == "number" and row.lower and line.shouted)
+            folded = not row.exact or (row.where == "before_numbers" and row.lower and line.shouted)
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
             if texts != row.texts or (shouted and not row.exact and row.lower):
@@ -114,7 +107,7 @@ class AbbreviationParser:
                 continue  # €/km
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
-            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "woman") - 1.2 * (row.where == "few")
+            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women") - 1.2 * (row.where == "few")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
     def initials(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -127,21 +120,21 @@ class AbbreviationParser:
 
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
         following = line[after]
-        if where == "number":
+        if where == "before_numbers":
             here = line[after + (following.text in ("º", "°", ":", "#"))]
             coded = here.text.isupper() and (line[after + 1].kind == "d" or line[after + 1].text == "-")
             return coded or here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
         if where == "few":
             return line.number(place - 1, 1, 15) is not None
-        if where == "woman":
+        if where == "before_women":
             return following.text.istitle() and following.text.endswith("a") and following.gap
-        if where == "names" and not line[place - 1].text[:1].isupper():
+        if where == "between_names" and not line[place - 1].text[:1].isupper():
             return False
-        if where in ("name", "names"):
+        if where in ("before_names", "between_names"):
             if following.fold in _SMALL or following.fold == self._and:
                 following = line[after + 1]
             return following.text[:1].isupper() and following.gap
-        if where == "after":
+        if where == "after_numbers":
             before = line[place - 1]
             counted = before.kind in ("d", "m") or (
                 before.kind == "w" and not before.gap and line[place - 2].kind == "d"
@@ -172,12 +165,14 @@ _SIGN = re.compile(
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
+_PAUSE = re.compile(
+    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
+    r"|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
+)
+"""Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
 _TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])")
 _AND = re.compile(r" ?& ?")
-_STATE = re.compile(rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)")
-"""Slash between a town and its state or province: Santos/SP."""
-_SLASH = re.compile(rf"(?<={MASK}) ?/ ?(?={MASK})")
 
 
 class Western:
@@ -256,8 +251,7 @@ class Western:
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
         draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
-        draft.replace(_STATE, lambda match: ", ")
-        draft.replace(_SLASH, lambda match: ", ")
+        draft.replace(_PAUSE, lambda match: ", ")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")
         draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")

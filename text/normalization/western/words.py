@@ -242,12 +242,12 @@ class Locale:
             return self.cardinal(number)
         return f"{hundreds} {self.years_by_hundreds}" + (f" {rest}" if rest else "")
 
-    def ordinal(self, number: int, feminine: bool) -> str:
+    def ordinal(self, number: int, feminine: bool, short: bool = False) -> str:
         if not self.numbers:
             return str(number)
         said = ordinal(number, self.numbers)
         if not feminine:
-            return said
+            return re.sub("(?<=primer|tercer)o$", "", said) if short and self.numbers == "es" else said
         if self.feminine_first:
             return self.feminine_first if number == 1 else said
         return " ".join(re.sub("o$", "a", word) for word in said.split())
