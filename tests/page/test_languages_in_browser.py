@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from frontend.http.server import STATIC
 from tests.page.strings import texts, untranslated
-from tests.page.visit import Visit, needs_chromium
+from tests.page.visit import FASTEST, Visit, needs_chromium
 from tests.system.server import Server
 
 LANGUAGES = {path.stem.removeprefix("words-"): path for path in STATIC.glob("words-*.json")}
@@ -36,7 +36,7 @@ def test_the_scan_sees_texts_in_all_their_places() -> None:
 
 @needs_chromium
 def test_the_browser_and_the_setting_choose_the_language(chromium: Browser, espeak: Server) -> None:
-    with Visit(chromium, espeak, locale="de-AT", color_scheme="dark") as visit:
+    with Visit(chromium, espeak, speed=FASTEST, locale="de-AT", color_scheme="dark") as visit:
         page = visit.page
         words = json.loads(LANGUAGES["de"].read_text())
         expect(page.locator("html")).to_have_attribute("lang", "de")
@@ -61,7 +61,7 @@ def test_the_browser_and_the_setting_choose_the_language(chromium: Browser, espe
 def test_a_text_in_another_language_is_read_by_its_best_voice_unless_one_was_chosen(
     chromium: Browser, espeak: Server
 ) -> None:
-    with Visit(chromium, espeak) as visit:
+    with Visit(chromium, espeak, speed=FASTEST) as visit:
         page, voice = visit.page, visit.page.locator("#voice-name")
         own = voice.inner_text()
         page.get_by_label("Text", exact=True).fill(FRENCH)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.page.visit import Visit, needs_chromium
+from tests.page.visit import FASTEST, Visit, needs_chromium
 from tests.split_model import make_split_model, make_split_voices
 from tests.system.server import Server, server
 
@@ -71,7 +71,7 @@ def heard_more(visit: Visit, act: Any) -> None:
 
 
 def test_words_are_drawn_emphasised_heard_undone_and_kept(chromium: Browser, split: Server, tmp_path: Path) -> None:
-    with Visit(chromium, split) as visit:
+    with Visit(chromium, split, speed=FASTEST) as visit:
         page, words = visit.page, opened(visit)
         expect(words).to_have_count(len(TEXT.split()))
         assert words.all_inner_texts()[1].strip() == "heart"
@@ -114,7 +114,7 @@ def test_words_are_drawn_emphasised_heard_undone_and_kept(chromium: Browser, spl
 
 
 def test_keys_do_it_too(chromium: Browser, split: Server) -> None:
-    with Visit(chromium, split) as visit:
+    with Visit(chromium, split, speed=FASTEST) as visit:
         page, words = visit.page, opened(visit)
         expect(words.first).to_be_focused()
         page.keyboard.press("ArrowRight")
@@ -129,7 +129,8 @@ def test_keys_do_it_too(chromium: Browser, split: Server) -> None:
 
 
 def test_a_finger_does_it_on_a_phone(chromium: Browser, split: Server) -> None:
-    with Visit(chromium, split, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True) as visit:
+    phone = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
+    with Visit(chromium, split, speed=FASTEST, **phone) as visit:
         visit.speak(TEXT)
         visit.ends()
         visit.page.get_by_role("button", name="Melody").tap()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from frontend.audio.formats import FORMATS
-from tests.page.visit import LONG, SHORT, SHORTER, VERY_LONG, Visit, needs_chromium
+from tests.page.visit import FASTEST, LONG, SHORT, SHORTER, VERY_LONG, Visit, needs_chromium
 from tests.system.server import Server
 
 pytestmark = needs_chromium
@@ -18,16 +18,17 @@ def active_streams(server: Server) -> int:
     return found
 
 
-def test_what_is_played_is_the_speech_and_its_words_light_up_in_order(visit: Visit, espeak: Server) -> None:
-    visit.speak(SHORT)
-    visit.ends()
-    played = np.frombuffer(visit.heard, "<i2")
-    assert played.tobytes() == espeak.hear(input=SHORT, voice="af_heart", response_format="pcm")
-    assert np.abs(played.astype(int)).max() > 3000
-    assert "".join(visit.lit).replace(" ", "") == SHORT.replace(" ", "")
-    assert len(visit.lit) > 5
-    assert visit.page.locator("#pane").text_content() == SHORT
-    visit.state("idle")
+def test_what_is_played_is_the_speech_and_its_words_light_up_in_order(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, speed=FASTEST) as visit:
+        visit.speak(SHORT)
+        visit.ends()
+        played = np.frombuffer(visit.heard, "<i2")
+        assert played.tobytes() == espeak.hear(input=SHORT, voice="af_heart", response_format="pcm", speed=FASTEST)
+        assert np.abs(played.astype(int)).max() > 3000
+        assert "".join(visit.lit).replace(" ", "") == SHORT.replace(" ", "")
+        assert len(visit.lit) > 5
+        assert visit.page.locator("#pane").text_content() == SHORT
+        visit.state("idle")
 
 
 def test_it_is_heard_while_it_is_made_and_escape_ends_it(visit: Visit, espeak: Server) -> None:

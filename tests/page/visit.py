@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,9 @@ needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="THE PAGE WAS NOT TESTED IN A BROWSER, BECAUSE NOT INSTALLED: chromium-headless-shell"
 )
 """A mark for tests that run Chromium. `.ci/run` installs it."""
+
+FASTEST = 4
+"""The highest speed: for a text that is read to its end, and not interrupted."""
 
 SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 
@@ -68,13 +72,16 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """The page in a context of its own. Leaving it checks what was asked for and said meanwhile."""
 
-    def __init__(self, chromium: Browser, server: Server, **options: Any) -> None:
-        """`options`: the browser context's, such as `color_scheme`."""
+    def __init__(self, chromium: Browser, server: Server, *, speed: float = 1, **options: Any) -> None:
+        """`speed`: chosen on an earlier visit. `options`: the browser context's, such as `color_scheme`."""
         self.server = server
         self.origin = f"http://127.0.0.1:{server.port}"
         self.context: BrowserContext = chromium.new_context(**{"service_workers": "block"} | options)
         self.context.set_default_timeout(DEADLINE * 1000)
         self.context.add_init_script(LISTEN)
+        if speed != 1:
+            kept = f"localStorage['kokoro-live settings'] ??= {json.dumps(json.dumps({'speed': speed}))}"
+            self.context.add_init_script(kept)
         self.page: Page = self.context.new_page()
         self.asked: list[Request] = []
         self.complaints: list[str] = []
