@@ -161,11 +161,12 @@ class TlsProcess(SupervisedProcess):
         assert task is not None
         self._clients.add(task)
         task.add_done_callback(self._clients.discard)
+        end = given.get_extra_info("socket")  # a transport that its client has closed tells nothing
         try:
             await self._forward(taken, given)
             given.close()
             async with asyncio.timeout(self._settings.write_timeout):
-                await _is_the_systems(given)
+                await _is_the_systems(end)
             async with asyncio.timeout(FAREWELL):
                 await given.wait_closed()
         except OSError as error:
@@ -207,10 +208,10 @@ class TlsProcess(SupervisedProcess):
             requests.transport.abort()
 
 
-async def _is_the_systems(given: asyncio.StreamWriter) -> None:
+async def _is_the_systems(end: socket.socket) -> None:
     """Wait until the system has all that was written: it has room for more, and nothing has come to fill it."""
     loop, poll = asyncio.get_running_loop(), select.poll()
-    with given.get_extra_info("socket").dup() as same:  # the transport watches its own
+    with end.dup() as same:  # the transport watches its own
         poll.register(same, select.POLLOUT)
         has_room = asyncio.Event()
         while not poll.poll(0):

@@ -82,6 +82,7 @@ def secure(certificate: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     files = ("--tls-cert", str(certificate / "certificate.pem"), "--tls-key", str(certificate / "key.pem"))
     with server(*miniature_arguments(tmp_path_factory.mktemp("models")), "--tls-port", "0", *files) as started:
         yield SecureServer(started, certificate)
+        assert not [line for line in started.log if "Unhandled" in line], "also of clients that leave at once"
 
 
 def test_a_killed_front_costs_a_client_over_tls_no_byte(secure: SecureServer) -> None:
