@@ -8,7 +8,6 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -25,22 +24,6 @@ _AFTER = r"(?![\d/]|:\d|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d.\u3040-\u9fff]))"
 _TIMES_TEN = r"(?: ?[×x·] ?10(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}))"
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
-_DATE = re.compile(
-    rf"{_EDGE}(?P<year>[12]\d{{3}}|[0-4]\d(?=/))"
-    rf"[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}"
-)
-_DAY = re.compile(
-    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?:(?P<late>1[3-9]|2\d|3[01])(?![\d/.]|の量)|(?P<day>[0-2]?\d|3[01])"
-    r"(?=[\(（][月火水木金土日周]|に|まで|から|頃|以降|[〜~～]|日|締|の[朝昼夜午]))"
-)
-"""A Japanese date without a year, which only the particle after it tells from a fraction."""
-
-_YEAR = re.compile(
-    r"(?<=[(（〔])(?:19|20)\d\d(?=[)）〕][\u4e00-\u9fff\d])|(?<!\d)[5-9]\d(?=年(?:出生|生人|毕业|入学))"
-    r"|(?<!\d)[12]\d{3}(?=年|学年|赛季|级|款|[-–—~〜～至][12]\d{3}(?:年|学年|赛季|级))"
-    r"|(?<![\d.])\d{3}(?=年(?:\d{1,2}月|[-–—~〜～至]\d{3}年))|(?<=公元)\d{3}(?=年)|(?<=\d年[-–—~〜～至])\d{3}(?=年)"
-    r"|(?<=[(（])[12]\d{3}(?=[-–—~〜～][12]\d{3}[)）])|(?<=[(（]\d{4}[-–—~〜～])[12]\d{3}(?=[)）])"
-)
 _CLOCK = re.compile(
     r"(?<![\d.:A-Za-z])(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
     r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
@@ -56,10 +39,6 @@ _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー�
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
 _VERSION = re.compile(rf"(?<![\d,/{MASK}-])(?<![\d\s]\.)\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
-_PAGE = re.compile(
-    r"(?<![A-Za-z\d])[PpＰｐ]{1,2}\.? ?(?P<number>\d{1,4})(?:[-–~〜～](?P<last>\d{1,4}))?(?![\d.,A-Za-z])"
-)
-_WEEKDAY = re.compile(rf"(?<=[日\d{MASK}])[(（](?P<day>[月火水木金土日])(?:[・･]祝)?[)）]")
 _WEEKDAYS = re.compile(
     r"(?<![\u4e00-\u9fff])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
 )
@@ -74,23 +53,8 @@ _ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
 _OPERATION = re.compile(
     rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−?？-])"
 )
-_HEIGHT = re.compile(r"(?<![\d.A-Za-z])(?P<meters>\d)(?:m|米)(?P<rest>\d\d)(?P<cm>cm)?(?![\d.A-Za-z米厘公])")
-_COORDINATE = re.compile(
-    r"(?<![\d.])(?P<degrees>\d{1,3}(?:\.\d+)?)°(?:(?P<minutes>\d{1,2})[′'’])?"
-    r"(?:(?P<seconds>\d{1,2}(?:\.\d+)?)[″\"”])?"
-    r"(?: ?(?P<way>[NSEW])(?![A-Za-z])|(?<=[′'’″\"”]))"
-)
 _PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
-_BY_DIGITS = re.compile(r"(?<!\d)\d0(?=[后後])|(?<![\d.])\d\.\d(?=折)")
-_ROOM = re.compile(rf"{_EDGE}(?P<code>\d{{3,4}})(?=[诊教]?室|会议室|病?房(?![间价屋])|包[厢间])")
-_PHONE = re.compile(
-    rf"(?<![\d.,/A-Za-z{MASK}-])(?<!\d:)(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}"
-    rf"|[(（]0\d{{1,3}}[)）] ?\d{{3,4}}[- ]?\d{{4}}|0\d{{1,4}}[(（]\d{{1,4}}[)）] ?\d{{3,4}}"
-    rf"|1[3-9]\d{{9}}"
-    rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
-)
-_NUMERO = re.compile(rf"(?:(?<![A-Za-z])No\.|№) ?(?=[\d{MASK}])")
 _MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])")
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
@@ -105,18 +69,6 @@ _LABEL = re.compile(
 """Letters and a number, as of a flight, gate, terminal or road; K12-K16 is a span of them."""
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
-_DISPLAY = re.compile(
-    r"(?<![\d.])(?P<number>[248](?=K(?:/\d|超?高清|电视|屏|分辨率|画质|视频|显示|蓝光|テレビ|映像|放送|動画|画質|モニター|対応|解像度|カメラ))|\d{2,3}(?=V型))"
-)
-_LAUGH = re.compile(r"(?<=[\u3040-\u30ff\u4e00-\u9fff!?！？。])[wｗ]{1,9}(?![A-Za-z])")
-_TEN_MINUTES = re.compile(r"(?<![\d.,:/年月日時])10分(?!の[\d一-九])")
-"""Ten minutes, which in ideographs are also the word for enough."""
-_FLOOR = re.compile(r"(?<![A-Za-z\d.车車排])(?P<number>\d{1,2})F(?![A-Za-z\d.])")
-_ROOMS_OR_ATOMS = re.compile(
-    r"(?<![\d.])[1-4](?=S?LDK|DK(?![A-Za-z])|[KR]・|ラン(?!キ|ナ|ク|チ)|アウト|ストライク|トップ|ベース)|(?<=[CNSH]O)[2-4₂-₄](?![\d.])|(?<=H)[2₂](?=O)|(?<=[ONC]H)[34₃₄]"
-    r"|(?<=ベスト|トップ)[1-8](?![\d.])|(?<=No\.)1(?![\d.])"
-)
-_ENGLISH_NUMBERS = ("ワン", "ツー", "スリー", "フォー", "ファイブ", "シックス", "セブン", "エイト")
 _PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
@@ -135,16 +87,20 @@ _UPTO = re.compile(
 _MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
 _GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
 _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
-_CODE_LIKE = re.compile(
-    r"(?<=[A-Za-z])\d{5,16}(?!\d)|(?<=[a-z]:)\d{4,5}(?![\d.])|(?<![\d.,A-Za-z])(?:0\d{1,15}|\d{9,16})(?![\d.,]|[万億亿兆年円元人])"
-)
 _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_LONG = re.compile(r"\d{17,}")
-_NEEDED = re.compile(r"[\d@/・~〜～–—−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷wｗ₂₃₄-]|日[(（]")
+_NEEDED = re.compile(r"[!-~・〜～–—−＝＜＞²³≥≤≠≈±√∞≧≦→×÷ｗⅠ-ⅿ]|日（")
 """Signs without which a sentence has nothing for any rule."""
+_ORDER = (
+    "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
+    "ranges|math|numbers"
+)
+_PATTERNS = {"{number}": _NUMBER, "{edge}": _EDGE, "{after}": _AFTER, "{mask}": MASK}
+"""Names of patterns in the tables' forms."""
+_OPTIONAL = re.compile(r"\[(?P<said>[^\]{]{0,9}\{(?P<name>\w{1,9})\}[^\]]{0,9})\]")
+"""Part of a form that is said if its number is written."""
 
 _Said = Callable[[re.Match[str]], str | None]
 
@@ -158,7 +114,7 @@ class Eastern:
     def __init__(self, words: EasternWords) -> None:
         self._words = words
         self._numerals = Numerals(words)
-        self._number = self._numerals.number
+        self._number, self._counted = self._numerals.number, self._numerals.counted
         money = "|".join(map(re.escape, sorted(words.currencies, key=len, reverse=True)))
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
         large = "(?P<large>[万億亿兆千百]+|(?:[kKMB]|bn)(?![A-Za-z]))?"
@@ -188,39 +144,18 @@ class Eastern:
 
     def rules(self) -> tuple[Rule, ...]:
         words, number, joined, cue = self._words, self._number, self._joined, self._score_cue
-        year, digits, groups = self._numerals.year, self._numerals.digits, self._numerals.groups
         table: tuple[tuple[str, bool | None, re.Pattern[str], _Said], ...] = (
             ("web_addresses", None, ADDRESS, lambda m: spoken_address(m[0], words.signs, gap="")),
             ("codes", None, self._coded, self._code),
-            ("phones", None, _PHONE, lambda m: groups(m[0])),
-            (
-                "versions",
-                None,
-                _VERSION,
-                lambda m: None if _DATE.fullmatch(m[0]) else joined(words.point, m[0].split(".")),
-            ),
-            ("dates", None, _DATE, lambda m: words.date.format(year(m["year"]), *map(number, m.group("month", "day")))),
-            ("dates", True, _DAY, lambda m: joined("月", m.group("month", "day", "late")) + "日"),
-            ("dates", True, _WEEKDAY, lambda m: f"{m['day']}曜日"),
+            ("versions", None, _VERSION, lambda m: joined(words.point, m[0].split("."))),
             ("dates", True, _WEEKDAYS, lambda m: _HYPHEN.sub("から", re.sub("(?=[^月火水木金土日]|$)", "曜", m[0]))),
-            ("dates", None, _YEAR, lambda m: year(m[0]) if len(m[0]) > 2 else digits(m[0])),
             ("times", None, _CLOCK, self._time),
-            ("references", None, _PAGE, lambda m: words.page.format(joined(words.to, m.group("number", "last")))),
             ("references", None, _RATE, self._rate),
-            ("references", None, _DISPLAY, lambda m: number(m["number"])),
-            ("references", True, _TEN_MINUTES, lambda m: "じゅっぷん"),
-            ("references", True, _LAUGH, lambda m: "わら"),
-            ("references", True, _ROOMS_OR_ATOMS, lambda m: _ENGLISH_NUMBERS[int(m[0].translate(_LOWERED)) - 1]),
-            ("references", None, _FLOOR, lambda m: f"{number(m['number'])}{words.floor}"),
             ("references", None, _LABEL, self._label),
-            ("references", False, _ROOM, lambda m: groups(m["code"])),
-            ("references", False, _BY_DIGITS, lambda m: digits(m[0].replace(".", ""))),
             ("references", None, _VERSUS, self._score),
             ("references", None, _SCORE, lambda m: self._score(m) if cue.search(m.string) else None),
             ("money", None, self._money, self._amount),
             ("money", None, self._money_after, self._amount),
-            ("units", None, _COORDINATE, self._coordinate),
-            ("units", None, _HEIGHT, self._height),
             ("units", None, _PERCENT, lambda m: self._signed(m, words.percent.format(number(m["number"])))),
             ("units", None, self._measure, self._quantity),
             ("units", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
@@ -239,17 +174,27 @@ class Eastern:
             ("math", None, _POWER, lambda m: words.powers[m[0] == "³"]),
             ("math", None, _ALWAYS_SIGN, lambda m: words.signs.get(m["sign"])),
             ("math", None, _OPERATION, self._operation),
-            ("numbers", None, _NUMERO, lambda m: words.numero),
             ("numbers", False, _PAIR, lambda m: "两"),
-            ("numbers", None, _CODE_LIKE, lambda m: groups(m[0])),
-            ("numbers", None, _LONG, lambda m: digits(m[0])),
             ("numbers", None, _PLAIN, lambda m: number(m["number"])),
         )
-        steps: dict[str, list[tuple[re.Pattern[str], _Said]]] = defaultdict(list)
+        forms = {name: [self._form(*row) for row in rows.items()] for name, rows in words.forms.items()}
+        steps = {name: forms.get(name, []) for name in _ORDER.split("|")}
         for name, japanese, pattern, said in table:
             if japanese in (None, words.japanese):
                 steps[name].append((pattern, said))
-        return tuple(Rule(name, partial(_rewrite, own), _NEEDED) for name, own in steps.items())
+        return tuple(Rule(name, partial(_rewrite, own), _NEEDED) for name, own in steps.items() if own)
+
+    def _form(self, written: str, said: str) -> tuple[re.Pattern[str], _Said]:
+        """Rewriting of a row of the tables: an expression, and its words with `{}` around the names of its groups."""
+        for name, pattern in _PATTERNS.items():
+            written = written.replace(name, pattern)
+        readers = self._numerals.readers
+
+        def form(match: re.Match[str]) -> str:
+            heard = {name: readers[name[0]](text) if text else "" for name, text in match.groupdict().items()}
+            return _OPTIONAL.sub(lambda part: part["said"] if heard[part["name"]] else "", said).format(**heard)
+
+        return re.compile(written), form
 
     def _joined(self, joint: str, numbers: Iterable[str | None]) -> str:
         return joint.join(map(self._number, filter(None, numbers)))
@@ -257,11 +202,6 @@ class Eastern:
     def _rate(self, match: re.Match[str]) -> str:
         rate = self._words.rates.get(match["per"], self._words.rate.format(match["per"]))
         return f"{rate}{self._counted(match['number'])}{match['unit']}"
-
-    def _counted(self, written: str) -> str:
-        """Number before what it counts: 两 in place of 二 in Mandarin."""
-        number = self._number(written)
-        return "两" if number == "二" and not self._words.japanese else number
 
     def _label(self, match: re.Match[str]) -> str | None:
         """Letters, and their number in words; digit by digit in Mandarin from three digits on."""
@@ -297,16 +237,6 @@ class Eastern:
             return self._number(number) + large
         value = f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip(".")
         return self._number(value) if len(value) < _LONGEST else self._number(number) + large
-
-    def _height(self, match: re.Match[str]) -> str:
-        meters, rest = self._words.units["m"], match["rest"]
-        said = self._number(rest) if self._words.japanese else self._numerals.digits(rest)
-        return f"{self._number(match['meters'])}{meters}{said}" + self._words.units["cm"] * bool(match["cm"])
-
-    def _coordinate(self, match: re.Match[str]) -> str:
-        minutes = f"{self._number(match['minutes'])}分" if match["minutes"] else ""
-        seconds = f"{self._number(match['seconds'])}秒" if match["seconds"] else ""
-        return f"{self._words.directions.get(match['way'], '')}{self._number(match['degrees'])}度{minutes}{seconds}"
 
     def _quantity(self, match: re.Match[str]) -> str:
         unit = self._words.units[match["unit"]]

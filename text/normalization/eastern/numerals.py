@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from unicodedata import normalize
 
 import msgspec
 from num2words import num2words
 
 from text.locales.tables import table
+from text.normalization.number_words import roman_value
 
 MEASURE_WORDS = "|".join(table("cmn", "eastern")["measure_words"].split())
 """Pattern of Mandarin measure words, before which two is 两."""
@@ -32,7 +34,6 @@ class EasternWords:
     """Format of a percentage, with `{}` for the number."""
     currencies: Mapping[str, str]
     units: Mapping[str, str]
-    date: str
     clock: str
     half_past: str
     to: str
@@ -57,10 +58,6 @@ class EasternWords:
     rate: str
     """Format of what comes before a count: 3次/天, with rates of their own by unit."""
     rates: Mapping[str, str]
-    floor: str
-    page: str
-    numero: str
-    """Word for No. and №."""
     code_words: str
     """Patterns of words before numbers that are read digit by digit."""
     score_cues: str
@@ -70,7 +67,10 @@ class EasternWords:
     powers: tuple[str, str]
     magnitudes: Mapping[str, int]
     """Letters after a number, and what they multiply it by."""
-    directions: Mapping[str, str]
+    names: Mapping[str, str]
+    """Words for what the forms' groups `x` match."""
+    forms: Mapping[str, Mapping[str, str]]
+    """Expressions by rule, each with what is said, and the numbers of its groups, read as by `Numerals.readers`."""
 
 
 @cache
@@ -83,12 +83,29 @@ class Numerals:
 
     def __init__(self, words: EasternWords) -> None:
         self._words = words
+        self.readers: Mapping[str, Callable[[str], str]] = {
+            "n": self.number,
+            "c": self.counted,
+            "d": self.groups,
+            "y": self.year,
+            "z": self.two_digits,
+            "r": lambda numeral: self.number(str(roman_value(normalize("NFKC", numeral).upper()))),
+            "t": str,
+            "u": lambda sign: words.to,
+            "x": words.names.__getitem__,
+        }
+        """Reading of a form's group, by the first letter of its name."""
 
     def number(self, written: str) -> str:
         """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
         whole, _, fraction = written.replace(",", "").partition(".")
         said = self._ideographs(int(whole or 0))
         return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
+
+    def counted(self, written: str) -> str:
+        """Number before what it counts: 两 in place of 二 in Mandarin."""
+        number = self.number(written)
+        return "两" if number == "二" and not self._words.japanese else number
 
     def digits(self, written: str) -> str:
         return "".join(self._words.zero if digit == "0" else _DIGITS[int(digit)] for digit in written)
