@@ -91,14 +91,12 @@ _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_NEEDED = re.compile(r"[!-~・〜～–—−＝＜＞²³≥≤≠≈±√∞≧≦→×÷ｗⅠ-ⅿ]|日（")
+_NEEDED = re.compile(r"[\dA-Za-z@/.・〜～–—−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
     "ranges|math|numbers"
 )
-_PATTERNS = {"{number}": _NUMBER, "{edge}": _EDGE, "{after}": _AFTER, "{mask}": MASK}
-"""Names of patterns in the tables' forms."""
 _OPTIONAL = re.compile(r"\[(?P<said>[^\]{]{0,9}\{(?P<name>\w{1,9})\}[^\]]{0,9})\]")
 """Part of a form that is said if its number is written."""
 
@@ -117,6 +115,8 @@ class Eastern:
         self._number, self._counted = self._numerals.number, self._numerals.counted
         money = "|".join(map(re.escape, sorted(words.currencies, key=len, reverse=True)))
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
+        self._patterns = {"number": _NUMBER, "edge": _EDGE, "after": _AFTER, "mask": MASK, "measure": MEASURE_WORDS}
+        self._patterns |= {"money": money, "units": units}
         large = "(?P<large>[万億亿兆千百]+|(?:[kKMB]|bn)(?![A-Za-z]))?"
         minus = "(?P<minus>(?<![A-Za-z\\d])[-−+])?"
         self._money = re.compile(
@@ -129,7 +129,7 @@ class Eastern:
         named = "|".join(words.code_words.split())
         self._coded = re.compile(
             rf"〒 ?(?P<code>\d{{3}}-?\d{{4}})(?!\d)"
-            rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,6}}){{0,4}})(?!\d)"
+            rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,8}}){{0,4}})(?!\d)"
             if words.japanese
             else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:[- ]\d{{3,8}}){{0,5}})"
             r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
@@ -186,8 +186,8 @@ class Eastern:
 
     def _form(self, written: str, said: str) -> tuple[re.Pattern[str], _Said]:
         """Rewriting of a row of the tables: an expression, and its words with `{}` around the names of its groups."""
-        for name, pattern in _PATTERNS.items():
-            written = written.replace(name, pattern)
+        for name, pattern in self._patterns.items():
+            written = written.replace(f"{{{name}}}", pattern)
         readers = self._numerals.readers
 
         def form(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from num2words import num2words
 
 from text.locales.tables import table
-from text.normalization.number_words import roman_value
+from text.normalization.number_words import roman_value, spoken_address
 
 MEASURE_WORDS = "|".join(table("cmn", "eastern")["measure_words"].split())
 """Pattern of Mandarin measure words, before which two is 两."""
@@ -91,6 +91,10 @@ class Numerals:
             "z": self.two_digits,
             "r": lambda numeral: self.number(str(roman_value(normalize("NFKC", numeral).upper()))),
             "t": str,
+            "a": lambda code: re.sub(r"\d", lambda digit: self.digits(digit[0]), code),
+            "w": lambda address: spoken_address(address, words.signs, gap=""),
+            "s": words.currencies.__getitem__,
+            "q": words.units.__getitem__,
             "u": lambda sign: words.to,
             "x": words.names.__getitem__,
         }
