@@ -21,7 +21,7 @@ _LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}(?:\.\d{1,3})?[\u3040-\u9fffA-Z
 """Not after a comma between digits, unless it ends an item: 邮编100020,2号楼."""
 _EDGE = rf"(?<![\d.:/A-Za-z{MASK}-]){_LISTED}"
 _AFTER = r"(?![\d/]|:\d|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d.\u3040-\u9fff]))"
-_TIMES_TEN = r"(?: ?[×x·] ?10(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}))"
+_TIMES_TEN = r"(?: ?[×x·] ?10(?:(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3})|\^(?P<raised>-?\d{1,2})))"
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
 _CLOCK = re.compile(
@@ -49,7 +49,6 @@ _PER_UNIT = (
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
 _PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
-_ALWAYS_SIGN = re.compile(r" ?(?P<sign>[≥≤≠≈±√∞≧≦→×÷]) ?")
 _OPERATION = re.compile(
     rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−?？-])"
 )
@@ -82,7 +81,7 @@ _UPTO = re.compile(
     rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期元円块])[-–](?=[\d{MASK}])"
     rf"|(?<={MASK})[-–—](?={MASK})"
     rf"|(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
-    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d])"
+    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d(（])"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
 _GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
@@ -91,7 +90,7 @@ _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_NEEDED = re.compile(r"[\dA-Za-z@/.・〜～–—−+=<>＝＜＞²³≥≤≠≈±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-z@/.・〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ△∠⊥∥∵∴∈∪∩-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
@@ -134,6 +133,7 @@ class Eastern:
             else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:[- ]\d{{3,8}}){{0,5}})"
             r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
         )
+        self._always = re.compile(f" ?(?P<sign>[{''.join(sign for sign in words.signs if '~' < sign < chr(0x3000))}]) ?")
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
             rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
@@ -159,6 +159,7 @@ class Eastern:
             ("units", None, _PERCENT, lambda m: self._signed(m, words.percent.format(number(m["number"])))),
             ("units", None, self._measure, self._quantity),
             ("units", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
+            ("units", None, _TENS, self._tens),
             ("units", None, _PER, self._per),
             ("units", None, _SLASH, lambda m: "、"),
             ("fractions", None, _FRACTION, self._fraction),
@@ -167,12 +168,11 @@ class Eastern:
             ("ranges", None, _RANGE, self._range),
             ("ranges", None, _UPTO, lambda m: words.to),
             ("ranges", None, _CHAIN, self._chain),
-            ("math", None, _TENS, self._tens),
             ("math", None, _MINUS, lambda m: words.minus),
             ("math", None, _MINUS_BETWEEN, lambda m: words.less),
             ("math", None, _PLUS, lambda m: words.plus),
             ("math", None, _POWER, lambda m: words.powers[m[0] == "³"]),
-            ("math", None, _ALWAYS_SIGN, lambda m: words.signs.get(m["sign"])),
+            ("math", None, self._always, lambda m: words.signs[m["sign"]]),
             ("math", None, _OPERATION, self._operation),
             ("numbers", False, _PAIR, lambda m: "两"),
             ("numbers", None, _PLAIN, lambda m: number(m["number"])),
@@ -241,7 +241,11 @@ class Eastern:
     def _quantity(self, match: re.Match[str]) -> str:
         unit = self._words.units[match["unit"]]
         counts = not match["large"] and "度" not in unit
-        number = self._tens(match) if match["power"] else (self._counted if counts else self._number)(match["number"])
+        number = (
+            self._tens(match)
+            if match["power"] or match["raised"]
+            else (self._counted if counts else self._number)(match["number"])
+        )
         number += match["large"] or ""
         said = unit.format(number) if "{}" in unit else number + unit
         return self._signed(match, said)
@@ -308,7 +312,7 @@ class Eastern:
         return f"{self._words.minus if match['minus'] else ''}{first}{self._words.to}"
 
     def _tens(self, match: re.Match[str]) -> str:
-        power = match["power"].translate(_LOWERED)
+        power = match["raised"] or match["power"].translate(_LOWERED)
         minus = self._words.minus * (power[0] == "-")
         return self._words.tens.format(self._number(match["number"]), minus + self._number(power.strip("-")))
 
