@@ -133,7 +133,9 @@ class Eastern:
             else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:[- ]\d{{3,8}}){{0,5}})"
             r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
         )
-        self._always = re.compile(f" ?(?P<sign>[{''.join(sign for sign in words.signs if '~' < sign < chr(0x3000))}]) ?")
+        self._always = re.compile(
+            f" ?(?P<sign>[{''.join(sign for sign in words.signs if '~' < sign < chr(0x3000))}]) ?"
+        )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         self._measure = re.compile(
             rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
@@ -256,7 +258,7 @@ class Eastern:
         if not sign or before in "涨升增跌降":
             return self._upto(match) + said
         if before in "%％":
-            return self._words.to + said  # 10%-20%
+            return (self._words.signs["+"] if sign == "+" else self._words.to) + said  # 10%-20%
         plain = self._words.plus if sign == "+" else self._words.minus
         return self._upto(match) + self._words.signs.get(before + sign, plain) + said
 
