@@ -50,10 +50,11 @@ _PER_UNIT = (
 )
 _PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
 _OPERATION = re.compile(
-    rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}(√−?？-])"
+    rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?"
+    rf"(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}\u4e00-\u9fff(√−?？-])"
 )
 _PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
-_POWER = re.compile(rf"(?<=[A-Za-z\d{MASK})])[²³]")
+_POWER = re.compile(rf"(?<=[A-Za-z\d\u4e00-\u9fff{MASK})])[²³]")
 _MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])")
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
@@ -90,7 +91,7 @@ _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_NEEDED = re.compile(r"[\dA-Za-z@/.・〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ△∠⊥∥∵∴∈∪∩-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ△∠⊥∥∵∴∈∪∩-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"

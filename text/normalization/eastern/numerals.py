@@ -94,7 +94,7 @@ class Numerals:
             "a": lambda code: re.sub(r"\d", lambda digit: self.digits(digit[0]), code),
             "w": lambda address: spoken_address(address, words.signs, gap=""),
             "s": words.currencies.__getitem__,
-            "q": words.units.__getitem__,
+            "q": lambda unit: words.units[unit].replace("{}", ""),
             "u": lambda sign: words.to,
             "x": words.names.__getitem__,
         }
