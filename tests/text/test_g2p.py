@@ -380,3 +380,18 @@ def test_threads_share_it() -> None:
 )
 def test_a_word_of_several_readings_is_written_as_its_neighbours_tell(language: str, text: str, written: str) -> None:
     assert by_neighbours(text, language) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "written"), [("金曜日", "キンヨービ"), ("締結日から", "締結ビから"), ("平日", "平日")]
+)
+def test_days_of_something_end_in_bi_where_no_word_of_their_own_does(text: str, written: str) -> None:
+    assert by_neighbours(text, "ja") == written
+    assert all(by_neighbours(f"{day}曜日に", "ja").endswith("ヨービに") for day in "月火水木金土日")
+
+
+def test_the_last_digit_of_a_decimal_has_its_own_sound() -> None:
+    sounds = dict(zip("一二三四五六七八九零", "イチ ニ サン ヨン ゴ ロク ナナ ハチ キュー ゼロ".split(), strict=True))
+    for digit, sound in sounds.items():
+        for after in ("キロ", "以上", "未満"):
+            assert by_neighbours(f"十点二{digit}{after}", "ja") == f"十点二{sound}{after}"

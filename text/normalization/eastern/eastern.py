@@ -55,7 +55,7 @@ _OPERATION = re.compile(
 )
 _PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
 _POWER = re.compile(rf"(?<=[A-Za-z\d\u4e00-\u9fff{MASK})])[²³]")
-_MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])")
+_MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+]|\d{0,9}[a-z][²³]?(?![A-Za-z\d-]))")
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
