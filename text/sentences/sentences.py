@@ -247,7 +247,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return lower not in words("en", "short_answers")
     if language == "en" and _is_cut(stretch, stop, word, before, following):
         return True
-    if language == "en" and len(word) == 1 and word.islower() and word not in "aio" and before[:1].isupper():
+    listed = before[:1].isupper() or before[-1:] in (")", ";")
+    if language == "en" and listed and len(word) == 1 and word.islower() and word not in "aio":
         return following[0].isupper() and following.lower() not in words("en", "sentence_starters")
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True

@@ -368,3 +368,20 @@ def test_letters_that_are_a_unit_elsewhere_are_none_by_their_neighbours() -> Non
         said("so sin x = |x| in 2016/679")
         == "so sine x equals the absolute value of x in twenty sixteen, six hundred seventy-nine"
     )
+
+
+def test_a_date_or_time_lacks_its_year_or_colon_and_two_hyphens_are_a_dash() -> None:
+    for month, day in product(table("en", "calendar")["months"], (1, 9, 28)):
+        dates = (f"{day}-{month[:3]}", f"{day}/{month[:3]}", f"{day}-{month}")
+        assert {said(f"Back {date}, maybe.") for date in dates} == {said(f"Back {day} {month}, maybe.")}
+        assert {said(f"Back {month[:3]}{sign}{day}") for sign in "-/"} == {said(f"Back {month} {day}.").rstrip(".")}
+    for hours, minutes, half in product((1, 8, 11, 12), ("05", "30", "45"), ("AM", "pm", " PM", " a.m.")):
+        assert said(f"until {hours}{minutes}{half} on it") == said(f"until {hours}:{minutes}{half} on it")
+    for first, last in (("2:00", "4:00pm"), ("1990", "1995"), ("12", "15"), ("$5", "$9"), ("815AM", "1045AM")):
+        assert said(f"It is {first}--{last} here.") == said(f"It is {first}–{last} here.")
+
+
+def test_an_arrow_is_a_pause_between_steps_and_parts_of_a_menu() -> None:
+    for word in table("en", "maths")["paths"]["words"].split():
+        assert said(f"{word} one → Two -> three") == f"{word} one, Two, three"
+    assert said("Oslo → Rome") == "Oslo to Rome" and said("select 3 → 4") == "select 3 to 4"

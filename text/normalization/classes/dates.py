@@ -157,7 +157,7 @@ class Dates:
             year, with_year = self._joined_year(line, end, sign) if day else (0, after)
             if year:
                 yield Classed(place, with_year, Date(year, month, day), _COST)
-            elif day and sign == "-" and line[place].text.istitle() and line[end].gap and not doubtful:
+            elif day and sign in "-/" and line[place].text.istitle() and line[end].gap and not doubtful:
                 yield Classed(place, end, Date(0, month, day), _COST)  # Jan-15
         day, end = self._nth(line, after)
         cued = not doubtful or line.cued(place, self._cues["month"] | self._cues["padded_date"], 1)
@@ -192,7 +192,7 @@ class Dates:
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
             year, with_year = self._joined_year(line, end, sign) if month else (0, after)
-            if year or (month and self._plain):
+            if year or (month and (self._plain or (sign in "-/" and line[after + 1].text.istitle()))):
                 end = with_year if year else end
                 yield from self._with_time(line, place, end, Date(year, month, day, last, True, article))
             return
@@ -379,7 +379,7 @@ class Dates:
         timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
         other = place - 2 if before.fold in self._and else stop + 1 if line.has(stop, self._and) else -1
         near = titled and (
-            (stopped and place > 0)
+            (line.has(place + 1, ".", glued=True) and place > 0 and (stopped or line[place].fold != "sun"))
             or (line.last(place) and before.text.isupper())
             or (before.fold in ("am", "pm", *self._nths) or before.text[:1] == "0")
             or (alone and (timed or line.has(place - 1, self._cues["before_day"])))

@@ -134,7 +134,8 @@ class Dimensions:
             or line[place + 2].text in VULGAR
         )
         side = side or (line[place + 2].text in "/-" and line[place + 2].text != "")
-        lettered = after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w"  # W 210cm x D 92cm
+        sided = line[place - 2].text in _SIDES and (before.text == ")" or before.kind == "d")  # W160 x D48, 9" (W) x 8"
+        lettered = sided or (after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w")
         between = line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR)
         if lettered or (side and between and "=" not in line.folds):
             yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)

@@ -179,4 +179,5 @@ class Forms:
             if self._ordinal is None or not number.isdecimal() or not line.has(after, _ENDINGS, glued=True):
                 return "", place, False
             return self._ordinal(int(number), british), after + 1, False
-        return self._number(number.lstrip("0") or "0" if name == "d" else number, british), after, number == "1"
+        plain = number.lstrip("0") or "0" if name == "d" else number
+        return (number if name == "y" and self._ordinal else self._number(plain, british)), after, number == "1"

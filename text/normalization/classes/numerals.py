@@ -169,7 +169,8 @@ class NumberForms:
         if named in self._slash_joints:
             return Pair(str(above), str(below), self._slash_joints[named]), -0.1
         odds = line.cued(place, self._odds, 3) or line.has(after, self._odds)
-        odds = odds or not line.folds.isdisjoint(self._races) or (above > below and line.has(place - 1, "at"))
+        races = below > above == 1 or line.folds.isdisjoint(self._races)
+        odds = odds or not races or (above > below and line.has(place - 1, "at"))
         if (line[after - 1].text == "1" and above > 1) or odds:
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
@@ -225,6 +226,7 @@ class NumberForms:
             joint = "to"
         else:
             before = line[place - 1 - (line[place - 1].text == ".")].fold
+            before = "no" if "nos" in line.folds and first.isdecimal() and len(last) > len(first) + 1 else before
             longer = last.isdecimal() and len(last) > max(4, len(first) + 2) and end == second + 1  # 79-92042
             dashed = (longer and not spaced) or (padded and last.isdecimal())
             joint = "" if first == last else "dash" if dashed else self._joints.get(before, "to")

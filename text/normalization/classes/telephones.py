@@ -110,6 +110,7 @@ class Telephones:
             country = groups[0] in ("1", "001") and len(signs) > 2
             kinds = set(signs[country:])
             good = len(kinds) == 1 and lengths in _LENGTHS[signs[-1] if signs[-1] in _LENGTHS else "-"]
+            good = good or (lengths == (3, 3, 4) and kinds == {" "} and line.cued(place, self._calls))
             good = good or (token.text[0] == "0" and kinds == {" "} and 3 <= lengths[0] <= 5 and 9 <= total <= 11)
             good = good and (lengths != (3, 4) or int(groups[0]) % 50 > 0 or int(groups[1]) % 50 > 0)
         if good:

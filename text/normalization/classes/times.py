@@ -65,6 +65,9 @@ class Times:
         """Time at a place, the place after it, and whether it has a colon or h. Bare hours have the form "bare"."""
         if line[place].fold in self._named:
             return self._named[line[place].fold], place + 1, False
+        half, end = self._half(line, place + 1) if len(line[place].text) > 2 and self._halves else ("", place)
+        if half and (packed := _military(line[place].text.zfill(4))):
+            return Clock(packed.hours, packed.minutes, 0, half), end, True  # 1130AM
         hours = line.number(place, 0, 24, 2)
         if hours is None:
             return None, place, False
@@ -103,12 +106,12 @@ class Times:
         full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
         zero = token.text[:1] == "0"
         zone = "" if line[place + 1].gap or self._hours else _ZONES.get(line[place + 1].text, "")
-        military = _military(line, place) if full or zero or zone == "Zulu" else None
+        military = _military(token.text) if full or zero or zone == "Zulu" else None
         if military and (zone or line.has(place + 1, self._cues["military"])):
             fields = military._replace(zone=zone)
             yield Classed(place, place + 1 + bool(zone), fields, -0.2)  # less than so many hours
         elif military and zero:
-            end_of = _military(line, place + 2) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
+            end_of = _military(line[place + 2].text) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
             if end_of and not (military.minutes % 5 or end_of.minutes % 5):
                 yield Classed(place, place + 3, military._replace(last=end_of), 0.2)
             elif full or line.has(place + 1, self._cues["weekdays"]):
@@ -146,9 +149,8 @@ class Times:
             yield Classed(place, after, clock, _COST)
 
 
-def _military(line: Tokens, place: int) -> MilitaryTime | None:
+def _military(written: str) -> MilitaryTime | None:
     """Time of four digits without a sign: 0640."""
-    written = line[place].text
     hours, minutes = (int(written[:2]), int(written[2:])) if len(written) == 4 and written.isdecimal() else (24, 0)
     return MilitaryTime(hours, minutes) if hours < 24 and minutes < 60 else None
 

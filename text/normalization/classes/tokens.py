@@ -13,7 +13,7 @@ _RAISED = "⁰¹²³⁴-⁹₀-₉½⅓⅔¼¾⅕-⅞⅑⅒ºª"
 _MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 """Marks that belong to the letter before them; Hindi writes most vowels so."""
 _TOKEN = re.compile(
-    rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>\S)"
+    rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|\S)"
 )
 _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
@@ -26,7 +26,7 @@ _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
 """Words that a hyphen joins to an item: mid-1980s."""
 SLASHED = frozenset(("c", "p", "s", "w"))
 """Words of which a slash is a part: c/20 min (cada), w/2 beds."""
-DASHES = frozenset("-–—‐‑−")
+DASHES = frozenset((*"-–—‐‑−", "--"))
 _LONGEST_SPAN = 9
 
 

@@ -46,6 +46,7 @@ _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
+_PATHS = re.compile(rf"\b(?:{'|'.join(_TABLE['paths']['words'].split())})\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _DECIMAL = re.compile(r"\.(?<=\d\.)\d")
 _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9}\.\d{1,9})(?!\d|\.\w|,\d)")
@@ -131,7 +132,7 @@ def math(draft: Draft) -> None:
     draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
     draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}", "ⁿᵗᵏ")
-    draft.replace(_ARROW, lambda match: " implies " if match[0].strip() in "⇒⟹" else " to ", ">→⇒⟹➜⟶")
+    draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
         draft.replace(
@@ -151,6 +152,13 @@ def math(draft: Draft) -> None:
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
     draft.replace(_CHOICE, lambda match: ", ", "/·•|")
     draft.replace(_SIGN, _sign, _SIGNS)
+
+
+def _arrow(match: re.Match[str], sentence: str) -> str:
+    """Words for an arrow; a pause between steps and the parts of a menu."""
+    if match[0].strip() in "⇒⟹":
+        return " implies "
+    return ", " if _PATHS.search(sentence) and sentence[match.end() : match.end() + 1].isalpha() else " to "
 
 
 def _pointed(match: re.Match[str], british: bool) -> str:
