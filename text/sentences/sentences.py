@@ -63,6 +63,8 @@ _BEFORE_LETTERS = frozenset(("vitamin", "plan", "grade", "type", "hepatitis", "o
 """Words before a letter that is no initial; after "a" the letters of grades are none either."""
 _ROMANCE = frozenset(("es", "fr", "it", "pt"))
 """Languages in which a small letter between two names is an abbreviation as well: Sinner b. Zverev."""
+_CITED = re.compile(r"\. (?:[A-Z][a-z]{0,4}\. ){1,3}\d")
+"""Rest of a chain of short words before a number: Arist. Eth. Nic. 1094b."""
 _SHORT_SENTENCE = 4
 """Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
 continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
@@ -184,7 +186,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if last is None:
         return False
     before, word = last[1] or "", last[2]
-    word = word.replace("–", "-")
+    word = word.replace("–", "-") if word[-2:].lower() != ".m" else word[-3:]  # 1p.m.
     for part in (word.rpartition(".-")[2], word.rpartition("-")[2]):
         if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
             word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
@@ -274,9 +276,11 @@ def _is_cut(stretch: str, stop: int, word: str, before: str, following: str) -> 
     if following[0].isdecimal():
         letter = len(word) == 1 and word.islower() and word != "i" and before.lower() not in _BEFORE_LETTERS
         look = max(0, stop - _LOOK_BACK)
+        letter = letter or (before[-1:] == "." and before.istitle() and word.istitle())
         return letter or stretch.rfind("(", look, stop) > stretch.rfind(")", look, stop)
     stopped = stretch[stop + 2 + len(following) : stop + 3 + len(following)] == "."
     known = following.lower() in abbreviations.ANYWHERE or following in ("No", "Nos", "Op")
+    known = known or _CITED.match(stretch, stop) is not None
     return stopped and word.istitle() and following.istitle() and known
 
 

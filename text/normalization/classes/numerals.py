@@ -184,7 +184,7 @@ class NumberForms:
         paired = above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40})
         if releases or paired or min(above, below) >= _PERCENT:
             return Pair(str(above), str(below), ""), 0
-        if 0 < above < below <= _PERCENT or (below in (2, 3, 4, 8) and 0 < above < 10):
+        if 0 < above < below <= _PERCENT or 1 == above < below or (below in (2, 3, 4, 8) and 0 < above < 10):
             if above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1):
                 return Fraction(0, above, below), -0.1 * line.has(after, ("of",))
             return Pair(str(above), str(below), "out of"), 0.05

@@ -66,7 +66,7 @@ class Verses:
             versed = (nth or short or book.casefold() in self._sure) and line.has(after + 1, ":", glued=True)
             if not book or not (stop or (versed and (line[start].text.istitle() or line.shouted or line.small))):
                 return
-            after, sure = after + stop, True
+            after, sure = after + stop, line[start].fold != "rev"
         chapter = line.number(after, 1, 150, 3)
         if chapter is None or not line[after].gap:
             return
@@ -265,5 +265,8 @@ class Scores:
         timed |= len(line[place + 2].text) == 2 and line.has(place - 1, _BEFORE_TIMES)  # lost power from 2:15
         colon = line[place + 1].text == ":" and not (line[place + 1].gap or timed) and line.cued(place, self._cues, 3)
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
-        if colon or (dash and not line.folds.isdisjoint(self._cues)):
-            yield Classed(place, place + 3, Score(line[place].text, line[place + 2].text), _COST)
+        named = line[place - 1].text.istitle() and line[place + 3].text.istitle() and line[place + 3].gap
+        cued = not line.folds.isdisjoint(self._cues)
+        if colon or (dash and (cued or named)):
+            cost = _COST + 0.15 * (not (cued or colon))
+            yield Classed(place, place + 3, Score(line[place].text, line[place + 2].text), cost)

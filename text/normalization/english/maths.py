@@ -26,7 +26,7 @@ _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}"
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠!×÷±]))"
     rf"(?P<sign>==|!=|<=|>=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
-    rf"(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
+    rf"(?= [\d(\[√πa-zA-Z$£€.−½¼¾{MASK}-]|$)"
 )
 _FORMULA_SIGN = re.compile(
     r"[=×÷^√≤≥≠≈±∫∑π²³]|[\d)] ?[+*] ?[\d(]|\bx\b|\b(?:what(?:'s|’s| is)|calculate|solve|compute|subtract) ",
