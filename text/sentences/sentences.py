@@ -27,7 +27,7 @@ _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h]
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
-_IN_BRACKETS = re.compile(r"\(\w+\Z")
+_IN_BRACKETS = re.compile(r"\((?:\d[\d./]{0,5} ?)?\w+\Z")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 

@@ -126,7 +126,7 @@ class Dates:
     def _to_nth(self, line: Tokens, place: int) -> tuple[int, int]:
         if (line.dash(place) and not (line[place].text == "-" and line[place].gap)) or line.has(place, self._and):
             last, after = self._nth(line, place + 1)
-            if last:
+            if last and not line.has(after, ":", glued=True):
                 return last, after
         return 0, place
 

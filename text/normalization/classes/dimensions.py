@@ -16,6 +16,7 @@ _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻^")
 _FEET = frozenset("'’′")
 _INCHES = frozenset('″"”')
 _SIDES = frozenset("WHDL")
+_LENGTHS = frozenset(("in", "ft", "cm", "mm", "m"))
 _ANGLE = (frozenset("°º˚"), _FEET, _INCHES)
 """Signs after degrees, minutes and seconds."""
 
@@ -98,7 +99,7 @@ class Dimensions:
         while True:
             unit, end = self._measures.unit(line, after) if line[after].fold not in TIMES else ("", after)
             units.append(unit)
-            after = end
+            after = end + (line.has(end, ".", glued=True) and line.has(end + 1, TIMES))
             joined = line[after].fold in TIMES and line[after].gap == line[after + 1].gap
             following = self._measures.number(line, after + 1) if joined and line[after + 1].kind == "d" else None
             if following is None or len(numbers) == _MOST_SIDES:
@@ -130,6 +131,7 @@ class Dimensions:
         side = (
             place + 2 in line.inches_at
             or before.text in _FEET | _INCHES | VULGAR
+            or line[place - 1 - (before.text == ".")].fold in _LENGTHS
             or after.text in VULGAR
             or line[place + 2].text in VULGAR
         )
@@ -171,7 +173,9 @@ class Dimensions:
         if following.text and not following.gap and (following.kind != "s" or following.text == "-"):
             return
         sure = len(numbers) > 1 or line.has(place - 1, TIMES) or unit == "in"
-        sure = sure or line[after - 1].text == "′" or line[place + 1].text == ","
+        quoted = any(token.text in "'‘" and token.gap for token in line.tokens[:place])
+        rise = following.gap and following.text.islower() and len(numbers[0].whole) > 1 and not quoted  # a 26' rig
+        sure = sure or line[after - 1].text == "′" or line[place + 1].text == "," or rise
         if not sure and following.fold not in self._after_feet | TIMES:
             return
         article = line.has(place - 1, ("a", "an")) and following.gap and following.kind == "d"

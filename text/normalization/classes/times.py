@@ -132,7 +132,8 @@ class Times:
             pointed = pointed and (clock.form == "point" or (clock.form == "bare" and quarters))
             forms = (clock.form, last.form)
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
-            sure = sure and not (clock.seconds and last.form == "bare")  # 13:02:44 - 3 of 8
+            dated = line[after].gap and line[place - 1].fold in self._cues["dotted_times"]  # July 19 – 9:30 a.m.
+            sure = sure and not (dated or (clock.seconds and last.form == "bare"))  # 13:02:44 - 3 of 8
             if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (
                 "word" in forms and (halves or forms[0] == "bare")
             ):
