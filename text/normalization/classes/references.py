@@ -10,7 +10,7 @@ from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
-_WAYS = {"n": "north", "s": "south", "e": "east", "w": "west"}
+WAYS = {"n": "north", "s": "south", "e": "east", "w": "west"}
 _BEFORE_TIMES = frozenset(("from", "at", "by", "until", "since", "between"))
 _PARTS = frozenset("abcef")
 """Letters of parts of pages and sections, without those of units."""
@@ -128,7 +128,7 @@ class LabelledNumbers:
         small = word.fold in self._parts
         label, end = self._label(line, after, small, first=True)
         road = word.fold in self._roads and label.isdecimal() and (line[end].text.isupper() or line.small)
-        way = _WAYS.get(line[end].fold, "") if road and line[end].gap else ""
+        way = WAYS.get(line[end].fold, "") if road and line[end].gap else ""
         if way and line.ends(end + 1) and line[end + 1].kind != "d":
             stop = line.has(end + 1, ".", glued=True) and not line.last(end + 1)
             yield Classed(place, end + 1 + stop, Labelled(name, (label, way)), _COST - 0.1)

@@ -65,7 +65,7 @@ _COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am 
 """Words among the abbreviations and states for which no sentence is lexed, but before a full stop within it."""
 _LETTER = re.compile(
     r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b|\b[cCuU] [rRuU]\b"
-    rf"|\b[LR] [a-z]|&c\b|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
+    rf"|\b[LR] [a-z]|&c\b|\b[CcGgFfJj](?:\+\+|#)|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a common word as one."""
 _SHRUNK = re.compile(rf"(?<![A-Za-z])(?:{SHRUNK.pattern})(?![A-Za-z])")
@@ -123,13 +123,6 @@ def classes(draft: Draft) -> None:
         CLASSES.rewrite(draft)
 
 
-_NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
-
-
-def references(draft: Draft) -> None:
-    draft.replace(_NUMERO, lambda match: "number ", "°º")
-
-
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
 _HUMPED = re.compile(rf"(?!TeX|CoV|NaN)(?P<letters>[A-Z](?<![\w{MASK}].)[a-z][A-Z])(?P<plural>s?){END}")
 """Initialism with a small letter in its middle: IgG, DoD."""
@@ -171,7 +164,6 @@ RULES = (
     Rule("web_addresses", web.web_addresses, web.NEEDED),
     Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]")),
     Rule("classes", classes, _ANY),
-    Rule("references", references, _DIGIT),
     Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     Rule("units", maths.units, _DIGIT),
     Rule("initialisms", initialisms, re.compile(r"[A-Z](?:[A-Z&\ds]|[a-z][A-Z])|&(?<=\w&)\w|\((?:e?s|ren)\)")),

@@ -17,7 +17,6 @@ EXPONENT = (
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
 _POWER = re.compile(rf"(?:{START}|(?<=\d)(?=[a-z]))(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
-_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CGc])\+\+|(?P<sharp>[CFJcf])#)(?![^\W\d])")
 _TABLE = table("en", "maths")
 _UNIT_TABLE = table("en", "units")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
@@ -109,11 +108,6 @@ def stops(draft: Draft) -> None:
 
 def math(draft: Draft) -> None:
     british = draft.british
-    if draft.has("+#"):
-        draft.replace(
-            _LANGUAGE,
-            lambda match: f"{match['plus'].upper()} plus plus" if match["plus"] else f"{match['sharp'].upper()} sharp",
-        )
     if _DECIMAL.search(draft.text):
         draft.replace(_POINT, lambda match: _pointed(match, british))
     if draft.has("/"):

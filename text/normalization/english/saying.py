@@ -12,7 +12,7 @@ from text.normalization.classes.addresses import Address, State
 from text.normalization.classes.codes import Version
 from text.normalization.classes.cover import InWords
 from text.normalization.classes.numbers import Written
-from text.normalization.classes.references import Labelled, Score, Sections, Verse
+from text.normalization.classes.references import WAYS, Labelled, Score, Sections, Verse
 from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier, Vanity
 from text.normalization.english.maths import SPOKEN_PER, UNITS, powered, spelled
@@ -257,15 +257,12 @@ def _labelled(labelled: Labelled, british: bool) -> str:
     return words.lstrip()
 
 
-_WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
-
-
 def _coordinate(coordinate: fields.Coordinate, british: bool) -> str:
     words = []
     for value, name in zip(coordinate.parts, ("degree", "minute", "second"), strict=False):
         bare = value._replace(whole=value.whole.lstrip("0") or "0").number
         words.append(f"{'minus ' * value.minus}{number(bare, british)} {name}{'' if bare == '1' else 's'}")
-    return " ".join([*words, _WAYS[coordinate.way]] if coordinate.way else words)
+    return " ".join([*words, WAYS[coordinate.way.lower()]] if coordinate.way else words)
 
 
 def _money(money: fields.Money, british: bool) -> str:

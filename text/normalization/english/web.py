@@ -148,12 +148,8 @@ def _path(written: str) -> str:
 def _machine6(match: re.Match[str]) -> str | None:
     if not _IS_IP6.search(match[0]):
         return None
-    runs = re.findall(r"\d+|[a-fA-F]|:", match[0])
-    return " ".join("colon" if run == ":" else run if run.isalpha() else _short_number(run) for run in runs)
-
-
-def _short_number(written: str) -> str:
-    return digits(written) if len(written) > 2 or written[0] == "0" else cardinal(int(written), british=False)
+    runs = re.findall(r"(?<!\d)[1-9]\d?(?!\d)|\d|[a-fA-F]|:", match[0])
+    return " ".join("colon" if run == ":" else run if run.isalpha() else cardinal(int(run), False) for run in runs)
 
 
 def _machine(match: re.Match[str], british: bool) -> str | None:
@@ -175,29 +171,20 @@ _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
 _MASKED = re.compile(rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}(?P<last>\d{{3,4}})(?!\d)")
-_HEXADECIMAL = re.compile(rf"0[xX](?<![\w{MASK}]..)(?P<digits>[\da-fA-F]{{1,16}}){END}")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+_HEX = re.compile(rf"0[xX](?<![\w{MASK}]..)(?P<digits>[\da-fA-F]{{1,16}}){END}")
 
 
 def code(draft: Draft) -> None:
-    draft.replace(_HEXADECIMAL, lambda match: " ".join(["zero X", *map(_figure, match["digits"])]), "0")
+    draft.replace(_HEX, lambda match: " ".join(digits(c) if c.isdecimal() else c.upper() for c in match[0]), "0")
     if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
     draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}", "*•xX")
     if "()" in draft.sentence:
-        draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
+        draft.replace(_CALL, lambda match: " dot ".join(_name(part) for part in match["name"].split(".")))
     if "++" in draft.sentence or "--" in draft.sentence:
         draft.replace(
             _CREMENT, lambda match: f"{match['name']} {'plus plus' if match['sign'] == '++' else 'minus minus'}"
         )
-
-
-def _figure(written: str) -> str:
-    return digits(written) if written.isdecimal() else written.upper()
-
-
-def _words(name: str) -> str:
-    return " ".join(_HUMP.sub(" ", name).split())
 
 
 def _option(match: re.Match[str]) -> str:
