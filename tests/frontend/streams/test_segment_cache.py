@@ -30,7 +30,7 @@ from tests.frontend.streams.cache_writing import HOUR, sound, write_segments
 from text.words.segment import Cut, Segment
 
 VOICED = kokoro(voices_sha256="v")
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
 from pathlib import Path
