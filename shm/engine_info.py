@@ -95,6 +95,8 @@ class VoiceInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """The voice's name as people write it."""
     aliases: tuple[str, ...] = ()
     """Other names under which clients know the voice (OpenAI's), in lower case."""
+    grade: str | None = None
+    """Its authors' own grade, where it is B- or better: A is the best."""
     maker: str = ""
     maker_page: str = ""
     """The maker's page about the voice, as a URL."""

@@ -201,11 +201,6 @@ class Voice(msgspec.Struct):
     grade: Annotated[str | None, Meta(description="By the voice's authors, where it is B- or better: A is the best.")]
 
 
-_GRADES = {"af_heart": "A", "af_bella": "A-", "af_nicole": "B-", "bf_emma": "B-", "ff_siwis": "B-"}
-"""Source: https://huggingface.co/hexgrad/Kokoro-82M/blob/main/VOICES.md"""
-
-
 def described(voice: VoiceInfo, engine: str) -> Voice:
     """The entry of an engine's voice."""
-    grade = _GRADES.get(voice.name) if engine == "kokoro" else None
-    return Voice(voice.name, voice.name, voice.language, voice.gender, engine, grade)
+    return Voice(voice.name, voice.name, voice.language, voice.gender, engine, voice.grade)

@@ -77,7 +77,7 @@ def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
 _log = logging.getLogger(__name__)
 
 VOICES = tuple(
-    msgspec.structs.replace(voice, maker="espeak-ng", maker_page="https://github.com/espeak-ng/espeak-ng")
+    msgspec.structs.replace(voice, grade=None, maker="espeak-ng", maker_page="https://github.com/espeak-ng/espeak-ng")
     for voice in KOKORO_VOICES
 )
 """Kokoro's names, so that a client needn't change where espeak-ng speaks in Kokoro's place."""

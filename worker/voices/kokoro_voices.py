@@ -44,6 +44,9 @@ namesake if there is one, else one of the same sex, accent and language."""
 DEFAULT_VOICE = "af_heart"
 """The best voice by its authors' own grades."""
 
+_GRADES = {"af_heart": "A", "af_bella": "A-", "af_nicole": "B-", "bf_emma": "B-", "ff_siwis": "B-"}
+"""Source: https://huggingface.co/hexgrad/Kokoro-82M/blob/main/VOICES.md"""
+
 
 def levelling(voice: Voice, checksums: Mapping[str, str], loudness: float) -> float:
     """The factor that brings a voice's samples to `loudness` in LUFS; of a blend, the voices' mean in dB.
@@ -87,6 +90,7 @@ def kokoro_voice(name: str) -> VoiceInfo:
         gender=None if not follows_form else "female" if kind[1] == "f" else "male",
         title=own.title() if follows_form else "",
         aliases=_other_names().get(name.lower(), ()),
+        grade=_GRADES.get(name),
         maker="hexgrad",
         maker_page="https://huggingface.co/hexgrad/Kokoro-82M",
     )
