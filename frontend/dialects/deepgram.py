@@ -320,7 +320,7 @@ _CONTAINERS = {"linear16": ("wav", "none"), "opus": ("ogg",), "wav": ("wav",)}
 """The containers in which the encodings come; all others come in none."""
 
 _CONTAINER = no_effect_if(
-    lambda name, query: bool(name) and name not in _CONTAINERS.get(query.encoding or "mp3", ("none",)),
+    lambda name, query: bool(name) and name not in _CONTAINERS.get(query.encoding, ("none",)),
     "`wav` (the default) or `none`, for linear16.",
 )
 _BIT_RATE = no_effect_if(lambda _, query: not _output_of(query).has_bit_rate, "Bits per second of mp3, opus and aac.")
@@ -375,17 +375,15 @@ def _models(request: web.Request) -> dict[str, list[dict[str, Any]]]:
 async def _speech(request: web.Request) -> web.StreamResponse:
     """POST /v1/speak. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
     body = await fields_of(request, DeepgramBody)
-    query = query_of(request, DeepgramQuery)
-    output = _output_of(query, request.app[SERVICES].settings.default_format)
+    query = query_of(request, DeepgramQuery, encoding=request.app[SERVICES].settings.default_format or "mp3")
+    output = _output_of(query)
     delivery = Delivery(output, Framing(output.content_type))
     return await speak(request, (body.text or "", "text"), delivery, query.model, None, speed=query.speed)
 
 
-def _output_of(query: DeepgramQuery, usual: str = "") -> OutputFormat:
-    encoding = query.encoding or usual or "mp3"
-    if encoding == "linear16" and query.container in ("", "wav"):
-        encoding = "wav"
-    return encoding_named(encoding, query.sample_rate, query.bit_rate)
+def _output_of(query: DeepgramQuery) -> OutputFormat:
+    in_file = query.encoding == "linear16" and query.container in ("", "wav")
+    return encoding_named("wav" if in_file else query.encoding, query.sample_rate, query.bit_rate)
 
 
 DIALECT = service(

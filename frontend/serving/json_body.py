@@ -74,13 +74,16 @@ def fields_in(message: Mapping[str, Any], kind: type[Fields]) -> Fields:
         raise of_validation(error) from error
 
 
-def query_of(request: web.Request, kind: type[Fields]) -> Fields:
+def query_of(request: web.Request, kind: type[Fields], **usual: str) -> Fields:
     """The fields of the request's query; X-Warning will name those that by their type have no effect.
+
+    Args:
+        usual: values of parameters that the address leaves out, or leaves empty.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
-    fields = read_query(request.query, kind)
+    fields = read_query({**request.query, **{name: usual[name] for name in usual if not request.query.get(name)}}, kind)
     note_no_effect(request, overruled_in(fields))
     return fields
 

@@ -61,6 +61,12 @@ async def test_a_call_that_names_them_has_its_own(path: str, body: dict[str, Any
     assert (asked.voice, asked.speed, content_type) == ((("am_echo", 1.0),), 0.5, "audio/wav")
 
 
+async def test_a_field_without_effect_on_the_default_format_is_named() -> None:
+    path = "/v1/speak?bit_rate=64000"
+    async with asking(FakeSpeaker(speech(2400)), path, settings=SETTINGS, json={"text": "a"}) as response:
+        assert response.headers["X-Warning"] == "no effect: bit_rate"
+
+
 async def test_elevenlabs_calls_name_their_voice_in_the_path() -> None:
     asked, content_type = await posted("/v1/text-to-speech/am_echo", {"text": "a"})
     assert (asked.speed, content_type) == (1.5, "audio/flac")
