@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from datetime import datetime, time, timedelta
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from shm.book_formats import BOOK_FORMAT, BOOK_FORMATS, CHAPTER_FORMAT, CHAPTER_FORMATS
 from shm.engine_info import Speed
 
-BookFormat = Literal["m4b", "m4a", "mp3", "opus", "flac", "epub", "zip"]
-"""Format of a job's result; `zip` is a folder of chapters."""
-ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
+if TYPE_CHECKING:
+    FormatName = str
+    ChapterFormatName = str
+else:
+    FormatName = Literal[*BOOK_FORMATS]
+    ChapterFormatName = Literal[*CHAPTER_FORMATS]
 
+_TITLES = [row.title for row in BOOK_FORMATS.values()]
 _JOB_ID = re.compile(r"job-[0-9a-f]{16}")
 
 MOST_SPEAKERS = 200
@@ -43,10 +48,8 @@ _Loudness = Annotated[float, Meta(ge=-40, le=-5)]
 class BookOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `kokoro-live book` that an upload's form and a job's order have alike."""
 
-    format: Annotated[
-        BookFormat, Meta(description="m4b, mp3, opus and flac: one file. epub: to read along. zip: a file per chapter.")
-    ] = "m4b"
-    chapter_format: Annotated[ChapterFormat, Meta(description="Format of the chapters in a zip.")] = "m4a"
+    format: Annotated[FormatName, Meta(description=f"{'; '.join(filter(None, _TITLES))}.")] = BOOK_FORMAT
+    chapter_format: Annotated[ChapterFormatName, Meta(description="Format of the chapters in a zip.")] = CHAPTER_FORMAT
     speed: Annotated[Speed | None, Meta(description="The pace; the server's default.")] = None
     lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
     chapters: Annotated[

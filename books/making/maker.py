@@ -31,9 +31,10 @@ from books.making.passages import (
 )
 from books.making.progress import BookProgress, Meter
 from books.making.settings import BookSettings
-from books.writing.chapter_audio import QUIETEST, BookAudioFormat, Packets, Pcm, encode_chapter, levelled, measure
+from books.writing.chapter_audio import QUIETEST, Packets, Pcm, encode_chapter, levelled, measure
 from shm import kept
 from shm.atomic import sync_folder, write_whole
+from shm.book_formats import BookAudioFormat
 
 Made = TypeVar("Made")
 

@@ -16,28 +16,17 @@ from typing import Any
 import av
 
 from books.book import SAMPLE_RATE, Book, BookWord, Picture, SpokenChapter, SpokenSentence
-from books.writing.chapter_audio import (
-    AAC,
-    FLAC,
-    MP3,
-    BookAudioFormat,
-    ChapterEncoding,
-    Packets,
-    audio_format,
-    decode_file,
-    open_container,
-)
+from books.writing.chapter_audio import ChapterEncoding, Packets, audio_format, decode_file, open_container
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from books.writing.subtitles import LINE, cues, subtitles
 from shm import kept
 from shm.atomic import replacing, write_whole
+from shm.book_formats import CHAPTER_FORMAT, FLAC, BookAudioFormat
 from shm.book_jobs import file_name
 from shm.timing import WordTiming
 
 log = logging.getLogger(__name__)
 
-_WITH_COVER = (AAC, MP3, FLAC)
-"""Containers in which FFmpeg attaches a picture."""
 _DEMUXERS = {"image/jpeg": "jpeg_pipe", "image/png": "png_pipe"}
 
 
@@ -73,7 +62,7 @@ def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], for
         if form is FLAC:
             _encode_again(container, chapters, book.cover)
         else:
-            _copy(container, chapters, packets, book.cover if form in _WITH_COVER else None)
+            _copy(container, chapters, packets, book.cover if form.takes_cover else None)
     return [float(start) for start in starts]
 
 
@@ -243,5 +232,5 @@ def output_of(
         BookError: the suffix is no format.
     """
     if path.is_dir() or not path.suffix:
-        return BookOutput(path, audio_format(form or "m4a"), True, captions, by_word)
+        return BookOutput(path, audio_format(form or CHAPTER_FORMAT), True, captions, by_word)
     return BookOutput(path, audio_format(path.suffix), False, captions, by_word)

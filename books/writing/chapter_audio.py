@@ -14,34 +14,10 @@ from numpy.typing import NDArray
 
 from books.book import SAMPLE_RATE, BookError
 from shm.atomic import replacing
+from shm.book_formats import BOOK_FORMATS, BookAudioFormat
 
-
-@dataclass(frozen=True, slots=True)
-class BookAudioFormat:
-    """FFmpeg's names and figures for one format of audio."""
-
-    suffix: str
-    container: str
-    """Muxer of a chapter's file."""
-    encoder: str
-    sample_format: str
-    sample_rate: int
-    bit_rate: int | None
-    """Bits per second of mono speech; None where the format is lossless."""
-
-    @property
-    def bytes_per_second(self) -> float:
-        """Size of a second, about; 16-bit speech takes about half of its size in FLAC."""
-        return self.bit_rate / 8 if self.bit_rate else self.sample_rate
-
-
-AAC = BookAudioFormat("m4a", "mp4", "aac", "fltp", 24_000, 64_000)
-MP3 = BookAudioFormat("mp3", "mp3", "libmp3lame", "s16p", 24_000, 64_000)
-OPUS = BookAudioFormat("opus", "ogg", "libopus", "s16", 48_000, 32_000)
-FLAC = BookAudioFormat("flac", "flac", "flac", "s16", 24_000, None)
-
-BY_SUFFIX = {"m4b": AAC, "m4a": AAC, "mp3": MP3, "opus": OPUS, "flac": FLAC, "epub": AAC}
-"""Audio in an output file of that suffix. An EPUB contains one file of AAC for each chapter."""
+BY_SUFFIX = {name: row.audio for name, row in BOOK_FORMATS.items() if row.audio}
+"""Audio in an output file of that suffix."""
 
 
 def audio_format(suffix: str) -> BookAudioFormat:

@@ -16,6 +16,7 @@ from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
 from frontend.serving.services import SERVICES, engine_asked
 from frontend.speech.voices import MODELS, Voice, described, usual_format, usual_voice
+from shm.book_formats import BOOK_FORMATS
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025 in Unix time: the list's form demands a date of creation."""
@@ -80,11 +81,20 @@ class FormatEntry(msgspec.Struct):
     sample_rates: Annotated[list[int], Meta(description="The rates that it has, in Hz; empty: any.")]
 
 
+class BookFormatEntry(msgspec.Struct):
+    """One format of books."""
+
+    id: Annotated[str, Meta(description="The value of the form's `format`.")]
+    title: Annotated[str, Meta(description="A name for people.")]
+    content_type: str
+
+
 class FormatList(msgspec.Struct):
     """The audio formats that a request can name."""
 
     formats: list[FormatEntry]
     default_format: str
+    book_formats: Annotated[list[BookFormatEntry], Meta(description="Those of `POST /v1/jobs`, the usual one first.")]
 
 
 class VoicesQuery(msgspec.Struct):
@@ -149,11 +159,12 @@ async def audio_models(request: web.Request) -> web.Response:
 
 @ROUTES.add("get", "/v1/audio/formats", Access.NEAR, "Lists", json_answer("The formats.", FormatList))
 async def formats(request: web.Request) -> web.Response:
-    """The audio formats."""
+    """The audio formats, and those of books."""
     entries = [
         FormatEntry(name, row.title or name.upper(), row.content_type, list(row.rates)) for name, row in FORMATS.items()
     ]
-    return json_response(FormatList(entries, usual_format(request.app[SERVICES].settings)))
+    books = [BookFormatEntry(row.name, row.title, row.content_type) for row in BOOK_FORMATS.values() if row.title]
+    return json_response(FormatList(entries, usual_format(request.app[SERVICES].settings), books))
 
 
 @ROUTES.add(

@@ -6,14 +6,6 @@ import { duration } from "./transport.js";
 import { t } from "./words.js";
 
 const KINDS = ".epub,.html,.htm,.xhtml,.md,.markdown,.txt,.pdf,.docx,.odt,.srt,.vtt";
-const FORMATS = {
-  m4b: t("M4B, one file with chapters"),
-  mp3: t("MP3, one file with chapters"),
-  opus: t("Opus, one file with chapters"),
-  flac: t("FLAC, one file"),
-  epub: t("EPUB to read along"),
-  zip: t("ZIP, a file for each chapter"),
-};
 
 const field = (label, input, hint) => {
   const parts = [made("label", { htmlFor: input.id, textContent: label }), input];
@@ -23,8 +15,6 @@ const field = (label, input, hint) => {
   }
   return made("div", { className: "field" }, ...parts);
 };
-
-const options = (table) => Object.entries(table).map(([value, text]) => made("option", { value, textContent: text }));
 
 const PACE = 14.5; // characters that a voice says in a second
 
@@ -38,7 +28,7 @@ export class BookForm {
   constructor(api, upload, failed) {
     this.#cast = new Cast(failed);
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
-    const format = made("select", { id: "book-format", name: "format" }, ...options(FORMATS));
+    const format = made("select", { id: "book-format", name: "format" });
     const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 5, step: 0.05, value: 1 });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
     const drop = field(t("Book"), this.file, t("Drop an EPUB, PDF, Word or OpenDocument file, a page, Markdown or plain text here, or choose one."));
@@ -69,6 +59,7 @@ export class BookForm {
     this.#api = api;
     this.#takesDrops(drop);
     this.#listVoices(api);
+    this.#listFormats(api, format);
   }
 
   /** Forget the file; the other fields stay for the next book. */
@@ -133,6 +124,15 @@ export class BookForm {
     const boxes = [...this.#list.querySelectorAll("input")];
     const numbers = boxes.flatMap(({ checked }, place) => (checked ? [place + 1] : []));
     this.#chapters.value = numbers.length === boxes.length ? "" : numbers.join(",") || "0"; // the server says that 0 is none
+  }
+
+  async #listFormats(api, field) {
+    try {
+      const { book_formats: formats } = await (await api("v1/audio/formats")).json();
+      field.replaceChildren(...formats.map(({ id, title }) => new Option(t(title), id)));
+    } catch {
+      // The server's usual format is left to choose, as its usual voice.
+    }
   }
 
   async #listVoices(api) {

@@ -19,6 +19,7 @@ import click
 import platformdirs
 
 from client.answers import START, CannotSpeak, user_key
+from shm.book_formats import BOOK_FORMAT, BOOK_FORMATS, CHAPTER_FORMAT
 from supervisor.commands.client_command import (
     PaceType,
     SpeakingCommand,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _NICENESS = 10
 """Priority of the command alongside a server: the encoding of a finished chapter takes a core for seconds, of which a
 listener who comes gets nine tenths."""
+
+_SUFFIXES = ", ".join(f".{row.name}" for row in BOOK_FORMATS.values() if row.audio and row.title)
 
 
 class _BookCommand(SpeakingCommand):
@@ -58,8 +61,7 @@ class _Source(click.Path):
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The book: .m4b, .mp3, .opus, .flac, .epub (to read along), or a folder of chapters.  [default: FILE's name "
-    "with .m4b]",
+    help=f"The book: {_SUFFIXES} (to read along), or a folder of chapters.  [default: FILE's name with .{BOOK_FORMAT}]",
 )
 @click.option(
     "--chapters", default="", metavar="RANGES", help="Chapters to speak, as in 3-9 or 1,4-; --dry-run lists them."
@@ -84,7 +86,7 @@ class _Source(click.Path):
 )
 @click.option("--captions", type=click.Choice(["srt", "vtt"]), multiple=True, help="Write captions for each chapter.")
 @click.option("--by-word", is_flag=True, help="Mark words instead of sentences in an .epub.")
-@click.option("--format", "form", default="m4a", show_default=True, help="Format of the chapters in a folder.")
+@click.option("--format", "form", default=CHAPTER_FORMAT, show_default=True, help="Format of the chapters in a folder.")
 @click.option("--paragraph-pause", type=click.FloatRange(0, 10), metavar="SECONDS", help="Silence after a paragraph.")
 @click.option("--scene-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence at a scene break.")
 @click.option("--chapter-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence after a chapter.")
@@ -109,7 +111,7 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
     except UnknownLanguage as error:
         raise click.BadParameter(str(error), param_hint="--lang") from error
     try:
-        _book(context, file, output or file.with_suffix(".m4b"), values)
+        _book(context, file, output or file.with_suffix(f".{BOOK_FORMAT}"), values)
     except BookError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

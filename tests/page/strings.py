@@ -10,6 +10,7 @@ from typing import get_args, get_type_hints
 from frontend.http.server import STATIC
 from frontend.monitoring import status_handler
 from frontend.monitoring.report import PlannedSegment
+from shm.book_formats import BOOK_FORMATS
 from supervisor.processes.role import RoleState
 
 ATTRIBUTES = {"aria-label", "placeholder", "title", "alt"}
@@ -67,13 +68,14 @@ def untranslated() -> list[tuple[str, str]]:
 
 
 def _of_server() -> Iterator[str]:
-    """Words of `/status` that the page shows: of streams, why they wait, of segments, of processes."""
+    """Words of the server that the page shows: of streams, why they wait, of segments, of processes; of books."""
     for node in ast.walk(ast.parse(inspect.getsource(status_handler._standing))):
         if isinstance(node, ast.Return):
             yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
     yield status_handler._held_back("")
     yield from get_args(get_type_hints(PlannedSegment)["stage"])
     yield from RoleState
+    yield from (row.title for row in BOOK_FORMATS.values() if row.title)
 
 
 def texts() -> list[str]:

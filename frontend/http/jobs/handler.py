@@ -18,18 +18,9 @@ from frontend.jobs import JobDesk
 from frontend.serving.json_body import json_response
 from frontend.serving.route import JSON, Access, Answer, Routes, json_answer
 from frontend.serving.services import SERVICES
-from shm.book_jobs import BookFormat, Hours, Job, JobOptions, JobState, JobText, file_name
+from shm.book_formats import BOOK_FORMATS
+from shm.book_jobs import Hours, Job, JobOptions, JobState, JobText, file_name
 from shm.job_folder import TEXT
-
-MEDIA_TYPES: dict[BookFormat, str] = {
-    "m4b": "audio/mp4",
-    "m4a": "audio/mp4",
-    "mp3": "audio/mpeg",
-    "opus": "audio/ogg",
-    "flac": "audio/flac",
-    "epub": "application/epub+zip",
-    "zip": "application/zip",
-}
 
 
 class ChapterInHand(msgspec.Struct):
@@ -115,7 +106,7 @@ def shown(job: Job, jobs: Sequence[Job], between: str) -> JobReport:
         result = JobResult(
             file_name=saved_as(job),
             bytes=journal.result_bytes,
-            content_type=MEDIA_TYPES[order.options.format],
+            content_type=BOOK_FORMATS[order.options.format].content_type,
             audio_seconds=round(journal.audio_seconds or 0.0, 3),
             path=f"/v1/jobs/{order.id}/result",
         )
@@ -179,7 +170,7 @@ class _FileFromThreads(web.FileResponse):
 JOBS: web.AppKey[JobDesk] = web.AppKey("JOBS", JobDesk)
 ROUTES = Routes()
 
-_FILE = dict.fromkeys(sorted({*MEDIA_TYPES.values()}))
+_FILE = dict.fromkeys(sorted({row.content_type for row in BOOK_FORMATS.values()}))
 _UNKEPT: Mapping[str, str] = {hdrs.CACHE_CONTROL: "no-store"}
 
 
@@ -237,7 +228,7 @@ async def result(request: web.Request) -> web.StreamResponse:
     name = saved_as(job)
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     headers = {
-        hdrs.CONTENT_TYPE: MEDIA_TYPES[job.order.options.format],
+        hdrs.CONTENT_TYPE: BOOK_FORMATS[job.order.options.format].content_type,
         hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
     }
     return _FileFromThreads(path, _CHUNK, headers=headers)

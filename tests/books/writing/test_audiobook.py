@@ -33,20 +33,10 @@ from books.book import (
 )
 from books.making.outputs import ChapterFile, captions, write_audiobook
 from books.reading.open import read_book
-from books.writing.chapter_audio import (
-    AAC,
-    FLAC,
-    MP3,
-    OPUS,
-    BookAudioFormat,
-    audio_format,
-    decode_file,
-    encode_chapter,
-    levelled,
-    measure,
-)
+from books.writing.chapter_audio import audio_format, decode_file, encode_chapter, levelled, measure
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from books.writing.subtitles import LINE
+from shm.book_formats import AAC, FLAC, MP3, OPUS, BookAudioFormat
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 0.25) -> NDArray[np.int16]:
