@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import threading
 import wave
@@ -81,8 +80,7 @@ class StandIn:
         for word in text.split():
             words.append(TimedWord(word, word, place * per_letter, (place + len(word)) * per_letter))
             place += len(word) + 1
-        audio = base64.b64encode(file.getvalue()).decode()
-        answer = TimedSpeech(audio, "wav", SAMPLE_RATE, samples / SAMPLE_RATE, words)
+        answer = TimedSpeech(file.getvalue(), "wav", SAMPLE_RATE, samples / SAMPLE_RATE, words)
         return web.Response(
             body=msgspec.json.encode(answer), content_type="application/json", headers={"X-Engine": "stand-in"}
         )

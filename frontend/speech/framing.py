@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -71,7 +70,7 @@ class TimedMark(msgspec.Struct):
 class TimedSpeech(msgspec.Struct):
     """Audio and its words, for `timestamps` with `stream`: `false`."""
 
-    audio: Annotated[str, Meta(description="The file, base64.")]
+    audio: Annotated[bytes, Meta(description="The file, base64.")]
     format: str
     sample_rate: int
     duration: Annotated[float, Meta(description="Seconds.")]
@@ -92,7 +91,7 @@ class CaptionedWord(msgspec.Struct):
 class CaptionedSpeech(msgspec.Struct):
     """Kokoro-FastAPI's shape: all of the audio."""
 
-    audio: Annotated[str, Meta(description="Base64.")]
+    audio: Annotated[bytes, Meta(description="Base64.")]
     audio_format: str
     timestamps: list[CaptionedWord] | None
     marks: Annotated[list[TimedMark] | UnsetType, Meta(description="SSML's marks, if the text has any.")] = UNSET
@@ -101,7 +100,7 @@ class CaptionedSpeech(msgspec.Struct):
 class CaptionedLine(msgspec.Struct):
     """One line of many: a part of the audio with words, or the error that ends an incomplete answer."""
 
-    audio: Annotated[str | UnsetType, Meta(description="Base64; the last line may have words alone.")] = UNSET
+    audio: Annotated[bytes | UnsetType, Meta(description="Base64; the last line may have words alone.")] = UNSET
     audio_format: str | UnsetType = UNSET
     timestamps: (
         Annotated[list[CaptionedWord], Meta(description="Words that begin in this line's audio or after it.")]
@@ -190,7 +189,7 @@ class Events(Framing):
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
         self._at = round(seconds * SAMPLE_RATE)
-        return self._event("speech.audio.delta", audio=base64.b64encode(audio).decode())
+        return self._event("speech.audio.delta", audio=audio)
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         marks = mark_times(words)
@@ -239,7 +238,7 @@ class Captions(Framing):
         self._voice = asked.performer.name if self._names_voices else ""
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
-        line = CaptionedLine(base64.b64encode(audio).decode(), self._type, self._words, self._marks or UNSET)
+        line = CaptionedLine(audio, self._type, self._words, self._marks or UNSET)
         self._words, self._marks = [], []
         return msgspec.json.encode(line) + b"\n"
 
@@ -256,8 +255,7 @@ class Captions(Framing):
 
     def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
         captions = [caption(word, self._voice) for word in words] if self._timed else None
-        encoded = base64.b64encode(audio).decode()
-        return msgspec.json.encode(CaptionedSpeech(encoded, self._type, captions, mark_times(words) or UNSET))
+        return msgspec.json.encode(CaptionedSpeech(audio, self._type, captions, mark_times(words) or UNSET))
 
 
 class WholeWithTimes(Framing):
@@ -271,7 +269,7 @@ class WholeWithTimes(Framing):
 
     def whole(self, audio: bytes, words: Sequence[WordTiming], seconds: float) -> bytes:
         timed = TimedSpeech(
-            base64.b64encode(audio).decode(),
+            audio,
             str(self._output.format),
             self._output.sample_rate,
             round(seconds, 3),
