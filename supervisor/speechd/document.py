@@ -77,32 +77,21 @@ class SpokenText:
 
     def after(self, reached: int) -> SpokenText:
         """The rest from the last of so many marks on, without tags; the whole if none was reached."""
-        seen = 0
-        for place, part in enumerate(self.parts):
-            if seen == reached:
-                rest = self.parts[place:]
-                break
-            seen += isinstance(part, Mark)
-        else:
-            rest = ()
+        begins = [0, *(place for place, part in enumerate(self.parts, 1) if isinstance(part, Mark))]
+        rest = self.parts[begins[reached] :] if reached < len(begins) else ()
         return SpokenText(tuple(part for part in rest if not isinstance(part, Tag)))
 
     def plain(self) -> tuple[str, list[tuple[int, str]]]:
         """The text with single spaces, and each mark with the number of characters before it."""
-        stretches: list[str] = []
-        length = 0
+        text = ""
         marks: list[tuple[int, str]] = []
         for part in self.parts:
             if isinstance(part, Text):
-                text = re.sub(r"\s+", " ", part.text)
-                if text.startswith(" ") and (not stretches or stretches[-1].endswith(" ")):
-                    text = text[1:]
-                if text:
-                    stretches.append(text)
-                    length += len(text)
+                stretch = re.sub(r"\s+", " ", part.text)
+                text += stretch if text and text[-1] != " " else stretch.lstrip(" ")
             elif isinstance(part, Mark):
-                marks.append((length, part.name))
-        return "".join(stretches), marks
+                marks.append((len(text), part.name))
+        return text, marks
 
 
 def words_in(text: str) -> int:
