@@ -48,32 +48,27 @@ def snakes(nodes: Nodes) -> list[Snake]:
 
 def rewrite_snakes(nodes: Nodes) -> int:
     """Rewrite all of `snakes`; return their number."""
-    replaced: dict[int, list[Any]] = {}
-    for snake in (found := snakes(nodes)):
-        replaced |= snake.replaced(_polynomial(nodes, snake))
-    nodes.replace(replaced)
+    found = snakes(nodes)
+    nodes.replace({node: by for each in found for node, by in each.replaced(_polynomial(nodes, each)).items()})
     return len(found)
 
 
 def _match(nodes: Nodes, sine: Any) -> Snake | None:
     """The Snake around a sine; None if the nodes around it don't form one."""
-    inner = nodes.maker(sine.input[0])
-    square = nodes.only_taker(sine.output[0])
-    if inner is None or square is None or not _is_square(nodes, square):
+    inner, square = nodes.maker(sine.input[0]), nodes.only_taker(sine.output[0])
+    outer = nodes.only_taker(square.output[0]) if square and _is_square(nodes, square) else None
+    total = nodes.only_taker(outer.output[0]) if outer else None
+    if inner is None or square is None or outer is None or total is None:
         return None
-    outer = nodes.only_taker(square.output[0])
-    if outer is None or outer.op_type != "Mul" or inner.op_type != "Mul":
-        return None
-    total = nodes.only_taker(outer.output[0])
-    if total is None or total.op_type != "Add" or nodes.only_taker(inner.output[0]) is not sine:
+    kinds = [node.op_type for node in (inner, outer, total)]
+    if kinds != ["Mul", "Mul", "Add"] or nodes.only_taker(inner.output[0]) is not sine:
         return None
     inside, x = _factor(nodes, inner)
     outside, squared = _factor(nodes, outer)
-    if inside is None or outside is None or squared != square.output[0]:
+    if inside is None or outside is None:
         return None
-    if sorted(total.input) != sorted([x, outer.output[0]]):
-        return None
-    return Snake((inner, sine, square, outer, total), x, inside, outside)
+    fits = squared == square.output[0] and sorted(total.input) == sorted([x, outer.output[0]])
+    return Snake((inner, sine, square, outer, total), x, inside, outside) if fits else None
 
 
 def _is_square(nodes: Nodes, node: Any) -> bool:
