@@ -48,8 +48,8 @@ class RecentTraces:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._slowest: deque[list[_Heard]] = deque()
-        """The slowest of each minute, the slowest first; the oldest minute first."""
+        self._slowest: deque[list[_Heard]] = deque(maxlen=61)
+        """The slowest of each of the minutes that an hour touches, the slowest first; the oldest minute first."""
         self._latest: deque[_Heard] = deque(maxlen=LATEST)
 
     def add(self, stages: Stages, started: float, seconds: float) -> None:
@@ -62,18 +62,13 @@ class RecentTraces:
         minute.append(heard)
         minute.sort(key=lambda each: -each.seconds)
         del minute[_A_MINUTE:]
-        self._drop_old()
-
-    def _drop_old(self) -> None:
-        while self._slowest and self._clock() - self._slowest[0][0].moment >= _HOUR:
-            self._slowest.popleft()
 
     @property
     def slowest(self) -> list[Trace]:
         """The slowest of the hour, the slowest first."""
-        self._drop_old()
-        found = sorted((each for minute in self._slowest for each in minute), key=lambda each: -each.seconds)
-        return [self._trace(each) for each in found[:SLOWEST]]
+        since = self._clock() - _HOUR
+        found = [each for minute in self._slowest for each in minute if each.moment > since]
+        return [self._trace(each) for each in sorted(found, key=lambda each: -each.seconds)[:SLOWEST]]
 
     @property
     def latest(self) -> list[Trace]:

@@ -25,7 +25,7 @@ def processes(situation: Situation, supervisor: int) -> list[Process]:
     """The supervisor's process (by its pid), then all processes that it has reported; empty before its first report."""
     if not situation.processes:
         return []
-    first = Process("supervisor", "running", pid=supervisor, resident_memory_bytes=_resident(supervisor) or UNSET)
+    first = Process("supervisor", "running", pid=supervisor, resident_memory_bytes=_resident(supervisor))
     return [first, *map(_process, situation.processes), *_trackers(supervisor)]
 
 
@@ -33,13 +33,10 @@ def _trackers(supervisor: int) -> list[Process]:
     """The process that multiprocess starts beside the first child, to clean up named resources. None are used."""
     try:
         children = psutil.Process(supervisor).children()
-        found = [child for child in children if any("resource_tracker" in word for word in child.cmdline())]
+        found = [child.pid for child in children if any("resource_tracker" in word for word in child.cmdline())]
     except psutil.Error:
         return []
-    return [
-        Process("resource_tracker", "running", pid=child.pid, resident_memory_bytes=_resident(child.pid) or UNSET)
-        for child in found
-    ]
+    return [Process("resource_tracker", "running", pid=pid, resident_memory_bytes=_resident(pid)) for pid in found]
 
 
 def _process(report: ProcessReport) -> Process:
@@ -52,8 +49,8 @@ def _process(report: ProcessReport) -> Process:
         generation=_known(report.generation),
         pid=_known(report.pid),
         uptime_seconds=_since(report.started),
-        load_seconds=UNSET if report.load_seconds is None else round(report.load_seconds, 3),
-        resident_memory_bytes=(_resident(report.pid) if report.pid else None) or UNSET,
+        load_seconds=_rounded(report.load_seconds),
+        resident_memory_bytes=_resident(report.pid) if report.pid else UNSET,
         restarts=_known(report.restarts),
         last_exit=report.last_exit or UNSET,
         last_exit_seconds_ago=_since(report.last_exit_at),
@@ -84,13 +81,12 @@ def helper_memory_readings(pids: Mapping[str, Sequence[int]]) -> Iterator[Readin
             yield "process_resident_memory_bytes", (name,), size
 
 
-def _resident(pid: int) -> int | None:
-    """Resident memory in bytes; None if the process has just ended."""
+def _resident(pid: int) -> int | UnsetType:
+    """Resident memory in bytes; UNSET if the process has just ended."""
     try:
-        size: int = psutil.Process(pid).memory_info().rss
+        return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
-        return None
-    return size
+        return UNSET
 
 
 def _known(figure: int | None) -> int | UnsetType:
@@ -321,10 +317,8 @@ class WorkAccount:
     def _rows(self) -> Iterator[Work]:
         for role, seconds in sorted(self._seconds.items()):
             joules = self._joules.get(role, 0.0)
-            parts = self._parts() if role == "worker" else {"": 1.0}
-            for stage, part in parts.items():
-                told = seconds * part / self._audio, joules * part / self._audio
-                yield work(role, stage, *told)
+            for stage, part in (self._parts() if role == "worker" else {"": 1.0}).items():
+                yield work(role, stage, seconds * part / self._audio, joules * part / self._audio)
 
     def _parts(self) -> Mapping[str, float]:
         """Each stage's part of the workers' time: the same as of the inference threads' time."""
