@@ -29,7 +29,6 @@ from shm.timing import Mark
 
 log = logging.getLogger(__name__)
 
-
 _LOG_PAGES = 64
 _LOG_BYTES = _LOG_PAGES * 4096 + 64 * 1024
 """Bytes of SQLite's write-ahead log and its index, which `volume` doesn't count."""
@@ -131,7 +130,6 @@ class CachedSegment:
 
     samples: Pcm
     marks: tuple[Mark, ...] = ()
-
     whole: bool = True
     """False for the beginning of a segment that was being made when its front was killed."""
 
@@ -171,11 +169,9 @@ def from_bytes(data: bytes) -> CachedSegment:
 MAX_UNWRITTEN = 64
 """Segments that may wait for a slow disk; further ones are stored in memory only."""
 
-
 OWN_BYTES = 32 << 20
 """Memory beyond the cache's, for unfinished segments, and for those that aren't cached until their text is whole: 11
 minutes of speech."""
-
 
 UNCLAIMED = 60.0
 """Seconds for which a killed front's texts may be continued; then their own sounds are dropped."""
@@ -192,7 +188,8 @@ class SegmentCache:
         self.sounds = Sounds(mmap.mmap(-1, memory_bytes(max_bytes + OWN_BYTES)), max_bytes)
         self.sounds.take_over()
         self._disk = disk
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache") if disk else None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache")
+        """The disk's; it is started by the first call of it."""
         self._unwritten = 0
         self.hits = 0
         self.misses = 0
@@ -216,11 +213,11 @@ class SegmentCache:
     async def find(self, key: bytes, *, marks: bool = False) -> CachedSegment | None:
         """The segment if it was spoken before. If `marks` are wanted, a segment without marks counts as absent."""
         found = self._in_memory(key)
-        if found is None and self._disk and self._thread:
+        if found is None and self._disk:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.get, key)
             if found is not None:
                 self._keep_in_memory(key, found)
-        if found is not None and marks and not found.marks:
+        if found and marks and not found.marks:
             found = None
         self.hits += found is not None
         self.misses += found is None
@@ -244,16 +241,16 @@ class SegmentCache:
                 self.sounds.drop(sound)
 
     def _keep_on_disk(self, key: bytes, segment: CachedSegment) -> None:
-        if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
+        if self._disk and self._unwritten < MAX_UNWRITTEN:
             self._unwritten += 1
             self._thread.submit(self._disk.put, key, segment).add_done_callback(self._written)
 
     def finish(self, key: bytes, sound: Sound) -> None:
         """Keep a text's own sound, which is whole, for anybody."""
-        found = self.sounds.get(sound.row.key) if self._disk else None
+        found = self._in_memory(sound.row.key) if self._disk else None
         self.sounds.finish(sound, key)
         if found:
-            self._keep_on_disk(key, CachedSegment(found[0], found[1]))
+            self._keep_on_disk(key, found)
 
     def _written(self, _: Future[None]) -> None:
         self._unwritten -= 1
@@ -268,6 +265,6 @@ class SegmentCache:
 
     def store_rest(self) -> None:
         """Wait until the disk has stored all segments given to it, and close it."""
-        if self._disk and self._thread:
+        if self._disk:
             self._thread.shutdown()
             self._disk.close()
