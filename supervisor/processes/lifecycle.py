@@ -13,7 +13,7 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shm.memory import NoMemory
 from shm.messages import (
@@ -66,8 +66,7 @@ SUCCEEDED = 86_400.0
 clients that read nothing are cut by `--write-timeout`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """The processes whose settings a reload has changed."""
 
     front: bool
@@ -231,17 +230,17 @@ class Lifecycle:
     def signal(self, number: int) -> None:
         """Handle a signal: SIGTERM and SIGINT drain; a second SIGINT ends everything at once; SIGHUP reads the settings
         again; SIGUSR2 updates, and so does SIGHUP if another version is installed."""
-        if number == signal.SIGUSR2 or (number == signal.SIGHUP and self._outside.is_outdated()):
-            if self._code is None:
-                self._outside.update()
-        elif number == signal.SIGHUP and self._code is None:
+        if self._code is not None:
+            if number == signal.SIGINT:
+                log.warning("interrupted again: ending at once")
+                self._code = ExitCode.INTERRUPTED
+                for child in self._nursery.children:
+                    child.kill()
+        elif number == signal.SIGUSR2 or (number == signal.SIGHUP and self._outside.is_outdated()):
+            self._outside.update()
+        elif number == signal.SIGHUP:
             self._reload()
-        elif self._code is not None and number == signal.SIGINT:
-            log.warning("interrupted again: ending at once")
-            self._code = ExitCode.INTERRUPTED
-            for child in self._nursery.children:
-                child.kill()
-        elif self._code is None:
+        else:
             log.info("%s: draining for up to %g s", signal.Signals(number).name, self._outside.drain_timeout())
             self._stop(ExitCode.OK)
         self._reconcile()
