@@ -105,7 +105,7 @@ class FrontTemplate:
         return pid
 
     def _fork_on(self, tell: int, fds: list[int]) -> NoReturn:
-        """In a process of a moment, whose end makes the supervisor the front's parent."""
+        """Fork through a process of a moment, whose end makes the supervisor the front's parent."""
         middle, status = os.getpid(), 1
         try:
             if pid := os.fork():

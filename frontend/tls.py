@@ -56,7 +56,7 @@ class Certificate:
         self._files = certificate, key
         self._times = self._changed()
         self._newest = self.context = self._load()
-        """That of connections that come: `context` hands over to the newest when their client has said hello."""
+        """Context of new connections: `context` hands over to the newest one when their client has said hello."""
         self.context.sni_callback = self._hand_over
 
     def _load(self) -> ssl.SSLContext:
@@ -77,7 +77,7 @@ class Certificate:
         return context
 
     def _changed(self) -> list[tuple[int, int]] | None:
-        """When the files were changed; None if one is gone."""
+        """Times of the files' last changes; None if one is gone."""
         with contextlib.suppress(OSError):
             return [(found.st_mtime_ns, found.st_ino) for found in map(os.stat, self._files)]
         return None

@@ -34,7 +34,7 @@ class Port(IntEnum):
 
 
 class Said(IntEnum):
-    """What a front says of one of its connections."""
+    """A front's message about one of its connections."""
 
     CLOSED = 0
     """The front has closed it."""

@@ -39,7 +39,7 @@ _BEGUN = 4
 
 
 class DeathCause(StrEnum):
-    """What a front may have died of, as far as its answers are concerned."""
+    """A front's possible cause of death among its answers."""
 
     UNKNOWN = "unknown"
     """Any of its answers: no thread was at work on a text."""

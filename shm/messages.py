@@ -337,7 +337,7 @@ class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
     refused: dict[bytes, float] = {}
     """Texts to reject: for each, the monotonic time until which it isn't tried again."""
     cause: DeathCause = DeathCause.UNKNOWN
-    """Of the last front's death."""
+    """Cause of the last front's death."""
 
 
 class Cleared(msgspec.Struct, frozen=True, tag="cleared"):

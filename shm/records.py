@@ -55,7 +55,7 @@ _KEPT = 1 << 16
 
 
 class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
-    """What is known of a connection and the request in hand."""
+    """The facts of a connection and of the request in hand."""
 
     connection: int = -1
     """The connection's number, which no other connection ever has; -1: none."""
@@ -87,7 +87,7 @@ class ConnectionEntry(msgspec.Struct, array_like=True, frozen=True):
     """True once the present front has got further with the answer: sent a part, or encoded more than any front before,
     or a worker has made more of its sound."""
     place: bytes = b""
-    """How far the answer is, in the terms of its sender; empty: unknown."""
+    """The answer's progress, in the terms of its sender; empty: unknown."""
     is_socket: bool = False
     """True if input is taken while it is answered."""
     head: int = 0

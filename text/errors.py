@@ -12,7 +12,7 @@ from shm import request_id
 
 
 class TextError(Exception):
-    """What a client asked for is refused on purpose. The message is meant for the client and says what to do."""
+    """A refusal of a client's request on purpose. The message is meant for the client and says what to do."""
 
     status = 400
     """The status of an answer over HTTP."""

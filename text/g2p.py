@@ -219,11 +219,9 @@ class MixedG2P:
         self._g2p = g2p
 
     def depends_on_sentence(self, word: str, language: str) -> bool:
-        """As of `G2P`."""
         return self._g2p.depends_on_sentence(word, language)
 
     def parts_of_speech(self, sentence: str, language: str) -> Sequence[str]:
-        """As of `G2P`."""
         return self._g2p.parts_of_speech(sentence, language)
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:

@@ -28,7 +28,7 @@ from worker.engine import EngineUnavailable
 from worker.settings import WorkerSettings, processors
 
 _CPUINFO = Path("/proc/cpuinfo")
-"""What Linux says of the processors."""
+"""Linux' facts about the processors."""
 
 
 def processor() -> str:

@@ -169,7 +169,7 @@ class WorkerSettings:
     first_window: float = 0.3
     """Seconds of sound in a segment's first window, and in its second; at most `window`."""
     window_growth: float = 1.3
-    """How much longer each window is than the one before it, up to `window`."""
+    """The factor by which each window is longer than the one before it, up to `window`."""
     spin_duration: float = 0.0001
     """Seconds for which an inference's idle thread spins before it sleeps, since waking it takes longer than many of a
     model's operations; 0: it sleeps at once."""

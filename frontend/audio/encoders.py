@@ -25,7 +25,7 @@ LEADS = 100
 """Leads (`Codec.lead`) from one seam to the next, and so the share of a stream that is encoded twice, in percent."""
 
 Seam = tuple[int, int]
-"""Where an encoder of a stream can begin: its samples and bytes before that. 0 and 0: the beginning."""
+"""A place at which an encoder of a stream can begin: its samples and bytes before that. 0 and 0: the beginning."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class InFlight:
 
     @property
     def cause(self) -> DeathCause:
-        """What the last front may have died of."""
+        """The cause of which the last front may have died."""
         return self._suspects.cause
 
     def enter(self, text: str) -> TextInFlight:

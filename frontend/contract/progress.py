@@ -1,4 +1,4 @@
-"""How far an answer is, in its own terms: kept by its front, and read by the successor that continues it."""
+"""An answer's progress in its own terms: kept by its front, and read by the successor that continues it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shm.records import SegmentCut
 
 
 class Place(msgspec.Struct, array_like=True):
-    """What a successor needs to make the rest of an answer: what was decided at its beginning, and what was sent."""
+    """The facts from which a successor makes the rest of an answer: decisions at its beginning, and sent amounts."""
 
     whole: bool = False
     """The audio was encoded as a finished file."""
@@ -26,7 +26,7 @@ class Place(msgspec.Struct, array_like=True):
     words: int = 0
     sentences: int = 0
     framing: list[float] = []
-    """What the framing counts (`Framing.place`)."""
+    """The framing's counts (`Framing.place`)."""
     ended: bool = False
     """The framing's last line or event was sent."""
     heard: int = 0

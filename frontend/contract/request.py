@@ -74,11 +74,11 @@ class SpeechRequest:
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
     inflection: Inflection = PLAIN
-    """How all of the text is to be said; markup adds to it."""
+    """The inflection of all of the text; markup adds to it."""
     growing: GrowingText | None = field(default=None, compare=False)
     """The text where it is still being written; `text` is then its first part."""
     progress: Progress = field(default_factory=Progress, compare=False)
-    """How far the request is, for a successor of this front."""
+    """The request's progress, for a successor of this front."""
     stages: Stages = field(default_factory=Stages, compare=False)
     """Times at which the request's first audio passed each place."""
 

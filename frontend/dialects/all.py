@@ -18,7 +18,7 @@ def _declared() -> list[Dialect]:
 
 
 ALL = tuple(sorted(_declared(), key=lambda dialect: (dialect.optional, dialect.name != "openai", dialect.name)))
-"""In the order of the documentation: first the dialects that can't be turned off."""
+"""All dialects in the documentation's order: first those that can't be turned off."""
 
 
 def served(settings: FrontSettings) -> list[Dialect]:

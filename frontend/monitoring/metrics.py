@@ -98,7 +98,7 @@ _MOST = 10_000
 
 
 class RecentFirstSounds:
-    """How long listeners waited of late."""
+    """The waits of listeners in the last hour."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

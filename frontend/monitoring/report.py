@@ -249,7 +249,7 @@ class Totals(msgspec.Struct):
 
 
 class Work(msgspec.Struct):
-    """What a second of speech has cost one kind of process, or one stage of its work, since this front began."""
+    """The cost of a second of speech in one kind of process, or in one stage of its work, since this front began."""
 
     process: str
     processor_seconds: float

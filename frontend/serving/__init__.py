@@ -1,1 +1,1 @@
-"""What every port shares: connections, access, bodies, errors, and the ends of answers."""
+"""The parts that all ports share: connections, access, bodies, errors, and the ends of answers."""

@@ -93,7 +93,7 @@ class Error(ErrorAnswer):
 
 
 class Failure(NamedTuple):
-    """What a client is told of an exception."""
+    """An exception as a client is told of it."""
 
     status: int
     """On a socket, the HTTP status that stands for it."""
@@ -102,7 +102,7 @@ class Failure(NamedTuple):
 
 
 def failure(error: Exception) -> Failure:
-    """What a client is told of an exception."""
+    """An exception as a client is told of it."""
     match error:
         case TextError():
             return _failure(error.status, error.message, error.code, error.headers, param=error.param)

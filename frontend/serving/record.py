@@ -86,7 +86,7 @@ class Record:
         """Set once there is progress, or the connection is closed: the front hasn't died of the answer so far."""
         self._transport: asyncio.Transport | None = None
         self._unit: list[bytes] | None = None
-        """What is written in the unit at hand."""
+        """Bytes written in the unit at hand."""
         self._answering = False
         """True once the response in hand has begun."""
         entry = slot.entry

@@ -63,7 +63,7 @@ class Route:
     """One operation. A path under `/v1` is also answered without the `/v1`."""
 
     method: str
-    """In lower case, as OpenAPI writes it."""
+    """HTTP method in lower case, as OpenAPI writes it."""
     path: str
     access: Access
     handle: Handle

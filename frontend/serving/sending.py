@@ -1,4 +1,4 @@
-"""What leaves for a client: how far it may be ahead of the client's reading, and an end that tells if it is complete.
+"""Sending to a client: a bound on bytes that it hasn't read, and an end that tells if the answer is complete.
 
 The bound on audio that has left for a client that doesn't read it is `--ring-seconds`, in every format. Without a bound
 of ours the system lets its send buffer grow to megabytes: a minute of PCM, six minutes of MP3. All of that would have

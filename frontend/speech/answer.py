@@ -115,7 +115,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How a speech is sent."""
+    """The form in which a speech is sent."""
 
     output: OutputFormat
     framing: Framing
@@ -269,7 +269,7 @@ class _Answer:
     listening: Listening
     turn: Turn
     begun: Place
-    """What was decided for the answer."""
+    """The decisions for the answer."""
     progress: Progress
     body: GrowingBody | None
     seam: Seam

@@ -129,7 +129,7 @@ def delivery_of(
     captioned: bool = False,
     usual: str | None = None,
 ) -> Delivery:
-    """How the request's answer is sent.
+    """The form of the request's answer.
 
     Args:
         accept: the request's `Accept`; empty: it has none, or the answer isn't negotiable.

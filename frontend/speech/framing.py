@@ -130,7 +130,7 @@ class Framing:
 
     @property
     def place(self) -> list[float]:
-        """What the framing counts, for `resume`."""
+        """The framing's counts, for `resume`."""
         return []
 
     def resume(self, place: list[float]) -> None:

@@ -17,7 +17,7 @@ from shm.inflection import PLAIN, Inflection
 
 
 class MannerOfSpeaking(NamedTuple):
-    """What words come to."""
+    """The pace and inflection that words ask for."""
 
     speed: float = 1.0
     """Factor on the pace."""

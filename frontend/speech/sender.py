@@ -88,7 +88,7 @@ class Sender:
         self._progress = progress or Progress()
         self._begun = begun or Place()
         self._had = self._progress.left or Place()
-        """What the client had from a front that was killed."""
+        """The part of the answer that the client had from a front that was killed."""
         self._words = self._sentences = 0
         """Words and sentences that were made, sent or not."""
         self._ended = False

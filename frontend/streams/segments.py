@@ -63,7 +63,7 @@ class StreamSegment:
     estimate: int
     """Expected number of samples."""
     inflected: tuple[InflectedSpan, ...] = ()
-    """What of the script is to be said otherwise than the engine would say it."""
+    """The parts of the script that are to be said otherwise than the engine would say them."""
     key: bytes = b""
     """The segment's `frontend.scheduling.dispatcher.fingerprint`: equal keys mean equal samples."""
     index: int = -1

@@ -85,7 +85,7 @@ class ProgramOutput:
 
     @property
     def delay(self) -> int:
-        """By the clock, because the program doesn't tell."""
+        """Estimated by the clock, because the program doesn't tell."""
         played = (time.monotonic() - self._began) * SAMPLE_RATE
         return max(round(self._written - played), 0)
 

@@ -164,7 +164,7 @@ class PulseOutput:
 
     @property
     def delay(self) -> int:
-        """As the server said it last, less the time since."""
+        """The server's last figure, less the time since."""
         return max(self._delay - round((time.monotonic() - self._measured) * SAMPLE_RATE), 0)
 
     def fill_silence(self, most: Callable[[], int], taken_back: Callable[[int], None]) -> None:

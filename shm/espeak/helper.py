@@ -1,4 +1,4 @@
-"""What espeak-ng's helper processes do (`shm.expendable`). The library runs in them alone: some texts crash it.
+"""The work of espeak-ng's helper processes (`shm.expendable`). The library runs in them alone: some texts crash it.
 
 No file of the library is written, and the library is loaded from its installed path, unless it is to speak (phonemizer
 copies it into a temporary folder, which remains after SIGKILL).

@@ -32,7 +32,7 @@ class CacheKind:
     purpose: str
     paths: Callable[[Settings], Sequence[Path]]
     in_memory: str = ""
-    """What a running server holds besides; empty: nothing."""
+    """Things that a running server keeps in its memory besides; empty: none."""
 
 
 def _own() -> Path:

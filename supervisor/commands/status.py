@@ -68,7 +68,7 @@ def all_figures(url: str, answer: Mapping[str, Any]) -> RenderableType:
 
 
 def summary(url: str, answer: Mapping[str, Any]) -> RenderableType:
-    """What is well in a line each; what isn't has its reason, and its remedy where the server knows one."""
+    """A line for each part that is well; any other has its reason, and its remedy where the server knows one."""
     parts, engine, totals = _head(url, answer), answer.get("engine") or {}, answer.get("totals") or {}
     if answer.get("reason"):
         parts.append(Text(str(answer["reason"]), "red"))

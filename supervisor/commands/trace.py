@@ -49,7 +49,7 @@ class TracedRequest:
 
     places: dict[str, float]
     windows: list[tuple[float, float, float, float]]
-    """Of each block: begun, made, written, noticed."""
+    """Each block's times: begun, made, written, noticed."""
 
     @property
     def total(self) -> float:

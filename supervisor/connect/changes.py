@@ -28,7 +28,7 @@ USUAL_WYOMING_PORT = 10200
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be connected, and to which server."""
+    """The program that is to be connected, and the server."""
 
     here: str
     """The server's address on this machine."""

@@ -56,7 +56,7 @@ _SPEECH = _calls(_OPENAI)
 @dataclass(frozen=True, slots=True)
 class Client:
     name: str
-    """As `kokoro-live connect` takes it."""
+    """Its name for `kokoro-live connect`."""
     title: str
     change: Callable[[Asked], Change]
     hear: Callable[[Asked, Change], Heard]
@@ -82,7 +82,7 @@ def connected(environment: Mapping[str, str], home: Path) -> list[tuple[Client, 
 
 
 def _hear_agent(asked: Asked, change: Change) -> Heard:
-    """By the command that the file has now."""
+    """Hear the tool by the command that the file has now."""
     assert isinstance(change, FileEdit)
     entry = change.form.read(change.path.read_text())["mcpServers"][NAME]
     return hearing.agent_tool(entry["command"], entry["args"], entry["env"], asked.voice)

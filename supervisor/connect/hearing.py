@@ -117,7 +117,7 @@ def google(url: str, voice: str) -> Heard:
 
 
 def elevenlabs_socket(url: str, voice: str) -> Heard:
-    """As LiveKit's and Pipecat's clients for ElevenLabs: a context on a socket that can have several."""
+    """Ask as LiveKit's and Pipecat's clients for ElevenLabs do: a context on a socket that can have several."""
     context = {"context_id": "hello"}
     return _over_socket(
         url,
@@ -129,7 +129,7 @@ def elevenlabs_socket(url: str, voice: str) -> Heard:
 
 
 def cartesia_socket(url: str, voice: str) -> Heard:
-    """As Pipecat's client for Cartesia."""
+    """Ask as Pipecat's client for Cartesia does."""
     output = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": SAMPLE_RATE}
     asked = {"transcript": SENTENCE, "voice": {"mode": "id", "id": voice}, "output_format": output}
     return _over_socket(
@@ -178,7 +178,7 @@ def _within_time(hear: Callable[[], Awaitable[Heard]]) -> Heard:
 
 
 def wyoming(host: str, port: int, voice: str) -> Heard:
-    """As Home Assistant."""
+    """Ask as Home Assistant does."""
 
     async def heard() -> Heard:
         from wyoming.audio import AudioChunk, AudioStop
@@ -205,7 +205,7 @@ def wyoming(host: str, port: int, voice: str) -> Heard:
 
 
 def agent_tool(command: str, arguments: Sequence[str], environment: Mapping[str, str], voice: str) -> Heard:
-    """As Claude or Cursor: the command is started as their settings say, and its tool is called."""
+    """Ask as Claude or Cursor does: the command is started as their settings say, and its tool is called."""
 
     async def heard() -> Heard:
         from mcp import StdioServerParameters
@@ -230,7 +230,7 @@ _RATE = re.compile(rb"705-sample_rate=(\d+)")
 
 
 def speech_module(program: Path) -> Heard:
-    """As Speech Dispatcher: its module is started, and given a text in Speech Dispatcher's protocol."""
+    """Ask as Speech Dispatcher does: its module is started, and given a text in Speech Dispatcher's protocol."""
     lines = ["INIT", "AUDIO", "audio_output_method=server", ".", "SPEAK", f"<speak>{SENTENCE}</speak>", "."]
     with subprocess.Popen(
         [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

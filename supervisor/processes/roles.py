@@ -40,7 +40,7 @@ class RoleRow:
     """The entry point in the child. It gets its ends of the control socket and of the lifeline, the settings, and
     `given`."""
     given: tuple[str, ...] = ()
-    """What else it gets: of `metrics` (the folder for counts), `listeners`, `handover` (its end of the channel for
+    """Its further arguments: of `metrics` (the folder for counts), `listeners`, `handover` (its end of the channel for
     connections), `generation` and `subject`."""
     answers: bool = False
     """True if it answers heartbeats: a silent one is replaced. A worker's orders have limits."""

@@ -1,4 +1,4 @@
-"""How the server stands, as those outside are told: phases, reports, and the exit statuses of `kokoro-live serve`."""
+"""The server's standing, as those outside are told: phases, reports, and the exit statuses of `kokoro-live serve`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _SILENT = """\
 Type=exec
 SuccessExitStatus=143
 """
-"""Of a server that honcho starts: honcho passes SIGTERM on, and exits with its number; SIGHUP would end it."""
+"""The part for honcho, which passes SIGTERM on to the server and exits with its number; SIGHUP would end it."""
 
 _HARDENING = """\
 NoNewPrivileges=yes

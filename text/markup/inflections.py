@@ -18,7 +18,7 @@ EMPHASES: Mapping[str, Inflection] = {
     "moderate": Inflection(pitch=1.5, volume=1.5, stretch=1.12),
     "reduced": Inflection(pitch=-1.5, volume=-2.0, stretch=0.9),
 }
-"""What `emphasis` does by level; `none` does nothing."""
+"""The effect of `emphasis` by level; `none` has none."""
 
 STRESSES: Mapping[str, Inflection] = {
     "+2": EMPHASES["strong"],
@@ -28,7 +28,7 @@ STRESSES: Mapping[str, Inflection] = {
     "-1": EMPHASES["reduced"],
     "-2": Inflection(pitch=-2.5, volume=-4.0, stretch=0.82),
 }
-"""What `[word](+1)` does by its number."""
+"""The effect of `[word](+1)` by its number."""
 
 PITCHES = {"x-low": -4.0, "low": -2.0, "medium": 0.0, "default": 0.0, "high": 2.0, "x-high": 4.0}
 """Semitones."""

@@ -79,8 +79,8 @@ class MarkupError(TextError):
 
 
 class Meanings:
-    """What values of markup mean to an engine that is to speak the text. A performer of None is the one who speaks all
-    text that names no voice.
+    """The meanings of markup's values to the engine that speaks. A performer of None is the one who speaks all text
+    that names no voice.
 
     An engine that takes text pronounces words as they are written, whatever IPA markup gives: espeak-ng's own notation,
     `[[...]]`, differs for each of its voices, and espeak-ng silently drops symbols that it doesn't know there, such as

@@ -74,7 +74,7 @@ class _TagReader:
         self._tolerant = tolerant
         self._rate = 1.0
         self._inflection = PLAIN
-        """What the tags so far ask of all text after them."""
+        """The inflection that the tags so far ask of all text after them."""
 
     def marked(self, pattern: re.Pattern[str]) -> Marked:
         end = 0
@@ -92,7 +92,7 @@ class _TagReader:
         return self._builder.marked()
 
     def _effect(self, tag: re.Match[str]) -> Callable[[], None]:
-        """What the tag does after the text before it was added.
+        """The tag's effect, once the text before it has been added.
 
         Raises:
             MarkupError: the tag can't be read.

@@ -88,7 +88,7 @@ _REPLACED = frozenset(("phoneme", "sub", "say-as"))
 _NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(?P<percent>%)?")
 
 _ALPHABETS: Mapping[str, Callable[[str], str]] = {"ipa": str, "x-sampa": ipa_of_xsampa}
-"""What makes IPA of a phoneme element's `ph`."""
+"""Functions that make IPA of a phoneme element's `ph`."""
 
 _LINE_END = re.compile(r"(?:(?<![ \t\r])[ \t\r]++)?\n[ \t\r\n]*")
 
@@ -317,7 +317,7 @@ class _Reader(ContentHandler):
         self.builder.performer = performer
 
     def _inflection(self, attrs: AttributesImpl) -> Inflection:
-        """What a `prosody` element asks for besides its rate."""
+        """The inflection that a `prosody` element asks for besides its rate."""
         found: dict[str, Any] = {}
         if (written := attrs.get("pitch")) is not None:
             if hertz := hertz_of(written):

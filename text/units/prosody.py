@@ -225,7 +225,7 @@ _OR = re.compile(r"or", re.I)
 
 
 def _choice(sentence: ReadSentence) -> Iterator[int]:
-    """What stands before the "or" of a question."""
+    """The words before the "or" of a question."""
     texts = sentence.texts
     if "?" in "".join(texts[-2:]):
         for at, text in enumerate(texts[:-1]):

@@ -46,7 +46,7 @@ class Word:
     bookmarks: tuple[str, ...] = ()
     """Names of the bookmarks that stand before the word."""
     inflection: Inflection | None = None
-    """How the word is to be said; None: as the engine says it."""
+    """The word's inflection; None: the engine's own."""
 
 
 class Cut(StrEnum):
@@ -81,7 +81,7 @@ class SpokenWord:
     bookmarks_after: tuple[str, ...] = ()
     """Names of the bookmarks after the word, if no word follows in the text."""
     inflection: Inflection | None = None
-    """How the word is to be said; None: as the engine says it."""
+    """The word's inflection; None: the engine's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Segment:
     performer: Performer | None = None
     """Performer of the segment, if the text has several; None: the request's own."""
     score: Score = ()
-    """As the unit's."""
+    """The unit's score."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
     """Units of the segment, kept so that they can be planned again."""
     part: tuple[int, int] | None = None
