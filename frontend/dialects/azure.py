@@ -28,6 +28,7 @@ from text.markup.marked import MarkupKind
 from text.words.language import locale_of
 
 FORMAT = "X-Microsoft-OutputFormat"
+_KEY = "Ocp-Apim-Subscription-Key"
 DEFAULT_FORMAT = "riff-24khz-16bit-mono-pcm"
 
 _FORMAT_NAME = re.compile(
@@ -148,5 +149,6 @@ DIALECT = service(
         request_headers=(FORMAT,),
     ),
     lists=LISTS,
-    asks=lambda request: "Ocp-Apim-Subscription-Key" in request.headers or FORMAT in request.headers,
+    asks=lambda request: _KEY in request.headers or FORMAT in request.headers,
+    key_header=_KEY,
 )

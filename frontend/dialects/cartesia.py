@@ -373,6 +373,7 @@ DIALECT = service(
     Post("/tts/bytes", _speech, CartesiaBody, _EXAMPLE),
     Post("/tts/sse", _events, CartesiaEventsBody, _EXAMPLE | {"output_format": {"container": "raw"}}, events=True),
     asks=lambda request: "Cartesia-Version" in request.headers,
+    key_header="X-API-Key",
     voices=_voices,
     voice=_voice,
 )

@@ -46,6 +46,8 @@ class Dialect:
     """True of a request that only its clients send. It decides about paths that several services have, and about the
     errors of paths that nobody has."""
     error: type[ErrorAnswer] = Error
+    key_header: str = ""
+    """The header besides `Authorization` in which its clients send their key."""
     models: Callable[[web.Request], Any] | None = None
     """Its shape of the models' list; here and below, None: the usual one (`frontend/http/catalog.py`)."""
     voices: Callable[[web.Request], Any] | None = None

@@ -40,6 +40,7 @@ from text.errors import TextError
 from text.markup.marked import MarkupKind
 from text.normalization.settings import RULES
 
+_KEY = "xi-api-key"
 DEFAULT_OUTPUT = "mp3_44100_128"
 DEFAULT_CONTEXT = "default"
 """Name of the context of messages without a `context_id`."""
@@ -130,7 +131,7 @@ class ElevenLabsMessage(msgspec.Struct):
     try_trigger_generation: bool | None = None
     close_context: bool | None = None
     close_socket: bool | None = None
-    key: str | None = msgspec.field(default=None, name="xi-api-key")
+    key: str | None = msgspec.field(default=None, name=_KEY)
     xi_api_key: str | None = None
     authorization: str | None = None
 
@@ -244,7 +245,7 @@ class ElevenLabs(Talk):
             return
         offered = message.key or message.xi_api_key or re.sub(r"(?i)^bearer ", "", message.authorization or "")
         if not offered or not self._session.request[KEY_DUE](offered):
-            what = "That API key is none of this server's." if offered else "An API key is needed, as xi-api-key."
+            what = "That API key is none of this server's." if offered else f"An API key is needed, as {_KEY}."
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
         self.state.shown = 1
 
@@ -370,6 +371,7 @@ DIALECT = service(
     _turns(f"{_DIALOGUE}/with-timestamps", partial(_dialogue, timed=True, streamed=False), timed=True),
     _turns(f"{_DIALOGUE}/stream/with-timestamps", partial(_dialogue, timed=True), timed=True),
     lists=ROUTES,
-    asks=lambda request: "xi-api-key" in request.headers,
+    asks=lambda request: _KEY in request.headers,
+    key_header=_KEY,
     models=models,
 )

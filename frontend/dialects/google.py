@@ -277,5 +277,6 @@ DIALECT = service(
     asks=lambda request: (
         KEY_PARAMETER in request.query or any(name.lower().startswith("x-goog-") for name in request.headers)
     ),
+    key_header="X-Goog-Api-Key",
     voices=_voices,
 )

@@ -31,7 +31,7 @@ from frontend.monitoring.status_handler import StatusHandler
 from frontend.playing.desk import PlayDesk
 from frontend.serving.connections import ClientLeft, connection_of, record_of
 from frontend.serving.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, errors_in_form
-from frontend.serving.gate import Gate
+from frontend.serving.gate import KEY_HEADERS, Gate
 from frontend.serving.json_body import prepare
 from frontend.serving.no_effect import warn
 from frontend.serving.record import CONTINUES
@@ -179,6 +179,7 @@ def make_app(
     metrics.readings.add(services.open.readings)
 
     app[SERVICES], app[DIALECTS] = services, ALL
+    app[KEY_HEADERS] = [each.key_header for each in ALL if each.key_header]
     app[CLIENTS] = known_clients
     add_reading(app, reading)
     app[RING_SECONDS] = lambda: speaker.ring_seconds

@@ -17,7 +17,7 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aiohttp import hdrs, web
@@ -208,8 +208,9 @@ class RateLimit:
 
 
 _SCHEMES = ("bearer ", "token ")
-_KEY_HEADERS = ("xi-api-key", "X-API-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key")
-"""Headers in which clients of ElevenLabs, Cartesia, Azure and Google send their keys."""
+
+KEY_HEADERS: web.AppKey[Sequence[str]] = web.AppKey("KEY_HEADERS")
+"""Headers besides `Authorization` in which clients of other services send their keys."""
 
 
 class Gate:
@@ -351,7 +352,7 @@ def offered_key(request: web.Request) -> str:
     for scheme in _SCHEMES:
         if authorization.lower().startswith(scheme):
             return authorization[len(scheme) :].strip()
-    named = (request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers)
+    named = (request.headers[name].strip() for name in request.app[KEY_HEADERS] if name in request.headers)
     return next(named, request.query.get(KEY_PARAMETER, ""))
 
 
