@@ -136,6 +136,13 @@ class CartesiaVoiceEntry(msgspec.Struct):
     is_public: bool = True
 
 
+class CartesiaVoicesQuery(msgspec.Struct):
+    """The query of Cartesia's list of voices."""
+
+    limit: Annotated[str, Meta(description="The most voices.")] = ""
+    starting_after: Annotated[str, Meta(description="The voice before the first one.")] = ""
+
+
 class CartesiaVoices(msgspec.Struct):
     """Voices in Cartesia's shape."""
 
@@ -375,5 +382,6 @@ DIALECT = service(
     asks=lambda request: "Cartesia-Version" in request.headers,
     key_header="X-API-Key",
     voices=_voices,
+    voices_query=CartesiaVoicesQuery,
     voice=_voice,
 )

@@ -51,6 +51,8 @@ class Dialect:
     models: Callable[[web.Request], Any] | None = None
     """Its shape of the models' list; here and below, None: the usual one (`frontend/http/catalog.py`)."""
     voices: Callable[[web.Request], Any] | None = None
+    voices_query: type[msgspec.Struct] | None = None
+    """The parameters of `voices`."""
     voice: Callable[[VoiceInfo], Any] | None = None
 
 

@@ -279,4 +279,5 @@ DIALECT = service(
     ),
     key_header="X-Goog-Api-Key",
     voices=_voices,
+    voices_query=GoogleVoicesQuery,
 )

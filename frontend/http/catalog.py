@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from frontend.audio.formats import FORMATS
 from frontend.contract.errors import ApiError
+from frontend.dialects.all import ALL
 from frontend.dialects.dialect import asker
 from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
@@ -103,14 +104,16 @@ class VoicesQuery(msgspec.Struct):
     legacy: Annotated[bool, Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")] = False
 
 
-class NamedVoicesQuery(msgspec.Struct):
-    """The query of the voices' list that several services have."""
-
-    limit: Annotated[str, Meta(description="Cartesia's: the most voices.")] = ""
-    starting_after: Annotated[str, Meta(description="Cartesia's: the voice before the first one.")] = ""
-    language_code: Annotated[str, Meta(description="Google's: the voices of this language.")] = msgspec.field(
-        default="", name="languageCode"
-    )
+NamedVoicesQuery = msgspec.defstruct(
+    "NamedVoicesQuery",
+    [
+        (each.name, each.type, msgspec.field(default=each.default, name=each.encode_name))
+        for dialect in ALL
+        if dialect.voices_query
+        for each in msgspec.structs.fields(dialect.voices_query)
+    ],
+)
+"""The query of the voices' list that several services have."""
 
 
 ROUTES = Routes()
