@@ -20,8 +20,7 @@ from supervisor.connect.changes import USUAL_WYOMING_PORT, Asked, Change, ShownL
 from supervisor.connect.clients import CLIENTS, Client, connected
 from supervisor.connect.files import FileEdit
 from supervisor.speechd.installation import install, uninstall
-
-_BEST = "af_heart"
+from worker.voices.kokoro_voices import DEFAULT_VOICE
 
 
 class _ConnectCommand(AskingCommand):
@@ -40,7 +39,7 @@ class _Known(click.Choice[str]):
 
 @click.command(cls=_ConnectCommand)
 @click.argument("client", required=False, type=_Known([client.name for client in CLIENTS]), metavar="[CLIENT]")
-@click.option("--voice", help=f"The voice that the client is to use.  [default: {_BEST}]")
+@click.option("--voice", help="The voice that the client is to use.  [default: the server's]")
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="The client's settings file.")
 @click.option("--address", metavar="URL", help="The server's address as the client sees it, from another machine.")
 @click.option("--docker", is_flag=True, help="The client runs in a container on this machine.")
@@ -58,7 +57,7 @@ def connect(
     """
     row = next((each for each in CLIENTS if each.name == client), None)
     if row is None or undo:
-        asked = _asked(context, values, None, _BEST)
+        asked = _asked(context, values, None, DEFAULT_VOICE)
         if row is None:
             _list(asked)
         else:
@@ -100,12 +99,13 @@ def _in_container(url: str) -> str:
 def _voice(url: str, wanted: str | None) -> str:
     """The voice that the client is to use, which the server has; the key is tried too."""
     server = BlockingClient(url)
-    listed = [str(voice["id"]) for voice in server.get("/v1/audio/voices")["voices"]]
+    known = server.get("/v1/audio/voices")
+    listed = [str(voice["id"]) for voice in known["voices"]]
     refused = server.ask("POST", "/v1/audio/speech", {})
     if refused.status == 401:
         refused.checked()
     if wanted is None:
-        return _BEST if _BEST in listed else listed[0]
+        return str(known["default_voice"])
     if wanted not in listed and "+" not in wanted and "(" not in wanted:
         raise click.ClickException(f"No voice is called {wanted!r}: `kokoro-live voices` lists them.")
     return wanted
