@@ -1,7 +1,7 @@
 """Manners of speaking in plain words, as OpenAI's `instructions` and Cartesia's `emotion` have them, as inflections.
 
-The table is all that is understood; every other word is named, so that nobody waits for its effect. Kokoro can't
-whisper, cry or put on an accent, and the table doesn't pretend so.
+The table (`text/locales/en/manners.toml`) is all that is understood; every other word is named, so that nobody waits
+for its effect. Kokoro can't whisper, cry or put on an accent, and the table doesn't pretend so.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shm.engine_info import EngineInfo
 from shm.inflection import PLAIN, Inflection
+from text.locales.tables import table, word_lists
 
 
 class MannerOfSpeaking(NamedTuple):
@@ -30,48 +31,18 @@ class MannerOfSpeaking(NamedTuple):
 
 PLAIN_MANNER = MannerOfSpeaking()
 
+_TABLE = table("en", "manners")
+_LISTS = word_lists(_TABLE["lists"])
 
-def _manner(speed: float = 1.0, pitch: float = 0.0, reach: float = 1.0, volume: float = 0.0) -> MannerOfSpeaking:
-    return MannerOfSpeaking(speed, Inflection(pitch=pitch, range=reach, volume=volume))
+
+def _manner(words: str, speed: float = 1.0, **inflection: Any) -> dict[str, MannerOfSpeaking]:
+    return dict.fromkeys(words.split(), MannerOfSpeaking(speed, Inflection(**inflection)))
 
 
-_TABLE = {
-    "slow slower slowly unhurried": _manner(0.85),
-    "fast faster quick quicker quickly rapid rapidly hurried": _manner(1.2),
-    "high higher": _manner(pitch=2.0),
-    "low lower deep deeper deeply": _manner(pitch=-2.0),
-    "loud louder loudly": _manner(volume=3.0),
-    "quiet quieter quietly soft softer softly": _manner(volume=-6.0),
-    "expressive expressively dramatic dramatically lively animated": _manner(reach=1.35),
-    "monotone monotonous flat robotic": _manner(reach=0.3),
-    "excited excitedly excitement enthusiastic enthusiastically energetic": _manner(1.08, 1.5, 1.35),
-    "happy happily cheerful cheerfully joyful positivity": _manner(1.04, 1.0, 1.25),
-    "surprised surprise": _manner(1.0, 1.5, 1.4),
-    "calm calmly relaxed soothing gentle gently peaceful": _manner(0.92, -0.5, 0.8),
-    "sad sadly sadness melancholy": _manner(0.88, -1.0, 0.7, -2.0),
-    "serious seriously solemn": _manner(0.95, -0.7, 0.85),
-    "angry angrily anger": _manner(1.06, 0.5, 1.3, 2.0),
-    "neutral normal normally natural naturally": _manner(),
-}
-MANNERS: Mapping[str, MannerOfSpeaking] = {word: manner for words, manner in _TABLE.items() for word in words.split()}
-
-DEGREES: Mapping[str, float] = {
-    **dict.fromkeys(["slightly", "bit", "little", "somewhat"], 0.5),
-    **dict.fromkeys(["very", "much", "really", "extremely", "highly", "highest", "high"], 1.5),
-    **dict.fromkeys(["low", "lowest"], 0.5),
-}
-"""Degrees of the manner that follows them, or that stands before them and a colon (Cartesia's `sadness:low`)."""
-
-_FILLING_WORDS = """
-a an and as at be in it of on or so the to too this that with your you please speak speaks speaking say talk talking
-read reading sound sounding use voice voices tone tones manner way style pace speed pitch volume volumes rate
-more than usual keep make like emotion emotional mood delivery affect
-"""
-_FILLING = frozenset(_FILLING_WORDS.split())
-"""Words without a meaning of their own here."""
+MANNERS: Mapping[str, MannerOfSpeaking] = {word: it for row in _TABLE["manners"] for word, it in _manner(**row).items()}
+DEGREES: Mapping[str, float] = {word: row["degree"] for row in _TABLE["degrees"] for word in row["words"].split()}
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_NOT = frozenset(["not", "no", "never", "don't", "don’t", "without", "less"])
 _GRADED = re.compile(r"(?<!\w)(?P<manner>\w++):(?P<degree>\w++)")
 
 
@@ -123,13 +94,13 @@ def _manners(text: str) -> Iterator[tuple[str, MannerOfSpeaking | None]]:
     words = _WORD.findall(text)
     degree, negated = 1.0, ""
     for word, following in pairwise([*words, ""]):
-        if word in _NOT:
+        if word in _LISTS["not"]:
             negated = word
         elif word in DEGREES and (word not in MANNERS or following in MANNERS):
             degree = DEGREES[word]
         elif word in MANNERS:
             yield (f"{negated}-{word}", None) if negated else (word, MANNERS[word].times(degree))
             degree, negated = 1.0, ""
-        elif word not in _FILLING:
+        elif word not in _LISTS["filling"]:
             yield word, None
             degree, negated = 1.0, ""
