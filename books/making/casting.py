@@ -11,6 +11,7 @@ from books.book import BookError
 from books.making.settings import BookCast
 from shm.book_jobs import CastFile
 from shm.engine_info import VoiceInfo
+from text.locales.tables import languages, table
 from text.words.language import UnknownLanguage, language_code
 from text.words.voice_spec import preference
 
@@ -33,11 +34,7 @@ def cast_of(file: CastFile) -> BookCast:
 
 _QUOTATION = re.compile(r"“[^“”]+”?|«[^«»]+»?|„[^„“”]+[“”]?|「[^「」]+」?|『[^『』]+』?|(?<!\w)\"[^\"]+\"?")
 _CUE = re.compile(r"([^\W\d_][\w .'’-]{0,40}?)\s*[:.]\s+(?=\S)")
-_SAYS = (
-    "said|says|asked|asks|replied|replies|answered|answers|cried|cries|whispered|whispers|shouted|shouts|added|adds|murmured|"
-    "muttered|exclaimed|called|continued|began|remarked|observed|demanded|returned|sighed|laughed|dijo|preguntó|respondió|"
-    "dit|demanda|répondit|disse|chiese|rispose|perguntou|respondeu"
-)
+_SAYS = "|".join(word for language in languages("books") for word in table(language, "books").get("says", "").split())
 
 
 def parts(text: str, cast: BookCast) -> Iterator[tuple[str, str]]:

@@ -7,9 +7,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
 
 from books.book import BlockKind, Chapter, Matter, TextBlock
+from text.locales.tables import languages, table
 
 _TYPES = {
     Matter.FRONT: (
@@ -24,31 +26,17 @@ _TYPES = {
 }
 """Values of `epub:type` and `role` of each part."""
 _BY_TYPE = {name: matter for matter, names in _TYPES.items() for name in names.split()}
-_TITLES = {
-    Matter.FRONT: (
-        "contents|(?:the )?table of contents|(?:half[ -]?)?title ?page|cover(?: page)?|front cover|copyright(?: "
-        "page| notice)?|imprint|"
-        "dedication|epigraph|(?:also|other books|books) by .*|(?:advance )?praise(?: for .*)?|list of "
-        "(?:illustrations|figures|tables|maps|plates)|"
-        "illustrations|maps?|transcriber'?s? notes?|frontispiece|"
-        "inhalt(?:sverzeichnis)?|impressum|widmung|sommaire|table des matieres|couverture|page de titre|droits "
-        "d'auteur|dedicace|"
-        "indice(?: general)?|sumario|cubierta|portada|creditos|dedicatoria|copertina|frontespizio|sommario|dedica|"
-        "capa|folha de rosto|"
-        "目次|目录|目錄|版权(?:页|信息)?|封面|扉页|表紙|विषय[ -]?सूची|अनुक्रमणिका"
-    ),
-    Matter.NOTES: "(?:foot|end)?notes?(?: to .*)?|notas(?: (?:al pie|de rodape))?|notes de bas de page|anmerkungen|"
-    "fussnoten|注释|註釋|注|脚注",
-    Matter.BACK: (
-        "(?:general |subject )?index|bibliography|works cited|references|(?:further|suggested) reading|colophon|"
-        "acknowledge?ments?|about the (?:author|publisher|translator)s?|"
-        "(?:the )?full project gutenberg licen[sc]e|back cover|credits|bibliografia|bibliographie|literaturverzeichnis|"
-        "remerciements|agradecimientos|agradecimentos|ringraziamenti|danksagung|sobre (?:el|la|o|a) autora?|a "
-        "propos de l'auteur|"
-        "奥付|索引|参考文献"
-    ),
-}
-_COMPILED = {matter: re.compile(pattern) for matter, pattern in _TITLES.items()}
+
+
+@cache
+def _titles() -> dict[Matter, re.Pattern[str]]:
+    """Patterns of the parts' titles, in all languages that have a table of them."""
+    tables = [table(language, "books") for language in languages("books")]
+    parts = {Matter.FRONT: "front", Matter.NOTES: "notes", Matter.BACK: "back"}
+    return {
+        matter: re.compile("|".join(title for titles in tables for title in titles.get(name, ())))
+        for matter, name in parts.items()
+    }
 
 
 def matter_of(title: str, types: Set[str] = frozenset()) -> Matter:
@@ -65,7 +53,7 @@ def matter_of(title: str, types: Set[str] = frozenset()) -> Matter:
     plain = unicodedata.normalize("NFD", title.casefold())
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter) or "ऀ" <= letter <= "ॿ")
     plain = " ".join(unicodedata.normalize("NFC", plain).replace("’", "'").strip(" .:*—–-").split())
-    return next((matter for matter, pattern in _COMPILED.items() if pattern.fullmatch(plain)), Matter.BODY)
+    return next((matter for matter, pattern in _titles().items() if pattern.fullmatch(plain)), Matter.BODY)
 
 
 PART_WORDS = 150

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from books.book import BlockKind, Book, BookError, Matter, language_tag
+from books.reading.chapters import matter_of
 from books.reading.open import read_book, without_furniture
 from books.reading.plain import blocks_of_lines, heading_level
 from tests.books.made_markup import made_pdf
@@ -333,3 +334,20 @@ def test_rows_are_read_with_the_headings_of_their_columns(name: str) -> None:
     told = ["Ship, Berth, Tons", "Anna, Berth: 4, Tons: 900", "Bee, Tons: 70"]
     [chapter] = read_book(_HEADED[name], name).chapters
     assert [" ".join(block.text.split()) for block in chapter.blocks] == told
+
+
+@pytest.mark.parametrize(
+    ("title", "matter"),
+    [
+        ("Indice generale", Matter.FRONT),
+        ("ÍNDICE GERAL.", Matter.FRONT),
+        ("目录", Matter.FRONT),
+        ("Fußnoten", Matter.NOTES),
+        ("Sobre la autora", Matter.BACK),
+        ("Remerciements", Matter.BACK),
+        ("Vorwort", Matter.BODY),
+        ("The Index of Sins", Matter.BODY),
+    ],
+)
+def test_a_title_in_any_language_tells_its_part(title: str, matter: Matter) -> None:
+    assert matter_of(title) is matter
