@@ -86,7 +86,8 @@ class AbbreviationParser:
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            folded = not row.exact or (row.where == "before_numbers" and row.lower and line.shouted)
+            begun = place == 0 and token.text.istitle() and len(token.text) == 2  # Vc
+            folded = not row.exact or (row.lower and (begun or (row.where == "before_numbers" and line.shouted)))
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
             if texts != row.texts or (shouted and not row.exact and row.lower):
@@ -171,7 +172,7 @@ _PAUSE = re.compile(
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
-_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])")
+_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])|(?<=[a-z]{{3}}) x (?={MASK})")
 _AND = re.compile(r" ?& ?")
 
 
