@@ -86,7 +86,9 @@ class AbbreviationParser:
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            begun = place == 0 and token.text.istitle() and len(token.text) == 2  # Vc
+            begun = (
+                token.text.istitle() and len(token.text) == 2 and not any(t.kind == "w" for t in line.tokens[:place])
+            )
             folded = not row.exact or (row.lower and (begun or (row.where == "before_numbers" and line.shouted)))
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
