@@ -126,21 +126,16 @@ class FigureParser:
             if all(len(number.whole) > 1 for number in numbers[1:]):
                 yield Classed(place, after, InWords("Groups", said), 0.45)
             return
+        one, two = spoken(locale, first), spoken(locale, last, noun_after(line, after))
         if locale.numbers == "fr" and line.cued(place, locale.cue["laws"]):
-            said = f"{spoken(locale, first)} {locale.signs['-']} {spoken(locale, last)}"
-            yield Classed(place, after, InWords("Law", said), 0.45)
+            yield Classed(place, after, InWords("Law", f"{one} {locale.signs['-']} {two}"), 0.45)
         falling = int(first.whole) >= int(last.whole) and len(first.whole) > 2
         falling |= bool(AIRLINER.fullmatch(first.whole)) and last.whole.endswith("00")  # Boeing 737-800
-        if falling or (len(last.whole) > 1 and last.whole[0] == "0"):
-            said = f"{spoken(locale, first)}, {spoken(locale, last)}"
-            if falling and len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole):
-                said = f"{spoken(locale, first)} {locale.to} {spoken(locale, last)}"
-            yield Classed(place, after, InWords("Range", said), 0.5)
-            return
+        years = len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole)
         score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
         joint = "" if score and not locale.numbers else f" {locale.to}"
-        said = f"{spoken(locale, first)}{joint} {spoken(locale, last, noun_after(line, after))}"
-        yield Classed(place, after, InWords("Range", said), 0.5)
+        joint = "," if (falling and not years) or (last.whole[0] == "0" != last.whole) else joint
+        yield Classed(place, after, InWords("Range", f"{one}{joint} {two}"), 0.5)
 
     def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ratios, scales, scores with a colon; marks and quotas with a slash."""
@@ -165,20 +160,17 @@ class FigureParser:
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
         elif (int(first.whole) < 10_000 or len(last.whole) == 4) and not (last.fraction and not first.fraction):
-            large = last.grouped or len(last.whole) > 3
+            law, large = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
             cost = 0.45 if large or line.cued(place, locale.cue["marks"]) else 0.55
-            falls = int(first.whole) > int(last.whole) and not line.cued(place, locale.cue["laws"])
-            falls |= _among_sets(line, place)
+            falls = (int(first.whole) > int(last.whole) and not law) or _among_sets(line, place)
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
-            numbered = line.has(place - 1, ("º", "°", "n", "nº") if line[place].gap else ()) or line.has(
-                place - 2, ("n",)
-            )
-            dated = line.cued(place, locale.cue["laws"]) or (numbered and 1990 < int(last.whole) < 2100)
+            marked = line[place].gap and line.has(place - 1, ("º", "°", "n", "nº"))
+            numbered = marked or line.has(place - 2, ("n",))
+            dated = law or (numbered and 1990 < int(last.whole) < 2100)
             over = locale.signs.get("of law", over) if dated else over
             over = locale.signs["/"] if falls and 1990 < int(first.whole) < 2100 else over  # n.º 2025/118
-            yield Classed(
-                place, last.after, InWords("Quota", f"{one} {over} {two}"), 0.2 if dated and numbered else cost
-            )
+            cost = 0.2 if dated and numbered else cost
+            yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
 
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Grouped numbers, decimals, and numbers that agree with their noun."""
@@ -206,17 +198,12 @@ class FigureParser:
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
         after += added is not None and line.has(after, "'’′", glued=True)
-        if (
-            line.has(place - 1, locale.cue["minutes"])
-            or not minute
-            or line[after - 1].text not in "'’′"
-            or (line[after].kind == "d" and not line[after].gap)
-        ):
+        before, signed = line[place - 1], line[after - 1].text in "'’′" and not glued(line, after)
+        if not (minute and signed) or before.fold in locale.cue["minutes"]:
             return
-        article = line.has(place - 1, locale.cue["minute_after"])
-        names = (line[place - 1], line[after]) if line[after].gap else (line[place - 1],)
-        named = line.has(place - 1, locale.all_units["min"])
-        goals = named or line.has(place - 1, locale.cue["minute"]) or bool(line.folds & locale.cue["goals"])
+        article, named = before.fold in locale.cue["minute_after"], before.fold in locale.all_units["min"]
+        names = (before, line[after]) if line[after].gap else (before,)
+        goals = named or before.fold in locale.cue["minute"] or bool(line.folds & locale.cue["goals"])
         if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "
@@ -235,7 +222,7 @@ class FigureParser:
             yield Classed(place, after, Identifier("", tuple(groups)), 0.5)
         if token.kind == "d" and len(token.text) > 9:
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
-        text = "".join(line[place + step].text for step in range(11) if step == 0 or not line[place + step].gap)
+        text = "".join(" " * line[place + step].gap + line[place + step].text for step in range(11)).lstrip()
         if token.kind == "d" and self._coded.match(text):
             groups, after = self._groups(line, place)
             yield Classed(place, after, Identifier("", tuple(groups)), 0.2)

@@ -50,11 +50,9 @@ class MoneyParser:
         locale = self._locale
         forms, start, sign = self._sign(line, place)
         minus = ""
-        if forms is None and line[place].text in ("-", "−", "+"):
-            after_sign = self._sign(line, place + 1)
-            if after_sign[0]:
-                forms, start, sign = after_sign
-                minus = locale.signs["+" if line[place].text == "+" else "−"] + " "
+        if line[place].text in ("-", "−", "+") and (after_sign := self._sign(line, place + 1))[0]:
+            forms, start, sign = after_sign
+            minus = locale.signs["+" if line[place].text == "+" else "−"] + " "
         before = forms is not None
         number = written(line, start, locale.decimal, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
         if number is None or (before and line[start].text == "+"):
@@ -135,10 +133,8 @@ class MoneyParser:
             number = number._replace(fraction="") if cents and not int(cents) else number
             form = forms[plural(locale, number) or bool(first)]
             return first + joined(locale, spoken(locale, number, form), form)
-        value = int(cents)
-        parts = Written(str(value), "", 0)
-        form = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)[value != 1]
-        said_cents = joined(locale, spoken(locale, parts, form), form)
+        form = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)[cents != "01"]
+        said_cents = joined(locale, locale.counted(locale.cardinal(int(cents)), form), form)
         whole = number._replace(fraction="")
         if whole.whole == "0":
             return first + said_cents
