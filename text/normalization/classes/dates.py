@@ -76,7 +76,7 @@ class Dates:
         if token.fold not in names:
             return -1, place
         stopped = token.fold not in self._full and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
-        return names[token.fold], place + 1 + stopped
+        return names[token.fold], place + 1 + (stopped and not line.has(place + 2, ".", glued=True))
 
     def _month(self, line: Tokens, place: int) -> tuple[int, int]:
         """Month that begins at a place and the place after it and its full stop; (0, place) if there is none."""
@@ -278,7 +278,9 @@ class Dates:
         if self._plain:
             follows = line.has(after, cues["after_dates"]) and line[after].gap
             announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
-            return _COST if zero or weekday or follows or spanned or announced else 0
+            at = after + line.has(after, ",")
+            timed = line[at].gap and line[at].kind == "d" and line.has(at + 1, (":", "h"), glued=True)
+            return _COST if zero or weekday or follows or spanned or announced or timed else 0
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
         cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))

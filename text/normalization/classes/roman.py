@@ -186,6 +186,9 @@ class RomanNumerals:
                 )
         elif fields := self._kind(line, place, before, numeral, value):
             yield Classed(place, after, fields, 0.45)
+            last = line[after + 1]
+            if line.dash(after) and not last.gap and _NUMERAL.fullmatch(last.text) and roman_value(last.text) > value:
+                yield Classed(place, after + 2, fields._replace(last=roman_value(last.text)), 0.4)  # ss. XVI-XVII
 
     def _named(self, line: Tokens, place: int, before: int) -> bool:
         """True if a numeral follows or precedes a word that makes it one."""

@@ -14,7 +14,7 @@ from text.normalization.classes.tokens import DASHES, Tokens
 _COST = 0.39
 _HALVES = frozenset(("a", "p", "am", "pm", "m"))
 _ZONES = {"Z": "Zulu", "L": "local"}
-_SECONDS = frozenset('"″')
+_SECONDS = frozenset('"″s')
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
 
 _YEAR_COST = 0.5
@@ -209,7 +209,8 @@ class Durations:
         article = line.has(place - 1, self._articles) and line.has(after, self._races)
         if article and len(numbers) == 2:
             yield Classed(place, after, Ratio(numbers[0], numbers[1], timed=True), 0.25)  # a 7:45 mile
-        cued = cued or (not numbers[0] and line.has(after, self._remaining))
+        timed = len(numbers) == 2 == len(_fraction(line, after)[0])  # 3:32.45
+        cued = cued or timed or (not numbers[0] and line.has(after, self._remaining))
         if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
             return
         fraction, after = _fraction(line, after)

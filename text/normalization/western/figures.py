@@ -134,7 +134,10 @@ class FigureParser:
         years = len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole)
         score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
         joint = "" if score and not locale.numbers else f" {locale.to}"
-        joint = "," if (falling and not years) or (last.whole[0] == "0" != last.whole) else joint
+        listed = line.has(place - 1, "#") or (
+            line.has(place - 1, "°º") and 1990 < int(last.whole) < 2100
+        )  # n.º 12-2020
+        joint = "," if listed or (falling and not years) or (last.whole[0] == "0" != last.whole) else joint
         yield Classed(place, after, InWords("Range", f"{one}{joint} {two}"), 0.5)
 
     def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -231,7 +234,7 @@ class FigureParser:
         if token.fold not in locale.cue["codes"]:
             return
         start = place + 1
-        while line[start].text in (".", ":", "º", "°", "#"):
+        while line[start].fold in (".", ":", "º", "°", "#", "é", "es", "è"):
             start += 1
         if line[start].kind != "d":
             return
@@ -297,8 +300,9 @@ class FigureParser:
             if ending.text == "°" and line[after + 1].text in ("C", "F"):
                 return
             said = locale.ordinal(number, kind.startswith("f"), ending.fold in ("er", "ᵉʳ"))
-        if kind and kind.endswith("s") and not said.endswith("s"):
-            said += "s"
+        many = ending.text in ("º", "ª") and line.has(after + 1, ("s",), glued=True)  # 2ºs
+        if (many or (kind and kind.endswith("s"))) and not said.endswith("s"):
+            said, after = f"{said}s", after + many
         stop = line.has(after + 1, ".", glued=True) and ending.kind == "w" and line[after + 2].text[:1].islower()
-        cost = 0.4 if ending.text != "°" else 0.38
+        cost = 0.28 if many else 0.4 if ending.text != "°" else 0.38
         yield Classed(place, after + 1 + stop, InWords("Ordinal", said), cost)

@@ -171,6 +171,9 @@ def _identifier(locale: Locale, code: Identifier) -> str:
 
 
 def _numeral(locale: Locale, numeral: Numeral) -> str:
+    if numeral.last:
+        ends = (numeral._replace(last=0), numeral._replace(value=numeral.last, last=0))
+        return f" {locale.to} ".join(_numeral(locale, end) for end in ends)
     words, value = locale.roman, numeral.value
     ordinal = {
         "century": words.get("ordinal_centuries"),

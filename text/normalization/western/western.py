@@ -283,7 +283,8 @@ class Western:
         sign = match["sign"] or match["always"] or match["lone"]
         name = self._signs.get(sign[:1])
         masked = match.string[match.end() : match.end() + 1] == MASK
-        if sign in "<>" and (match["lone"] or (masked and _WORD_BEFORE.search(match.string[: match.start()][-24:]))):
+        lone = match["lone"] or (match[0][0] == " " != match[0][-1])  # de >100
+        if sign in "<>" and (lone or (masked and _WORD_BEFORE.search(match.string[: match.start()][-24:]))):
             name = self._signs.get(f"lone {sign}", name)
         return f" {name} " if name else None
 
