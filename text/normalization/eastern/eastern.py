@@ -40,7 +40,7 @@ _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
 _VERSION = re.compile(rf"(?<![\d,/{MASK}-])(?<![\d\s]\.)\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
 _WEEKDAYS = re.compile(
-    r"(?<![\u4e00-\u9fff])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
+    r"(?<![\u4e00-\u9fff\d])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
 )
 _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
@@ -91,7 +91,7 @@ _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ△∠⊥∥∵∴∈∪∩-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ①-⑩△∠⊥∥∵∴∈∪∩-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
