@@ -1,4 +1,4 @@
-"""Chords, decades, telephone numbers and dates in words: what is said has no word of a class that the text lacks."""
+"""Chords, decades, telephone numbers, dates and ideographs in words: what is said has no word of a class that the text lacks."""
 
 import random
 import re
@@ -8,9 +8,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from num2words import num2words
 
 from text.locales.tables import table
+from text.normalization.eastern.numerals import Numerals, eastern_words
 from text.normalization.english.maths import _QUALITIES
 from text.normalization.normalize import normalize
 from text.normalization.settings import Normalization
@@ -324,3 +327,24 @@ def test_letters_of_a_pair_are_units_only_if_both_are() -> None:
         assert said(f"see 16{first}/34{second} then") == f"see 16{first}/34{second} then"
         assert said(f"see 16{second}/34{first} then") == f"see 16{second}/34{first} then"
     assert said("a 5V/2A plug") != "a 5V/2A plug"
+
+
+def _value(said: str) -> int:
+    """Number that Mandarin ideographs stand for."""
+    total = part = digit = 0
+    for sign in said.replace("两", "二"):
+        if sign in "兆亿万":
+            total, part, digit = total + (part + digit) * 10_000 ** (1 + "万亿兆".index(sign)), 0, 0
+        elif sign in "千百十":
+            part, digit = part + (digit or 1) * 10 ** (1 + "十百千".index(sign)), 0
+        else:
+            digit = "零一二三四五六七八九".index(sign)
+    return total + part + digit
+
+
+@given(st.integers(0, 10**16 - 1) | st.integers(0, 9999).map(lambda digits: digits * 10**8 + 7 * digits))
+def test_a_mandarin_number_is_what_its_ideographs_stand_for(number: int) -> None:
+    said = Numerals(eastern_words("cmn")).number(str(number))
+    assert _value(said) == number
+    assert number == 0 or not said.endswith("零")
+    assert "零零" not in said

@@ -140,7 +140,7 @@ class Numerals:
             digits = "".join(
                 _DIGITS[int(digit)] + name * (digit != "0") for digit, name in zip(group, _SMALL, strict=True)
             )
-            if digits := digits.rstrip("〇"):
-                said += ("〇两" if group == "0002" and place else digits) + self._words.large[place]
-        said = re.sub("〇+", zero, said).lstrip(zero).replace("二千", "两千")
+            digits = "〇两" if group == "0002" and place else digits.rstrip("〇")
+            said += digits + self._words.large[place] if digits else "〇"
+        said = re.sub("〇+", zero, said).strip(zero).replace("二千", "两千")
         return said.removeprefix("一") if said.startswith("一十") else said
