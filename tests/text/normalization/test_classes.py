@@ -1,4 +1,4 @@
-"""Chords, decades, telephone numbers, dates, ideographs in words: what is said has no word of a class that the text lacks."""
+"""Chords, decades, telephone numbers, dates, ideographs: what is said has no word of a class that the text lacks."""
 
 import random
 import re
