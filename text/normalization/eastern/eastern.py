@@ -48,7 +48,7 @@ _PER_UNIT = (
     r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
-_PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z])")
+_PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d])")
 _OPERATION = re.compile(
     rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?"
     rf"(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}\u4e00-\u9fff(√−?？-])"
