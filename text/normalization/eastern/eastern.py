@@ -45,17 +45,21 @@ _WEEKDAYS = re.compile(
 _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
-    r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}"
+    r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}+"
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
-_PER = re.compile(rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d])")
+_PER = re.compile(
+    rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d{MASK}])"
+)
 _OPERATION = re.compile(
-    rf"(?<=[A-Za-z\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?"
+    rf"(?<=[A-Za-zα-ω|!\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?"
     rf"(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}\u4e00-\u9fff(√−?？-])"
 )
 _PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
-_POWER = re.compile(rf"(?<=[A-Za-z\d\u4e00-\u9fff{MASK})])[²³]")
-_MINUS_BETWEEN = re.compile(r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+]|\d{0,9}[a-z][²³]?(?![A-Za-z\d-]))")
+_POWER = re.compile(rf"(?<=[A-Za-z\d\u4e00-\u9fff{MASK})])[²³](?![⁺⁻])")
+_MINUS_BETWEEN = re.compile(
+    r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])|(?<=[²³]) ?[-−] ?(?=\d{0,9}[a-z][²³]?(?![A-Za-z\d-]))"
+)
 _COUNTED = re.compile(MEASURE_WORDS)
 _PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
