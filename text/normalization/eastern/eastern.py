@@ -95,7 +95,7 @@ _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
 _LONGEST = 17  # digits
-_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ①-⑩△∠⊥∥∵∴∈∪∩-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ①-⑩¼-¾⅓⅔△∠⊥∥∵∴∈∪∩-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"

@@ -102,7 +102,7 @@ class Numerals:
 
     def number(self, written: str) -> str:
         """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
-        whole, _, fraction = written.replace(",", "").partition(".")
+        whole, _, fraction = written.replace(",", "").replace("，", "").partition(".")
         said = self._ideographs(int(whole or 0))
         return f"{said}{self._words.point}{self.digits(fraction)}" if fraction else said
 
