@@ -296,7 +296,8 @@ class Dates:
     def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
         cues = self._cues
         cued = line.cued(place, cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
-        return cued or (line.has(place - 1, ("of",)) and line.has(place - 2, cues["of_date"]))
+        stop = line.has(place - 2, ".")
+        return cued or (line.has(place - 1, ("of",)) and line.has(place - 2 - stop, cues["of_date"]))
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""
