@@ -43,7 +43,7 @@ class Abbreviations:
         )
         """Words that are abbreviations only before a number."""
         self._regions, self._schools = cues["regions"], cues["state_schools"]
-        self.words = frozenset({"st", "sts", "co", "ft", "v", "d", "n", "s", "e", "w"}.union(*known))
+        self.words = frozenset({"st", "sts", "co", "ft", "v", "d", "b", "n", "s", "e", "w"}.union(*known))
         self.parser = Parser(self.words, self.parse, pattern=SHRUNK)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -180,8 +180,8 @@ class Abbreviations:
         if token.text in _WAYS and stop and (following.fold in self._regions or self._is_way(line, after)):
             return _WAYS[token.text]
         named = line[place - 1].text.istitle() and following.text.istitle() and following.gap
-        if token.text == "d" and stop and named and any(each.kind == "d" for each in line.tokens[after:]):
-            return "defeated"  # Swiatek d. Gauff 6-3
+        if token.text in ("d", "b") and stop and named and any(each.kind == "d" for each in line.tokens[after:]):
+            return "defeated" if token.text == "d" else "beat"  # Swiatek d. Gauff 6-3
         if token.fold == "v":
             named = following.text[:1].isupper() or (line.small and following.fold not in self._small)
             stop = stop or (line[place - 1].text[:1].isupper() and len(line[place - 1].text) > 1 and token.gap)

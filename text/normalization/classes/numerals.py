@@ -202,7 +202,7 @@ class NumberForms:
         if first[:1] in ("", ".") or not line.dash(after):
             return
         spaced = line[after].gap
-        if spaced and line[after].text == "-" and not line.folds.isdisjoint(_OPERATORS):
+        if spaced and (line.has(place - 1, "#") or (line[after].text == "-" and line.folds & _OPERATORS)):
             return
         minus_last, second = signed(line, after + 1)
         last, end = written_number(line, second)
@@ -243,7 +243,7 @@ class NumberForms:
                 return
             before = f"{' ' * glued}number "
             after = place + 3 + line.has(place + 3, "#", glued=True)
-            if line.dash(place + 2) and line[after].kind == "d":
+            if line.dash(place + 2) and not line[place + 2].gap and line[after].kind == "d":
                 yield Classed(place, after + 1, Span(counted.text, line[after].text, before="numbers"), _COST - 0.1)
             if line.ends(place + 2):
                 one_by_one = len(counted.text) >= _LEAST_CODE
@@ -284,7 +284,8 @@ class NumberForms:
             if line[at].kind == "d" and len(line[at].text) < 4:
                 fields = Number(number, before, exponent="-" * below + line[at].text)
                 yield Classed(place, at + 1, fields, _COST)
-        if not line.has(after, ("e",), glued=True):
+        build = line[after].text == "E" and "." not in number and len(line[after + 1].text) > 2  # 21E236
+        if build or not line.has(after, ("e",), glued=True):
             return
         sign = line[after + 1].text if line[after + 1].text in ("-", "+", "−") else ""
         power = line[after + 1 + bool(sign)]

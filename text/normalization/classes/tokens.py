@@ -90,7 +90,7 @@ class Tokens:
             timed = self[place + 1].fold in ("am", "pm") or self[place - 2].fold in SLASHED  # 5pm EST/2pm PST
             return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY or timed
         if token.text == "#" and before.kind == "w":
-            return len(before.text) > 2  # MLS# 123, not C#
+            return len(before.text) > 1  # MLS# 123, not C#
         if before.kind != "s" or before.text in _CURRENCY or before.text == "_":
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
