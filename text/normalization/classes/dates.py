@@ -178,8 +178,11 @@ class Dates:
         year = line.number(after + comma, 1100, 2099, 4) or 0
         if year and line[after + comma].gap and line.ends(after + comma + 1) and cued | comma | (year > 1900):
             yield Classed(place, after + comma + 1, Date(year, month), _COST)
-        short = line[place].fold not in self._full and (after > place + 1 or line.last(place + 1))
-        if short and line.has(place + 1, ".", glued=True) and line.cued(place, self._cues["month"], 1) and cued:
+        stopped = after > place + 1 or (line.last(place + 1) and line.has(place + 1, ".", glued=True))
+        bare = line[place].text.istitle() and not line.has(after, ("'", "’", "-")) and line.ends(after)  # in Aug
+        sure = line[place].fold not in self._cues["words"] and (month > 1 or line.has(place - 1, ("in", "since")))
+        short = line[place].fold not in self._full and line.cued(place, self._cues["month"], 1) and cued
+        if short and (stopped or (bare and sure)):
             yield Classed(place, after, Date(0, month), _COST)
 
     def _day_first(self, line: Tokens, place: int, number: int) -> Iterator[Classed]:
@@ -294,10 +297,9 @@ class Dates:
         return 0.5 - 0.15 * spanned if guessed else 0
 
     def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
-        cues = self._cues
-        cued = line.cued(place, cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
-        stop = line.has(place - 2, ".")
-        return cued or (line.has(place - 1, ("of",)) and line.has(place - 2 - stop, cues["of_date"]))
+        cued = line.cued(place, self._cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
+        week = place - 2 - line.has(place - 2, ".")
+        return cued or (line.has(place - 1, ("of",)) and line.has(week, self._cues["of_date"]))
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""
