@@ -33,7 +33,7 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
-_GOING_ON = frozenset(",;:")
+_GOING_ON = frozenset(",;:&")
 _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")

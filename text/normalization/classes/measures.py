@@ -97,7 +97,7 @@ class Measures:
                 break
             if tuple(token.text for token in tokens) == parts:
                 return symbol, place + len(parts)
-            micro = symbol == "c." or (symbol[0] == "u" and not symbol.islower())  # uL isn't UL, C. no cup
+            micro = symbol in ("c.", "ga") or (symbol[0] == "u" and not symbol.islower())  # uL isn't UL, C. no cup
             if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)) and not micro:
                 folded[symbol] = None
                 length = len(parts)
@@ -393,7 +393,8 @@ class Measures:
 
     def describes(self, line: Tokens, end: int) -> bool:
         place = end + line.has(end, self._cues["sized"])
-        return line[place].gap and line[place].fold in self._things
+        place += self.is_noun(line, place) and line[place].text.islower() and line.has(place + 1, self._things)
+        return line[place].gap and line[place].fold in self._things  # 13kg gas bottle
 
     def is_noun(self, line: Tokens, end: int) -> bool:
         token = line[end]
