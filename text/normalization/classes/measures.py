@@ -251,8 +251,7 @@ class Measures:
         power, end = self.power(line, end)
         end += line.has(end, ".", glued=True) and line.has(end + 1, "/", glued=True)
         per, per_power, count, per_end = self.per(line, end)
-        known = per or line[end + 1].fold == "o" or line[end + 1].kind == "d" or line[end + 1].text in _CURRENCY
-        known = known or symbol[0] == "°"
+        known = per or symbol[0] == "°" or line[end + 1].kind == "d" or line[end + 1].fold in ("o", *_CURRENCY)
         if line.has(end, "/", glued=True) and not (line[end + 1].gap or known or self.plain):
             return
         if count:
