@@ -24,7 +24,7 @@ _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠!×÷±]))"
-    rf"(?P<sign>==|!=|<=|>=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
+    rf"(?P<sign>==|!=|<=|>=|[-+*]=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
     rf"(?= [\d(\[√πa-zA-Z$£€.−½¼¾{MASK}-]|$)"
 )
 _FORMULA_SIGN = re.compile(
