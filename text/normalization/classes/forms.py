@@ -99,7 +99,7 @@ class Forms:
         if parts[0].kind == "w" and not counted:
             stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
             mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word))))
-            if len(mark) > (1 if len(parts[0].text) > 1 else 3):
+            if len(parts[0].text) > 1 < len(mark):
                 self.marks.add(mark)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
         for start in _CAPITALS if name == "c" else (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,):
