@@ -21,14 +21,6 @@ from tests.system.shared import SharedServer
 LISTENERS = 8
 
 
-def counts(short: int, long: int) -> list[object]:
-    """The short form takes a fraction of its time limit, but for a machine that has much else to do."""
-    return [
-        pytest.param(short, marks=pytest.mark.timeout(600)),
-        pytest.param(long, marks=[pytest.mark.slow, pytest.mark.timeout(7200)]),
-    ]
-
-
 @pytest.fixture
 def target(house: SharedServer) -> Server:
     started = house.calm()
@@ -36,38 +28,39 @@ def target(house: SharedServer) -> Server:
     return started
 
 
-def loop(
-    target: Server, count: int, folder: Path, strike: Callable[[random.Random], list[Kill]], allowed: tuple[str, ...]
+STRIKES: dict[str, tuple[int, tuple[str, ...], Callable[[Server, random.Random], list[Kill]]]] = {
+    "worker": (1000, ("complete",), lambda target, _: [kill(target, "worker")]),
+    "front": (300, ("complete", "cut"), lambda target, _: [kill(target, "front")]),
+    "front and worker": (100, ("complete", "cut"), kill_both),
+}
+"""Who is killed: how often in the long form, which ends a listener may hear, and how."""
+
+
+@pytest.mark.parametrize(
+    ("who", "count"),
+    [
+        pytest.param("worker", 1, marks=pytest.mark.timeout(600)),  # of the others `tests.system.test_processes`
+        *(
+            pytest.param(who, often, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
+            for who, (often, *_) in STRIKES.items()
+        ),
+    ],
+)
+def test_no_listener_hears_a_kill_and_a_worker_keeps_its_model(
+    target: Server, tmp_path: Path, who: str, count: int
 ) -> None:
-    before = settled(target)
+    _, allowed, strike = STRIKES[who]
+    before, worker = settled(target), target.child("worker[")
     rng = random.Random(SEED)
     crowd = Crowd(target, LISTENERS, SEED, texts=8)
     kills: list[Kill] = []
     try:
-        kill_again_and_again(crowd, count, rng, lambda: strike(rng), kills)
+        kill_again_and_again(crowd, count, rng, lambda: strike(target, rng), kills)
     finally:
         histories = crowd.leave()
-    check(histories, kills, folder, SEED, allowed)
+    check(histories, kills, tmp_path, SEED, allowed)
     assert comes_back_to(before, target) == before
-
-
-@pytest.mark.parametrize("count", counts(1, 1000))
-def test_no_listener_hears_a_worker_being_killed(target: Server, tmp_path: Path, count: int) -> None:
-    loop(target, count, tmp_path, lambda _: [kill(target, "worker")], allowed=("complete",))
-
-
-@pytest.mark.parametrize("count", counts(1, 300))
-def test_a_killed_front_cuts_what_it_was_sending_and_the_worker_keeps_its_model(
-    target: Server, tmp_path: Path, count: int
-) -> None:
-    worker = target.child("worker[")
-    loop(target, count, tmp_path, lambda _: [kill(target, "front")], allowed=("complete", "cut"))
-    assert target.child("worker[") == worker
-
-
-@pytest.mark.parametrize("count", counts(1, 100))
-def test_front_and_worker_killed_together(target: Server, tmp_path: Path, count: int) -> None:
-    loop(target, count, tmp_path, lambda rng: kill_both(target, rng), allowed=("complete", "cut"))
+    assert who != "front" or target.child("worker[") == worker
 
 
 def leaves_nothing_behind(started: Server, folder: Path, seed: int) -> None:
