@@ -62,22 +62,23 @@ def test_a_step_of_seconds_moves_from_every_place(visit: Visit) -> None:
     assert min(moved) > 10 and max(moved) < 30
 
 
-def test_the_sleep_timer_pauses_before_the_next_chapter_or_after_minutes(visit: Visit) -> None:
-    visit.page.clock.install()
-    settings(visit, "Sleep timer", "At the end of the chapter")
-    visit.page.clock.resume()
-    visit.speak(CHAPTERS)
-    settings(visit, "Sleep timer", "At the end of the chapter")
-    visit.state("paused")
-    expect(visit.page.locator(".current")).to_have_text("Two")
-    visit.says("Paused by the sleep timer")
-    expect(visit.page.locator("#sleep")).to_have_value("")
-    settings(visit, "Sleep timer", "In 30 minutes")
-    visit.page.get_by_role("button", name="Resume").click()
-    visit.page.clock.fast_forward("29:00")
-    assert visit.page.evaluate("document.body.dataset.reading") != "paused"
-    visit.page.clock.fast_forward("01:01")
-    visit.state("paused")
+def test_the_sleep_timer_pauses_before_the_next_chapter_or_after_minutes(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, speed=2) as visit:
+        visit.page.clock.install()
+        settings(visit, "Sleep timer", "At the end of the chapter")
+        visit.page.clock.resume()
+        visit.speak(CHAPTERS)
+        settings(visit, "Sleep timer", "At the end of the chapter")
+        visit.state("paused")
+        expect(visit.page.locator(".current")).to_have_text("Two")
+        visit.says("Paused by the sleep timer")
+        expect(visit.page.locator("#sleep")).to_have_value("")
+        settings(visit, "Sleep timer", "In 30 minutes")
+        visit.page.get_by_role("button", name="Resume").click()
+        visit.page.clock.fast_forward("29:00")
+        assert visit.page.evaluate("document.body.dataset.reading") != "paused"
+        visit.page.clock.fast_forward("01:01")
+        visit.state("paused")
 
 
 def test_the_tab_and_the_systems_keys_know_what_is_read(chromium: Browser, espeak: Server) -> None:

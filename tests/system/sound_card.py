@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -56,10 +57,15 @@ class SoundCard:
             stderr=subprocess.DEVNULL,
         )
         limit = time.monotonic() + DEADLINE
-        while not self.socket.exists():
+        while not self._listens():
             assert self._process.poll() is None and time.monotonic() < limit
             time.sleep(0.01)
         self._recorders: list[Recording] = []
+
+    def _listens(self) -> bool:
+        """Its socket has a name a moment before that."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(self.socket)) == 0
 
     def control(self, *arguments: str) -> str:
         """`pactl`'s answer."""
