@@ -44,7 +44,10 @@ class SoundCard:
             "PULSE_SERVER": f"unix:{self.socket}",
             "PULSE_RUNTIME_PATH": str(folder / "runtime"),
             "PULSE_STATE_PATH": str(folder / "state"),
+            "PULSE_CONFIG": str(folder / "daemon.conf"),
         }
+        # In real time the system ends it after 0.2 s of work at a stretch; a machine that stands still counts as work.
+        (folder / "daemon.conf").write_text("rlimit-rttime = -1\n")
         self._process = subprocess.Popen(
             [
                 *_first_in_line(),
