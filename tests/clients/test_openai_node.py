@@ -46,13 +46,9 @@ def installed(here: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    return installed(HERE)
-
-
-@pytest.fixture(scope="module")
-def heard(folder: Path, limited_house: SharedServer) -> Any:
+@pytest.fixture(scope="package")  # as long as the server: a key's minute is used up once
+def heard(limited_house: SharedServer) -> Any:
+    folder = installed(HERE)
     url = f"http://127.0.0.1:{limited_house.calm().port}/v1"
     command = ["node", "speak.mjs", url, KEY, LIMITED]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
