@@ -5,8 +5,6 @@ import { made } from "./made.js";
 import { duration } from "./transport.js";
 import { t } from "./words.js";
 
-const KINDS = ".epub,.html,.htm,.xhtml,.md,.markdown,.txt,.pdf,.docx,.odt,.srt,.vtt";
-
 const field = (label, input, hint) => {
   const parts = [made("label", { htmlFor: input.id, textContent: label }), input];
   if (hint) {
@@ -27,7 +25,7 @@ export class BookForm {
   /** `upload` gets the FormData of each book that is to be made; `failed` as of `hearable`. */
   constructor(api, upload, failed) {
     this.#cast = new Cast(failed);
-    this.file = made("input", { type: "file", id: "book-file", name: "file", accept: KINDS });
+    this.file = made("input", { type: "file", id: "book-file", name: "file", accept: document.getElementById("file").accept });
     const format = made("select", { id: "book-format", name: "format" });
     const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 5, step: 0.05, value: 1 });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
