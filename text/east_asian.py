@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 from kokoro_live.installation import this_installation
 from text.english.english import English
 from text.errors import TextError
+from text.espeak import misaki
 from text.espeak.espeak_g2p import EspeakG2P
 from text.locales.tables import table
 from text.words.punctuation import MARKS
@@ -137,7 +136,7 @@ class EastAsian:
         if names := missing(self._language):
             raise LanguageUnavailable(self._language, f"missing: {names}")
         try:
-            return _mandarin() if self._language == "cmn" else _japanese()
+            return misaki.mandarin() if self._language == "cmn" else misaki.japanese()
         except Exception as error:
             _log.warning("%s doesn't load: %s: %s", _NAMES[self._language], type(error).__name__, error)
             raise LanguageUnavailable(self._language, f"{type(error).__name__}: {error}") from error
@@ -170,22 +169,3 @@ class EastAsian:
             _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
             _log.debug("it is %r", text[:80], exc_info=True)
         return self._espeak.words(text)[0]
-
-
-def _mandarin() -> Callable[[str], str]:
-    import platformdirs
-
-    zh = importlib.import_module("misaki.zh")
-    # jieba would otherwise log its loading on stderr, and leave its cache in the temporary folder.
-    cache = Path(platformdirs.user_cache_dir("kokoro-live"))
-    cache.mkdir(parents=True, exist_ok=True)
-    zh.jieba.setLogLevel(logging.WARNING)
-    zh.jieba.dt.tmp_dir = str(cache)
-    g2p = zh.ZHG2P()
-    return lambda text: g2p(text)[0]
-
-
-def _japanese() -> Callable[[str], str]:
-    # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
-    g2p = importlib.import_module("misaki.cutlet").Cutlet()
-    return lambda text: g2p(text)[0]

@@ -1,5 +1,5 @@
 """misaki, the grapheme-to-phoneme library of Kokoro's makers, as far as it is used here: its English lexicon, its
-alphabets and its map from espeak-ng's alphabet to its own.
+alphabets, its map from espeak-ng's alphabet to its own, and its readers of Mandarin and Japanese.
 
 At their top, misaki's modules import spaCy (seconds and hundreds of megabytes, `python -m benchmarks.late_loading`) and
 phonemizer (which leaves temporary files), for classes that aren't used here. While the modules are executed, these
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
+import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,3 +102,24 @@ class _Echo:
 
     def phonemize(self, texts: list[str]) -> list[str]:
         return texts
+
+
+def mandarin() -> Callable[[str], str]:
+    """misaki's reader of Mandarin: a text's phonemes."""
+    import platformdirs
+
+    zh = importlib.import_module("misaki.zh")
+    # jieba would otherwise log its loading on stderr, and leave its cache in the temporary folder.
+    folder = Path(platformdirs.user_cache_dir("kokoro-live"))
+    folder.mkdir(parents=True, exist_ok=True)
+    zh.jieba.setLogLevel(logging.WARNING)
+    zh.jieba.dt.tmp_dir = str(folder)
+    g2p = zh.ZHG2P()
+    return lambda text: g2p(text)[0]
+
+
+def japanese() -> Callable[[str], str]:
+    """misaki's reader of Japanese: a text's phonemes."""
+    # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
+    g2p = importlib.import_module("misaki.cutlet").Cutlet()
+    return lambda text: g2p(text)[0]
