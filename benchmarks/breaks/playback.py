@@ -64,7 +64,7 @@ BREAKS = (
     Mutation(
         "clock-stops",
         "frontend/streams/stream.py",
-        "self.since = max(self.since, self._begun_to_have_heard())",
+        "self.since = max(self.since, self._start_without_gap())",
         "pass",
         ("tests/frontend/streams/test_playback.py", "tests/frontend/streams/test_stream_meetings.py"),
     ),

@@ -70,8 +70,8 @@ async def write_whole(request: web.Request, handler: Handler) -> web.StreamRespo
 
 
 @web.middleware
-async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
+async def track_request(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Tell the connection that it has a request. One over the limit may read, `/health` say, and not have work done.
 
     Raises:
         Unavailable: there are too many connections.
@@ -81,7 +81,7 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     connection.began(request, repeatable=is_repeatable(request))
     try:
-        if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
+        if connection.over_limit and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
             raise Unavailable("too many connections are open already")
         return await handler(request)
     except ClientLeft:
@@ -94,13 +94,13 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
-    """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
+    """Announce in the header that the connection ends with this response: one over the limit, or one with an unfinished
     body."""
     connection = connection_of(request)
     if connection is not None:
         connection.answers()
     late = response.status == web.HTTPRequestTimeout.status_code
-    if late or (connection is not None and connection.surplus):
+    if late or (connection is not None and connection.over_limit):
         response.force_close()
         response.headers[hdrs.CONNECTION] = "close"
     if late:
@@ -168,7 +168,7 @@ def make_app(
     gate = Gate(settings, services.bodies, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
-        middlewares=[write_whole, _observe(services), errors_in_form(error_form_of), attend, gate.admit],
+        middlewares=[write_whole, _observe(services), errors_in_form(error_form_of), track_request, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
     app.on_response_prepare.append(warn)

@@ -252,7 +252,7 @@ class _Planner:
             return False
         if self._speaks_text:
             return True
-        while units and not _have(_last_stretch(units), self._minimum):
+        while units and not _has_tokens(_last_stretch(units), self._minimum):
             following = self._joining(units)
             if following is None:
                 return False
@@ -260,7 +260,7 @@ class _Planner:
                 break
         while begun and units and self._room > 0 and not self._source.grows:
             following = self._joining(units)
-            if not following or _have(reversed(following), self._minimum):
+            if not following or _has_tokens(reversed(following), self._minimum):
                 break
             self._room -= sum(map(_length, following))
             self._take(units)
@@ -299,7 +299,7 @@ def _length(unit: Unit) -> int:
     return len(unit.lead) + len(unit.script)
 
 
-def _have(backwards: Iterable[Unit], tokens: int) -> bool:
+def _has_tokens(backwards: Iterable[Unit], tokens: int) -> bool:
     """True if a segment of these units would have at least `tokens` tokens. `backwards` starts at the last unit, and is
     read only as far as needed."""
     length = 0

@@ -30,7 +30,7 @@ from frontend.settings.front import FrontSettings
 from shm import request_id
 from shm.listeners import TlsClients
 
-SURPLUS = 8
+OVER_LIMIT = 8
 """Connections beyond the limit that are answered with 503 rather than closed at once."""
 
 SETTLED = 1.0
@@ -60,12 +60,12 @@ class Connection(asyncio.Protocol):
         protocol: asyncio.Protocol,
         settings: FrontSettings,
         register: Connections,
-        surplus: bool = False,
+        over_limit: bool = False,
         record: Record | None = None,
     ) -> None:
         """`record`: the connection's; None: its answers can't be continued."""
         self.record = record
-        self.surplus = surplus
+        self.over_limit = over_limit
         """True if there were too many connections already: the client is told so, or gets one answer, and is
         disconnected."""
         self.writable = asyncio.Event()
@@ -75,7 +75,7 @@ class Connection(asyncio.Protocol):
         self._settings = settings
         self._register = register
         self._transport: asyncio.Transport | None = None
-        self._head = Countdown(self._no_head)
+        self._head = Countdown(self._head_overdue)
         self._stall = Countdown(self._stalled)
         self._handling = False
         self._resting = False
@@ -223,7 +223,7 @@ class Connection(asyncio.Protocol):
         if not self._lost:
             self._register.overdue(reason)
 
-    def _no_head(self) -> None:
+    def _head_overdue(self) -> None:
         self._overdue("header_timeout")
         self.close()
 
@@ -278,11 +278,11 @@ class Connections:
         self, make_protocol: Callable[[], asyncio.Protocol] | None = None, record: Record | None = None
     ) -> Connection | None:
         """A newcomer's protocol, with `make_protocol`'s behind it unless it speaks HTTP; None: close it at once."""
-        surplus = len(self._open) >= self.limit and not self.make_room()
-        if surplus and len(self._open) >= self.limit + SURPLUS:
+        over_limit = len(self._open) >= self.limit and not self.make_room()
+        if over_limit and len(self._open) >= self.limit + OVER_LIMIT:
             self._metrics.connection_closed("refused")
             return None
-        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus, record)
+        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, over_limit, record)
         self._open.add(connection)
         self._unheard[connection] = None
         return connection

@@ -58,25 +58,25 @@ class Playback(Joiner):
             self.held_back = True
             yield samples
             self.held_back = False
-            self.since = max(self.since, self._begun_to_have_heard())
+            self.since = max(self.since, self._start_without_gap())
 
     def starts(self, expected: float) -> float:
         """Monotonic seconds at which the first sample is heard; `expected` before one was given."""
         since = self.since or expected
         # A listener who doesn't take the available samples still has enough to hear.
-        return max(since, self._begun_to_have_heard()) if self.held_back else since
+        return max(since, self._start_without_gap()) if self.held_back else since
 
     def heard_gap(self) -> bool:
         """True if the listener had heard all earlier samples before the next ones arrive now.
 
         The clock stopped during such a gap, and is moved by its length.
         """
-        if self.since is None or self.position < self._had or (now := self._begun_to_have_heard()) <= self.since:
+        if self.since is None or self.position < self._had or (now := self._start_without_gap()) <= self.since:
             return False
         self.since = now
         return True
 
-    def _begun_to_have_heard(self) -> float:
+    def _start_without_gap(self) -> float:
         """The start time of a listener who has just heard all samples so far without a gap."""
         return time.monotonic() - self.position / self.sample_rate
 

@@ -112,7 +112,7 @@ class DictionaryFile(Mapping[str, Said]):
         return -1
 
     def _forms(self, word: str) -> Iterator[str]:
-        """A word of the file, and its other capitalisation if it is found by this word."""
+        """Yield a word, and its other capitalisation if a search for that finds this word."""
         yield word
         other = word.capitalize() if word == word.lower() else word.lower()
         if self._own(other) < 0 <= self._place(other):

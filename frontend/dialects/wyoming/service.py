@@ -127,7 +127,7 @@ class WyomingService:
         if len(self._conversations) >= MAX_CONVERSATIONS + REFUSED_AT_ONCE:
             writer.close()
             return
-        full = connection.surplus or len(self._conversations) >= MAX_CONVERSATIONS
+        full = connection.over_limit or len(self._conversations) >= MAX_CONVERSATIONS
         conversation = Conversation(self._services, reader, writer, self._progressed)
         task = asyncio.create_task(conversation.refuse(FULL) if full else conversation.serve())
         self._conversations[task] = conversation

@@ -212,7 +212,7 @@ async def test_the_client_sees_an_end_though_the_supervisor_stands_still(kind: s
 
 @pytest.mark.parametrize("why", ["refused", "room"])
 async def test_whoever_finds_no_room_or_makes_it_sees_the_end(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections_module, "SURPLUS", 0)
+    monkeypatch.setattr(connections_module, "OVER_LIMIT", 0)
     monkeypatch.setattr(connections_module, "SETTLED", 0.0 if why == "room" else 1000.0)
     async with guarded(FakeSpeaker(), limit=1) as server:
         first = await server.connect()

@@ -14,7 +14,7 @@ from aiohttp import web
 from frontend.serving import acceptor
 from frontend.serving import connections as connections_module
 from frontend.serving.acceptor import is_untouched
-from frontend.serving.connections import SURPLUS
+from frontend.serving.connections import OVER_LIMIT
 from frontend.serving.gate import Gate
 from frontend.serving.sending import bound_transport
 from shm import listeners
@@ -104,7 +104,7 @@ async def test_with_all_places_taken_by_those_who_just_began_the_rest_is_closed_
     monkeypatch.setattr(connections_module, "SETTLED", LONG)
     async with guarded(FakeSpeaker(), limit=4) as server:
         clients = []
-        for count in range(4 + SURPLUS):
+        for count in range(4 + OVER_LIMIT):
             clients.append(await server.connect())
             clients[-1][1].write(HEALTH[:9])
             await until(server, count + 1)
@@ -113,7 +113,7 @@ async def test_with_all_places_taken_by_those_who_just_began_the_rest_is_closed_
         reader, writer = await server.connect()
         assert await ended(reader) == b""
         assert server.closed_for("refused") == 1
-        assert len(server.connections) == 4 + SURPLUS
+        assert len(server.connections) == 4 + OVER_LIMIT
         for _, each in clients:
             each.close()
         writer.close()
