@@ -24,7 +24,7 @@ form.addEventListener("submit", async (event) => {
   const { protocol, hostname } = new URL(address);
   // A browser asks the person, within the click.
   const may = await chrome.permissions.request({ origins: [`${protocol}//${hostname}/*`] });
-  await chrome.storage.local.set({ address, key: key.trim(), voice: voice.trim(), speed: Number(speed) });
+  await chrome.storage.local.set({ address, key: key.trim(), voice: voice.trim(), speed: speed && Number(speed) });
   said.textContent = may ? `Saved. ${await tried()}` : "Saved, but the browser lets this extension not reach that address.";
 });
 said.textContent = await tried();

@@ -109,7 +109,7 @@ class Line {
 }
 
 async function speak(line, number, text, offset, { voice, speed, ...server }, signal) {
-  const body = { input: text.slice(offset), ...(voice && { voice }), speed, response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
+  const body = { input: text.slice(offset), ...(voice && { voice }), ...(speed && { speed }), response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
   const start = { at: 0, begun: false };
   let from = offset;
   for await (const event of events(await patiently(server, body, signal))) {

@@ -1,6 +1,6 @@
 // The server's address and key, the voice and its speed, as the options page keeps them.
 
-const DEFAULTS = { address: "http://localhost:8880", key: "", voice: "", speed: 1 };
+const DEFAULTS = { address: "http://localhost:8880", key: "", voice: "", speed: "" };
 
 /** @returns {Promise<typeof DEFAULTS>} */
 export const settings = () => chrome.storage.local.get(DEFAULTS);

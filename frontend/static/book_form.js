@@ -27,7 +27,7 @@ export class BookForm {
     this.#cast = new Cast(failed);
     this.file = made("input", { type: "file", id: "book-file", name: "file", accept: document.getElementById("file").accept });
     const format = made("select", { id: "book-format", name: "format" });
-    const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 5, step: 0.05, value: 1 });
+    const speed = made("input", { id: "book-speed", name: "speed", type: "number", min: 0.25, max: 5, step: 0.05 });
     const between = made("input", { id: "book-between", name: "between", autocomplete: "off" });
     const drop = field(t("Book"), this.file, t("Drop an EPUB, PDF, Word or OpenDocument file, a page, Markdown or plain text here, or choose one."));
     drop.classList.add("books-drop");
@@ -52,7 +52,7 @@ export class BookForm {
       upload(this.#fields());
     });
     this.file.addEventListener("change", () => this.#listChapters());
-    speed.addEventListener("change", () => this.#sayTimes(Number(speed.value)));
+    speed.addEventListener("change", () => this.#sayTimes());
     this.#list.addEventListener("change", () => this.#write());
     this.#api = api;
     this.#takesDrops(drop);
@@ -111,11 +111,12 @@ export class BookForm {
       time.dataset.characters = characters;
       return made("li", {}, made("label", {}, made("input", { type: "checkbox", checked: true }), ` ${title} `, time));
     }));
-    this.#sayTimes(Number(this.element.elements.speed.value));
+    this.#sayTimes();
   }
 
-  #sayTimes(speed) {
-    for (const time of this.#list.querySelectorAll(".hint")) time.textContent = duration(time.dataset.characters / PACE / (speed || 1));
+  #sayTimes() {
+    const { value, placeholder } = this.element.elements.speed;
+    for (const time of this.#list.querySelectorAll(".hint")) time.textContent = duration(time.dataset.characters / PACE / (Number(value || placeholder) || 1));
   }
 
   #write() {
@@ -135,7 +136,9 @@ export class BookForm {
 
   async #listVoices(api) {
     try {
-      this.#cast.list(await (await api("v1/audio/voices")).json());
+      const known = await (await api("v1/audio/voices")).json();
+      this.#cast.list(known);
+      this.element.elements.speed.placeholder = known.default_speed; // the server's, where none is entered
     } catch {
       // The server's own voice is left to choose; the list of jobs says what is wrong.
     }

@@ -39,6 +39,9 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
     tab.get_by_label("Quotations").select_option("am_adam")
     visit.axe_finds_nothing()
     tab.get_by_label("Format").select_option("mp3")
+    speed = tab.locator("#book-speed")
+    expect(speed).to_have_attribute("placeholder", "1")
+    expect(speed).to_have_value("")  # the server's own
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
     card = tab.locator(".books-jobs > li")
