@@ -19,7 +19,7 @@ from frontend.audio.formats import OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
 from frontend.contract.errors import ApiError
-from frontend.dialects.dialect import Post, Socket, service, speak
+from frontend.dialects.dialect import Pace, Post, Socket, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of
@@ -70,7 +70,7 @@ class CartesiaOutput(msgspec.Struct):
 class CartesiaGeneration(msgspec.Struct):
     """`generation_config`."""
 
-    speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+    speed: Pace = None
     volume: Annotated[float | None, Meta(description="A factor on the level; 1 where it is left out.")] = None
     emotion: Annotated[str | list[str] | None, Meta(description="Words such as excited or calm.")] = None
 

@@ -20,7 +20,7 @@ from frontend.audio.formats import ALL_NAMES, OutputFormat, encoding_named
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed
 from frontend.contract.errors import ApiError
-from frontend.dialects.dialect import Post, Socket, service, speak
+from frontend.dialects.dialect import Pace, Post, Socket, service, speak
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
 from frontend.serving.json_body import fields_in, fields_of, query_of, read_query
@@ -42,7 +42,7 @@ class DeepgramSocketQuery(msgspec.Struct):
     model: Annotated[str, Meta(description="The voice.")] = ""
     encoding: Annotated[str, Meta(description="`linear16` (the default), `mulaw` or `alaw`.")] = ""
     sample_rate: Annotated[int | None, Meta(description="In Hz; 24000, or 8000 for mulaw and alaw, without it.")] = None
-    speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+    speed: Pace = None
 
 
 class DeepgramMessage(msgspec.Struct):

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from frontend.audio.formats import FORMATS
 from frontend.dialects.socket import Session, Talk, serve
@@ -25,6 +26,8 @@ from text.markup.marked import MarkupKind
 from text.markup.ssml import without_effect_in
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
+
+Pace = Annotated[float | None, Meta(description="The pace; the server's default where it is left out.")]
 
 _HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable")
 _AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)

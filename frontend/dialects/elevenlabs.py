@@ -20,7 +20,7 @@ from frontend.audio.formats import ALL_NAMES, OutputFormat, output_of
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Spoken
 from frontend.contract.errors import ApiError
-from frontend.dialects.dialect import Post, Socket, service, speak
+from frontend.dialects.dialect import Pace, Post, Socket, service, speak
 from frontend.dialects.elevenlabs_answers import ROUTES, Alignments, ElevenLabsTurn, TimedLines, models
 from frontend.dialects.socket import Session, Talk
 from frontend.serving.errors import ErrorAnswer, ErrorDetail
@@ -62,7 +62,7 @@ class ElevenLabsQuery(msgspec.Struct):
 class ElevenLabsSettings(msgspec.Struct):
     """`voice_settings`, in a body or a message."""
 
-    speed: Annotated[float | None, Meta(description="1 where it is left out.")] = None
+    speed: Pace = None
     stability: Annotated[
         float | None,
         Meta(description="How little the pitch moves, 0 to 1: 0.5, where it is left out, is the voice's own."),

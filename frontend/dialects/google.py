@@ -90,7 +90,9 @@ class GoogleAudio(msgspec.Struct, rename="camel"):
     audio_encoding: Annotated[
         str | int | None, Meta(description=f"{', '.join(_ENCODINGS)}; LINEAR16 where it is left out. {_NUMBERED}")
     ] = None
-    speaking_rate: Annotated[float | None, Meta(description="The pace; 1 where it is 0 or left out.")] = None
+    speaking_rate: Annotated[
+        float | None, Meta(description="The pace; the server's default where it is 0 or left out.")
+    ] = None
     pitch: Annotated[
         Annotated[float, Meta(ge=-20, le=20)] | None, Meta(description="Semitones; an octave at most has an effect.")
     ] = None
