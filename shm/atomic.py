@@ -1,12 +1,26 @@
-"""Files that are whole or absent, whatever kills the writer."""
+"""Files that are whole or absent, whatever kills the writer, and locks that end with their holder."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
+
+
+def try_lock(file: IO[Any] | int) -> bool:
+    """Lock an open file or folder against other processes until it is closed; False while one of them holds it.
+
+    The lock is on what is guarded itself, so that no other file has to be left behind or cleared away.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def sync_folder(path: Path) -> None:

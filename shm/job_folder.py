@@ -30,7 +30,7 @@ from typing import IO
 import msgspec
 
 from shm import kept
-from shm.atomic import sync_folder, write_whole
+from shm.atomic import sync_folder, try_lock, write_whole
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState, is_job_id
 
 log = logging.getLogger(__name__)
@@ -178,13 +178,9 @@ class JobFolder:
     def _delete_rest(self, job: str) -> None:
         folder = self.of(job)
         with contextlib.ExitStack() as stack:
-            try:
-                source = stack.enter_context((folder / SOURCE).open("rb"))
-                fcntl.flock(source, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except FileNotFoundError:
-                pass
-            except BlockingIOError:
-                return  # it is being uploaded
+            with contextlib.suppress(FileNotFoundError):
+                if not try_lock(stack.enter_context((folder / SOURCE).open("rb"))):
+                    return  # it is being uploaded
             # Under the lock this is certain: an upload may have become a job since the order was looked for.
             if not self.exists(job):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -23,6 +23,8 @@ from pathlib import Path
 from prometheus_client import Metric, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from shm.atomic import try_lock
+
 log = logging.getLogger(__name__)
 
 FILES = {"counter": 1 << 18, "histogram": 1 << 19, "gauge_livesum": 1 << 14, "gauge_livemax": 1 << 14}
@@ -61,9 +63,7 @@ class MetricFiles:
         for number in range(MAX_SLOTS):
             slot = f"{role}-{number}"
             fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(fd):
                 os.close(fd)
                 continue
             # The descriptor stays open as long as this process lives: it is never closed, and never inherited.

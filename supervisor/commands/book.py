@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -19,6 +18,7 @@ import click
 import platformdirs
 
 from client.answers import START, CannotSpeak, user_key
+from shm.atomic import try_lock
 from shm.book_formats import BOOK_FORMAT, BOOK_FORMATS, CHAPTER_FORMAT
 from supervisor.commands.client_command import (
     PaceType,
@@ -139,10 +139,8 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
         return
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise click.ClickException(f"Another process is making a book of {_shown(file)}.") from None
+        if not try_lock(lock):
+            raise click.ClickException(f"Another process is making a book of {_shown(file)}.")
         asyncio.run(_make(context, order, values["between"]))
         click.echo(_shown(path), err=True)
         if values["discard"]:

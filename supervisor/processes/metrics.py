@@ -4,7 +4,6 @@ own counters."""
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import shutil
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 import platformdirs
 
+from shm.atomic import try_lock
 from shm.metric_files import metric_files
 from shm.situation import Situation
 from supervisor.processes.role import RoleState
@@ -173,9 +173,7 @@ def _clear_away(place: Path) -> None:
 def _locked(folder: Path) -> int | None:
     """A descriptor that locks the folder until this process ends; None if another process has locked it."""
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+    if try_lock(lock):
+        return lock
+    os.close(lock)
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -16,7 +15,7 @@ from types import TracebackType
 import msgspec
 
 from shm import kept
-from shm.atomic import sync_folder, write_whole
+from shm.atomic import sync_folder, try_lock, write_whole
 from worker.models.sources import (
     KnownFile,
     Packaged,
@@ -71,11 +70,10 @@ class PartFile:
                 " --model-dir."
             ) from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The process that held the lock before may have renamed or removed the file that was opened here.
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
+            if try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return cls(path, descriptor)
-        except (BlockingIOError, FileNotFoundError):
+        except FileNotFoundError:
             pass
         except OSError as error:
             os.close(descriptor)

@@ -17,6 +17,7 @@ import msgspec
 import onnxruntime
 
 from shm import kept
+from shm.atomic import try_lock
 from shm.decoding import json_decoder
 from worker.machine import cpu_flags, processor
 from worker.models.sources import cached_sha256_of, sha256_of
@@ -213,9 +214,7 @@ def alone(folder: Path) -> Iterator[None]:
     """Hold the folder's cache lock; the operating system releases the lock of a process that dies."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(lock):
             log.info("waiting for another process, which makes stages in %s", folder)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
