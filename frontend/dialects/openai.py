@@ -24,7 +24,7 @@ from frontend.speech.accept import NEGOTIATED
 from frontend.speech.answer import ANSWERS
 from frontend.speech.asked import delivery_of, is_negotiable, markup_of, session_of, speech_request, text_of, turns_of
 from frontend.speech.body import DialogueBody, SpeechBody, VoiceReference
-from frontend.speech.framing import EVENTS, TimedSpeech
+from frontend.speech.framing import EVENTS, SpeechEvent, TimedSpeech
 from shm.killpoint import killpoint
 from text.markup.marked import MarkupKind
 
@@ -59,7 +59,7 @@ SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Prim
 
 SPEECH_CONTENT = {
     **dict.fromkeys(FILES),
-    EVENTS: None,
+    EVENTS: SpeechEvent,
     lines.CONTENT_TYPE: lines.SpeechLine,
     JSON: TimedSpeech,
 }

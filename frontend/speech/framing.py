@@ -110,6 +110,52 @@ class CaptionedLine(msgspec.Struct):
     error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 
+class SpeechDeltaEvent(msgspec.Struct, tag="speech.audio.delta"):
+    """A part of the audio."""
+
+    audio: Annotated[bytes, Meta(description="Base64. All events' audio joined is the file.")]
+
+
+class SpeechWordsEvent(msgspec.Struct, tag="speech.audio.words"):
+    """Words that begin in the audio of the next events, with `timestamps`."""
+
+    words: list[TimedWord]
+
+
+class SpeechMarksEvent(msgspec.Struct, tag="speech.audio.marks"):
+    """SSML's marks, in the same way."""
+
+    marks: list[TimedMark]
+
+
+class SpeechSentenceEvent(msgspec.Struct, tag="speech.audio.sentence"):
+    """A sentence that begins in the audio of the next events."""
+
+    number: Annotated[int, Meta(description="Its place in the text, from 0.")]
+    text: str
+    sample: Annotated[int, Meta(description="The sample, at 24 kHz, at which it begins.")]
+    real_time_factor: Annotated[
+        float | UnsetType, Meta(description="Predicted seconds of work for a second of the audio that follows.")
+    ] = UNSET
+
+
+class SpeechDoneEvent(msgspec.Struct, tag="speech.audio.done"):
+    """The end of whole audio."""
+
+    usage: Usage
+
+
+class SpeechErrorEvent(msgspec.Struct, tag="error"):
+    """The end of incomplete audio; the connection is then cut."""
+
+    error: ErrorDetail
+
+
+SpeechEvent = (
+    SpeechDeltaEvent | SpeechWordsEvent | SpeechMarksEvent | SpeechSentenceEvent | SpeechDoneEvent | SpeechErrorEvent
+)
+
+
 class Framing:
     """A way to write an answer's body. This one is the file's bytes and nothing else: only the connection's end can
     show that they are incomplete."""
@@ -189,27 +235,26 @@ class Events(Framing):
 
     def audio(self, audio: bytes, seconds: float) -> bytes:
         self._at = round(seconds * SAMPLE_RATE)
-        return self._event("speech.audio.delta", audio=audio)
+        return self._event(SpeechDeltaEvent(audio))
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         marks = mark_times(words)
-        told = self._event("speech.audio.words", words=[timing(word) for word in words])
-        return told + (self._event("speech.audio.marks", marks=marks) if marks else b"")
+        told = self._event(SpeechWordsEvent([timing(word) for word in words]))
+        return told + (self._event(SpeechMarksEvent(marks)) if marks else b"")
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
-        factor = {} if real_time_factor is None else {"real_time_factor": round(real_time_factor, 3)}
-        place = {"number": sentence.number, "text": sentence.text, "sample": sentence.start}
-        return self._event("speech.audio.sentence", **place, **factor)
+        factor = UNSET if real_time_factor is None else round(real_time_factor, 3)
+        return self._event(SpeechSentenceEvent(sentence.number, sentence.text, sentence.start, factor))
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        return self._event("speech.audio.done", usage=Usage.of(input_tokens, samples))
+        return self._event(SpeechDoneEvent(Usage.of(input_tokens, samples)))
 
     def error(self, detail: ErrorDetail) -> bytes:
         # A name for clients that dispatch on names, and both fields that OpenAI's clients read: `type` and `error`.
-        return b"event: error\n" + self._event("error", error=detail)
+        return b"event: error\n" + self._event(SpeechErrorEvent(detail))
 
-    def _event(self, kind: str, **fields: object) -> bytes:
-        return b"data: %b\nid: %d\n\n" % (msgspec.json.encode({"type": kind, **fields}), self._at)
+    def _event(self, event: SpeechEvent) -> bytes:
+        return b"data: %b\nid: %d\n\n" % (msgspec.json.encode(event), self._at)
 
 
 class Captions(Framing):
