@@ -28,6 +28,13 @@ KOKORO_LETTERS = {
 }
 """Languages, as espeak-ng names them, by the first letter of a voice's name, which Kokoro-FastAPI's clients send."""
 
+KOKORO_BEST = (
+    *("af_heart", "af_bella", "af_nicole", "am_michael", "am_fenrir", "am_puck"),
+    *("bf_emma", "bf_isabella", "bm_george", "bm_fable", "jf_alpha", "hf_alpha", "zf_xiaobei"),
+)
+"""Voices that come before others of their language and gender, by the grades that Kokoro's authors gave; the first is
+the default."""
+
 
 class ModelFile(msgspec.Struct, frozen=True):
     name: str

@@ -17,6 +17,7 @@ from frontend.serving.json_body import json_response, read_query
 from frontend.serving.route import Access, Routes, json_answer
 from frontend.serving.services import SERVICES
 from frontend.speech.voices import usual_voice
+from shm.engine_info import KOKORO_BEST
 
 ANY_KEY = "YOUR_KEY"
 """Stands for a key of this server in the settings."""
@@ -93,7 +94,7 @@ async def clients(request: web.Request) -> web.Response:
     """
     services = request.app[SERVICES]
     engine = services.speaker.engine
-    voice = usual_voice(engine, services.settings) if engine else "af_heart"
+    voice = usual_voice(engine, services.settings) if engine else KOKORO_BEST[0]
     needs_key = bool(services.settings.api_keys or services.settings.api_key_file)
     here = f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}"
     url = read_query(request.query, ClientsQuery).url.rstrip("/") or here

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from shm.engine_info import VoiceInfo
+from shm.engine_info import KOKORO_BEST, VoiceInfo
 from shm.messages import Voice
 
 MAX_TERMS = 8
@@ -27,16 +27,9 @@ _SHOWN = 64
 """Most characters of a term that an error message repeats."""
 
 
-_PREFERRED = (
-    *("af_heart", "af_bella", "af_nicole", "am_michael", "am_fenrir", "am_puck"),
-    *("bf_emma", "bf_isabella", "bm_george", "bm_fable", "jf_alpha", "hf_alpha", "zf_xiaobei"),
-)
-"""Voices that come before others of their language and gender, by the grades that Kokoro's authors gave."""
-
-
 def preference(voice: VoiceInfo) -> tuple[int, str]:
     """A key that sorts the voices of one language and gender, the best first."""
-    return (_PREFERRED.index(voice.name) if voice.name in _PREFERRED else len(_PREFERRED), voice.name)
+    return (KOKORO_BEST.index(voice.name) if voice.name in KOKORO_BEST else len(KOKORO_BEST), voice.name)
 
 
 class VoiceError(ValueError):

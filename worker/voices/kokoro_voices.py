@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from shm.engine_info import KOKORO_LETTERS, VoiceInfo
+from shm.engine_info import KOKORO_BEST, KOKORO_LETTERS, VoiceInfo
 from shm.messages import Voice
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
@@ -41,8 +41,7 @@ OTHER_NAMES = Path(__file__).with_name("other_names.tsv")
 """The voices of other services, which their clients ask for: service, id or name, title, and the voice for it: the
 namesake if there is one, else one of the same sex, accent and language."""
 
-DEFAULT_VOICE = "af_heart"
-"""The best voice by its authors' own grades."""
+DEFAULT_VOICE = KOKORO_BEST[0]
 
 _GRADES = {"af_heart": "A", "af_bella": "A-", "af_nicole": "B-", "bf_emma": "B-", "ff_siwis": "B-"}
 """Source: https://huggingface.co/hexgrad/Kokoro-82M/blob/main/VOICES.md"""
