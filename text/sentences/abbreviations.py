@@ -208,7 +208,7 @@ def before_name(word: str, language: str, after_number: bool) -> bool:
     lower = word.lower()
     if lower in read_in(language) or (lower in _NAMED and word[0].isupper()):
         return True
-    known = lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
+    known = language == "en" and lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
     if after_number:
         return known and lower not in STOPPED_UNITS
     return known or (language == "en" and is_unknown(word))

@@ -214,7 +214,8 @@ class RomanNumerals:
             return Numeral(value, "part")
         if previous.fold in rulers and value < 100 and (previous.text[:1].isupper() or len(numeral) > 1):
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
-        first = numeral == "I" and len(previous.text) > 3 and not following.text[:1].isupper()  # Artemis I
+        named = len(previous.text) > 3 and not following.text[:1].isupper()
+        first = numeral == "I" and named and not line.has(place + 1, "/", glued=True)  # Artemis I; no file I/O
         if (doubtful and not first and numeral not in ("XX", "VI")) or (
             line.shouted and previous.kind == "w" and doubtful
         ):
