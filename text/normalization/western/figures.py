@@ -162,8 +162,10 @@ class FigureParser:
             yield Classed(place, last.after, InWords("Ratio", one + joint + two), 0.5)
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
-        elif (int(first.whole) < 10_000 or len(last.whole) == 4) and not (last.fraction and not first.fraction):
+        elif not (last.fraction and not first.fraction):
             law, large = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
+            if not (int(first.whole) < 10_000 or len(last.whole) == 4 or law):
+                return
             cost = 0.45 if large or line.cued(place, locale.cue["marks"]) else 0.55
             falls = (int(first.whole) > int(last.whole) and not law) or _among_sets(line, place)
             over = locale.signs.get("falling /", locale.over) if falls else locale.over

@@ -26,7 +26,7 @@ from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
-from text.normalization.western.words import Locale, locale_of, powered
+from text.normalization.western.words import Locale, locale_of, per_words
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
 """Words between a title or street and its name."""
@@ -60,7 +60,7 @@ class AbbreviationParser:
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
         self.starts = frozenset(self._rows)
-        self._cut = locale.cut
+        self._cut, self._feminine = locale.cut, locale.feminine
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
@@ -110,6 +110,9 @@ class AbbreviationParser:
                 continue  # €/km
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
+            if one in self._cue["agree"]:  # velocidad máx., tasas incl.
+                noun = line[place - 1].fold
+                one = (f"{one[:-1]}a" if self._feminine(noun) else one) + "s" * noun.endswith("s")
             cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women") - 1.2 * (row.where == "few")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
@@ -250,7 +253,11 @@ class Western:
             draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
 
     def _maths(self, draft: Draft) -> None:
-        draft.replace(self._per, self._per_unit)
+        powers = {"²": "2", "³": "3"}
+        draft.replace(
+            self._per,
+            lambda match: per_words(self._locale, match["unit"].rstrip("²³"), powers.get(match["unit"][-1], ""), ""),
+        )
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
         draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
@@ -263,16 +270,6 @@ class Western:
         draft.replace(_MINUS, lambda match: f"{self._signs['−']} ")
         draft.replace(_SIGN, self._sign)
         draft.replace(_AND, lambda match: f" {self._signs['&']} ")
-
-    def _per_unit(self, match: re.Match[str]) -> str | None:
-        name = match["unit"]
-        said = self._locale.pers.get(name.casefold())
-        if said is None:
-            power = {"²": "2", "³": "3"}.get(name[-1], "")
-            known = name in self._locale.all_units
-            unit = powered(self._locale, *((name, "") if known else (name[:-1], power)))[0]
-            said = f"{self._locale.per} {unit}" if known or power else None
-        return f" {said}" if said else None
 
     def _exponent(self, match: re.Match[str]) -> str | None:
         name, power = self._signs.get("^"), match["power"].translate(_RAISED)
