@@ -291,15 +291,13 @@ class FigureParser:
         ending = line[after]
         if ending.gap:
             return
-        kind = locale.ordinals.get(
-            ending.fold if len(ending.text) > 1 or (ending.text == "E" and line.shouted) else ending.text
-        )
+        folded = len(ending.text) > 1 or (ending.text == "E" and line.shouted)
+        kind = locale.ordinals.get(ending.fold if folded else ending.text)
         number = int(found.whole)
         said = locale.irregular.get(f"{number}{ending.fold}")
         if said is None:
-            if kind is None or not number or not locale.numbers:
-                return
-            if ending.text == "°" and line[after + 1].text in ("C", "F"):
+            degrees = ending.text == "°" and line[after + 1].text in ("C", "F")
+            if kind is None or degrees or not (number and locale.numbers):
                 return
             said = locale.ordinal(number, kind.startswith("f"), ending.fold in ("er", "ᵉʳ"))
         many = ending.text in ("º", "ª") and line.has(after + 1, ("s",), glued=True)  # 2ºs

@@ -163,9 +163,8 @@ def _identifier(locale: Locale, code: Identifier) -> str:
     for group in groups:
         ends = accumulate(map(int, sizes.get(str(len(group)), "") or (len(group),)), initial=0)
         for part in (group[start:end] for start, end in pairwise(ends)):
-            pair = pairs and len(part) == 2 and part[0] != "0"
             one_by_one = locale.digits(part) if part.isdecimal() else " ".join(part)
-            said.append(locale.cardinal(int(part)) if pair else one_by_one)
+            said.append(locale.cardinal(int(part)) if pairs and len(part) == 2 and part[0] != "0" else one_by_one)
     plus = f"{locale.signs.get('plus', locale.signs['+'])} " if code.plus else ""
     return plus + ", ".join(said)
 

@@ -67,9 +67,7 @@ class AbbreviationParser:
         for name, said in table.items():
             texts = tuple(token.text for token in Tokens(name).tokens)
             letters = "".join(filter(str.isalpha, texts))
-            exact = (len(letters) == 1 and not set(name) & set("/º°")) or (
-                len(letters) < 4 and not set(name) & set("./º°")
-            )
+            exact = not set(name) & set("/º°") and (len(letters) == 1 or (len(letters) < 4 and "." not in name))
             if not exact:
                 texts = tuple(map(str.casefold, texts))
             self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
@@ -86,15 +84,12 @@ class AbbreviationParser:
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            begun = (
-                token.text.istitle() and len(token.text) == 2 and not any(t.kind == "w" for t in line.tokens[:place])
-            )
+            begun = token.text.istitle() and len(token.text) == 2 and line[place - 1].kind != "w"  # Vc
             folded = not row.exact or (row.lower and (begun or (row.where == "before_numbers" and line.shouted)))
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
-            if texts != row.texts or (shouted and not row.exact and row.lower):
-                continue
-            if length == 2 and run[-1].text == "." and run[-1].gap:
+            spaced = length == 2 and run[-1].text == "." and run[-1].gap
+            if texts != row.texts or spaced or (shouted and not row.exact and row.lower):
                 continue
             after = place + length
             name = row.lower and run[0].text.istitle() and line[place - 1].text.istitle() and length == 2
@@ -104,10 +99,10 @@ class AbbreviationParser:
                 continue
             if run[-1].text == "." and line.last(after - 1):
                 after -= 1
-            elif run[-1].text.isalpha() and not (line.ends(after) or line[after].text == "-"):
-                continue
-            if run[-1].text.isalpha() and line[place - 1].text == "/" and not run[0].gap:
-                continue  # €/km
+            elif run[-1].text.isalpha():
+                per = line[place - 1].text == "/" and not run[0].gap  # €/km
+                if per or not (line.ends(after) or line[after].text == "-"):
+                    continue
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             if one in self._cue["agree"]:  # velocidad máx., tasas incl.
@@ -142,10 +137,9 @@ class AbbreviationParser:
             return following.text[:1].isupper() and following.gap
         if where == "after_numbers":
             before = line[place - 1]
-            counted = before.kind in ("d", "m") or (
-                before.kind == "w" and not before.gap and line[place - 2].kind == "d"
-            )
-            return bool(counted or _CENTURY.fullmatch(before.text) or line.has(place - 1, "%°ºª½¼¾⅓⅔"))
+            unit = before.kind == "w" and not before.gap and line[place - 2].kind == "d"
+            counted = unit or before.kind in ("d", "m") or line.has(place - 1, "%°ºª½¼¾⅓⅔")
+            return counted or bool(_CENTURY.fullmatch(before.text))
         return True
 
 
@@ -238,7 +232,7 @@ class Western:
         named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
             rf"(?:(?<=[\w{MASK}]{{3}})|(?<={MASK})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
-            rf"(?P<unit>(?:k?m|cm|ha)[²³]|{'|'.join(map(re.escape, named))}|kg|km|ha|min)(?![\w/])"
+            rf"(?P<unit>{'|'.join(map(re.escape, named))}|kg|k?m|cm|ha|min)(?P<power>[²³]?)(?![\w/])"
         )
 
     def rules(self) -> tuple[Rule, ...]:
@@ -253,11 +247,7 @@ class Western:
             draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
 
     def _maths(self, draft: Draft) -> None:
-        powers = {"²": "2", "³": "3"}
-        draft.replace(
-            self._per,
-            lambda match: per_words(self._locale, match["unit"].rstrip("²³"), powers.get(match["unit"][-1], ""), ""),
-        )
+        draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""))
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
         draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
