@@ -93,7 +93,9 @@ class Parsers:
 
 def _abbreviates(line: Tokens, place: int) -> bool:
     """True for a number glued to an abbreviation's full stop or sign: No.5, pág.12, #12, and no P.808."""
-    signed = line[place - 1].text in ("#", "§") or (line[place - 1].text == "/" and line[place - 2].fold in SLASHED)
+    signed = line[place - 1].text in ("#", "§", "º", "°") or (
+        line[place - 1].text == "/" and line[place - 2].fold in SLASHED
+    )
     if signed and line[place].kind == "d" and (line[place + 1].gap or line[place + 1].kind != "w"):
         return True
     stopped = line[place - 1].text == "." and line[place].kind == "d"

@@ -306,3 +306,6 @@ class FigureParser:
         stop = line.has(after + 1, ".", glued=True) and ending.kind == "w" and line[after + 2].text[:1].islower()
         cost = 0.28 if many else 0.4 if ending.text != "°" else 0.38
         yield Classed(place, after + 1 + stop, InWords("Ordinal", said), cost)
+        letter = line[after + 1]
+        if letter.kind == "w" and not letter.gap and len(letter.text) == 1 and letter.text.isupper():
+            yield Classed(place, after + 2, InWords("Ordinal", f"{said} {letter.text}"), cost)  # 3ºB

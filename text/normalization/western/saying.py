@@ -142,7 +142,8 @@ def _part_of_day(locale: Locale, clock: fields.Clock) -> str:
 
 def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:
     parts = []
-    for count, unit in elapsed.parts:
+    whole = [part for part in elapsed.parts if part[0] or (elapsed.fraction and part[1] == "second")]
+    for count, unit in whole or elapsed.parts[-1:]:
         fraction = elapsed.fraction if unit == "second" else ""
         forms, number = locale.all_units[_UNITS[unit]], Written(str(count), fraction, 0)
         form = forms[plural(locale, number)]

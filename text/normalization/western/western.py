@@ -99,7 +99,7 @@ class AbbreviationParser:
                 continue
             if run[-1].text == "." and line.last(after - 1):
                 after -= 1
-            elif run[-1].text.isalpha():
+            elif run[-1].kind == "w":
                 per = line[place - 1].text == "/" and not run[0].gap  # €/km
                 if per or not (line.ends(after) or line[after].text == "-"):
                     continue
@@ -150,7 +150,9 @@ _WEB = re.compile(
     r"(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca|in|gov|edu|info|co|cl|pe)\b(?:/[\w./-]{0,100}\w)?",
     re.IGNORECASE | re.ASCII,
 )
-_EXPONENT = re.compile(r"(?<=[\w)])(?P<power>⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
+_EXPONENT = re.compile(r"(?<=[\w)])\^?(?P<power>(?<=\^)[-−]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
+_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w)", re.IGNORECASE)
+"""Ending for both genders: tod@s."""
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")
@@ -239,7 +241,7 @@ class Western:
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             Rule("classes", self.classes.rewrite, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-+=<>&²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-+=<>&^@²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
@@ -252,6 +254,7 @@ class Western:
         draft.replace(_BIS, lambda match: " ")
         draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
         draft.replace(_PAUSE, lambda match: ", ")
+        draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         square, cube = self._signs.get("²", ""), self._signs.get("³", "")
         draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")
@@ -263,8 +266,8 @@ class Western:
 
     def _exponent(self, match: re.Match[str]) -> str | None:
         name, power = self._signs.get("^"), match["power"].translate(_RAISED)
-        minus = f"{self._signs['−']} " if power[0] == "-" else ""
-        return f" {name} {minus}{power.lstrip('-')}" if name else None
+        minus = f"{self._signs['−']} " if power[0] in "-−" else ""
+        return f" {name} {minus}{power.lstrip('-−')}" if name else None
 
     def _sign(self, match: re.Match[str]) -> str | None:
         sign = match["sign"] or match["always"] or match["lone"]
