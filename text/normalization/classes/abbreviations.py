@@ -177,7 +177,8 @@ class Abbreviations:
 
     def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         token, following = line[place], line[after]
-        if token.text in _WAYS and stop and (following.fold in self._regions or self._is_way(line, after)):
+        housed = line[place - 1].kind == "d" and following.text.istitle()  # 170 N. Main
+        if token.text in _WAYS and stop and (housed or following.fold in self._regions or self._is_way(line, after)):
             return _WAYS[token.text]
         named = line[place - 1].text.istitle() and following.text.istitle() and following.gap
         if token.text in ("d", "b") and stop and named and any(each.kind == "d" for each in line.tokens[after:]):

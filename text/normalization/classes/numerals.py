@@ -123,7 +123,8 @@ class NumberForms:
         first, last = ends
         unit, end, joined = self._unit(line, after)
         if unit and (first.below or last.below) and first.whole <= last.whole + (not first.below):
-            last = last._replace(unit=unit, described=joined)
+            whole = line[end - 1].fold[-1:] != "s" and len(line[end - 1].text) > 3 and line[end].kind == "w"
+            last = last._replace(unit=unit, described=joined or whole)
             yield Classed(place, end, first._replace(last=last), 0.2)
 
     def _rated(self, line: Tokens, place: int) -> Iterator[Classed]:

@@ -130,7 +130,8 @@ class RomanNumerals:
 
     def _ruler(self, line: Tokens, place: int, value: int) -> Iterator[Classed]:
         token, after = line[place], line[place + 1]
-        if after.gap and len(after.text) == 1 and after.text.isupper() and line[place + 2].text == ".":
+        initial = after.gap and len(after.text) == 1 and after.text.isupper() and line[place + 2].text == "."
+        if initial or (len(token.text) == 1 and value > 10):  # George C. Scott
             return
         rulers = self._words["rulers"]
         direct = line[place - 1].fold in rulers

@@ -218,17 +218,10 @@ _NTH = ("", "First ", "Second ", "Third ")
 def _verse(verse: Verse, british: bool) -> str:
     words = f"{_NTH[verse.nth]}{_BOOKS.get(verse.book, verse.book)} {cardinal(verse.chapter, british)}"
     if verse.first:
-        words += f", {_in_hundreds(verse.first, british)}"
+        words += f", {in_pairs(str(verse.first), british)}"
     last = f"{cardinal(verse.last_chapter, british)}, " * bool(verse.last_chapter)
-    words += f" to {last}{_in_hundreds(verse.last, british)}" * bool(verse.last)
+    words += f" to {last}{in_pairs(str(verse.last), british)}" * bool(verse.last)
     return words + f" {verse.part.upper()}" * bool(verse.part)
-
-
-def _in_hundreds(value: int, british: bool) -> str:
-    hundreds, rest = divmod(value, 100)
-    return (
-        f"{cardinal(hundreds, british)} {two_digits(rest, british)}" if hundreds and rest else cardinal(value, british)
-    )
 
 
 def _numeral(numeral: Numeral, british: bool) -> str:
