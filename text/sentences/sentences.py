@@ -231,9 +231,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return True  # "12 mi. NW", "Fed. R. Civ. P."
     if after_number and lower in abbreviations.STOPPED_UNITS and language == "en":
         alone = stretch.startswith("(", stop + 2) or (following.isupper() and len(following) > 1)  # 12 oz. (340 g)
-        if (alone or (stop < 24 and _INGREDIENT.fullmatch(stretch, 0, stop))) and following.lower() not in words(
-            "en", "sentence_starters"
-        ):
+        begin = stretch.rfind(";", 0, stop) + 1
+        alone = alone or (stop < begin + 24 and _INGREDIENT.fullmatch(stretch, begin, stop) is not None)
+        if alone and following.lower() not in words("en", "sentence_starters"):
             return True  # "2 tbsp. EVOO"
     if lower == "ft" and not before[-1:].isdecimal():
         return True  # "Rihanna ft. Drake"

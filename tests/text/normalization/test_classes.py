@@ -348,3 +348,19 @@ def test_a_mandarin_number_is_what_its_ideographs_stand_for(number: int) -> None
     assert _value(said) == number
     assert number == 0 or not said.endswith("零")
     assert "零零" not in said
+
+
+def test_a_short_month_needs_no_stop_and_an_initial_is_no_rulers_number() -> None:
+    for month in table("en", "calendar")["months"][1:]:
+        if month[:3] not in ("Mar", "May"):
+            assert said(f"closed in {month[:3]}, or by {month[:3]} it") == f"closed in {month}, or by {month} it"
+    rulers = table("en", "references")["rulers"].split()
+    assert [
+        name for name in rulers for each in "LCDM" if " the " in said(f"{name} {each}. Orr, {name} {each} Orr")
+    ] == []
+    assert said("a 13kg gas bottle") == said("a 13kg bottle").replace(" bottle", " gas bottle")
+
+
+def test_a_result_between_two_names_is_a_score_and_no_date() -> None:
+    assert normalize("Ajax 2-0 Porto", "en-gb", SETTINGS) == "Ajax two nil Porto"
+    assert said("Ajax 2-0 Porto") == "Ajax two to zero Porto" and "June second" in said("June 2-4 Porto")
