@@ -11,7 +11,7 @@ from shm.engine_info import KOKORO_BEST, KOKORO_LETTERS, VoiceInfo
 from shm.messages import Voice
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
-"""The file with these voices, made by `python -m worker.models.voice_tables` from the published one."""
+"""The file with these voices, made by `python -m benchmarks.training.voice_tables` from the published one."""
 
 LEVELS = Path(__file__).with_name("levels.tsv")
 """Each voice's own loudness in LUFS (EBU R 128), measured by `python -m benchmarks.training.voice_levels`: name,

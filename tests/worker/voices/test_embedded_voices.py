@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.training.voice_tables import main, write_low_rank
 from tests.miniature import make_voices
 from tests.worker.voices.test_voices import REAL
 from worker.engine import EngineUnavailable
-from worker.models.voice_tables import main, write_low_rank
 from worker.voices.kokoro_voices import EMBEDDED, KOKORO_NAMES
 from worker.voices.voice_bank import VoiceBank
 

@@ -1,4 +1,4 @@
-"""Make the embedded voices from the published file: `python -m worker.models.voice_tables voices-v1.0.bin`.
+"""Make the embedded voices from the published file: `python -m benchmarks.training.voice_tables voices-v1.0.bin`.
 
 Each table of 510 styles becomes two factors of rank 12, which it has except for 1e-5. Run this script again when
 Kokoro's voices are published again, and give the new file a name of its own in `worker.voices.kokoro_voices`.
