@@ -29,7 +29,7 @@ needs_pulseaudio = pytest.mark.skipif(
 QUIET = SAMPLE_RATE // 5
 """Samples without sound that are a silence."""
 
-STEP = SAMPLE_RATE // 3
+STEP = SAMPLE_RATE // 10
 """Samples after which a recording is looked at again: each look copies all of it."""
 
 SINK = "sink_name={} rate=24000 channels=1 format=s16le"
@@ -52,13 +52,15 @@ class SoundCard:
             [
                 *_first_in_line(),
                 *("pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1"),
-                *("--disallow-exit", "--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=error"),
+                *("--disallow-exit", "--disable-shm=yes", "--realtime=no", "--high-priority=no"),
+                *(f"--log-target=newfile:{folder / 'log'}", "--log-level=error"),
                 *("-L", f"module-native-protocol-unix auth-anonymous=1 socket={self.socket}"),
                 *("-L", f"module-null-sink {SINK.format('first')}"),
             ],
             env=os.environ | self.environment | {"HOME": str(folder)},
             stderr=subprocess.DEVNULL,
         )
+        self._log = folder / "log"
         limit = time.monotonic() + DEADLINE
         while not self._listens():
             assert self._process.poll() is None and time.monotonic() < limit
@@ -69,6 +71,9 @@ class SoundCard:
         """Its socket has a name a moment before that."""
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(self.socket)) == 0
+
+    def last_words(self) -> str:
+        return f"the sound server has ended with {self._process.poll()}: {self._log.read_text()[-1000:]}"
 
     def control(self, *arguments: str) -> str:
         """`pactl`'s answer."""
@@ -87,7 +92,7 @@ class SoundCard:
 
     def record(self, sink: str = "first", latency: int = 10) -> Recording:
         """Record a sink from now on. `latency`: milliseconds that a sample may come late; a longer one costs less."""
-        self._recorders.append(Recording(sink, os.environ | self.environment, latency))
+        self._recorders.append(Recording(sink, self, latency))
         return self._recorders[-1]
 
     def close(self) -> None:
@@ -100,13 +105,14 @@ class SoundCard:
 class Recording:
     """The samples that a sink plays, silence included: their number is a clock."""
 
-    def __init__(self, sink: str, environment: dict[str, str], latency: int) -> None:
+    def __init__(self, sink: str, card: SoundCard, latency: int) -> None:
+        self._card = card
         self._process = subprocess.Popen(
             [
                 *("parec", "-d", f"{sink}.monitor", "--raw", "--format=s16le", "--rate=24000", "--channels=1"),
                 f"--latency-msec={latency}",
             ],
-            env=environment,
+            env=os.environ | card.environment,
             stdout=subprocess.PIPE,
             bufsize=0,
         )
@@ -147,7 +153,7 @@ class Recording:
                 seen = len(self._recorded)
             if condition(found):
                 return found
-            assert records, "the sound server has ended"
+            assert records, self._card.last_words()
             assert time.monotonic() < limit, f"{len(found)} samples, {int((abs(found) > AUDIBLE).sum())} audible"
             with self._more:
                 self._more.wait_for(lambda: len(self._recorded) >= seen + 2 * STEP, 0.5)  # noqa: B023
