@@ -133,7 +133,7 @@ class Eastern:
         named = "|".join(words.code_words.split())
         self._coded = re.compile(
             rf"〒 ?(?P<code>\d{{3}}-?\d{{4}})(?!\d)"
-            rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:-\d{{1,8}}){{0,4}})(?!\d)"
+            rf"|(?:{named})[:：は ]{{0,2}}(?P<train>\d{{3,16}}(?:[- ]\d{{1,8}}){{0,4}})(?!\d)"
             if words.japanese
             else rf"(?:(?:{named})[:：是为 ]?|(?<=[0-9]或))(?P<code>\d{{3,18}}(?:[- ]\d{{3,8}}){{0,5}})"
             r"(?!,\d{3}(?!\d)|[\d.年月日元人个]|-\d)|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
