@@ -95,7 +95,7 @@ class Draft:
         """Names of the rules that are on, for the rule that reads several classes."""
         self.text = sentence
         """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
-        self.british = language == "en-gb"
+        self.british, self.english = language == "en-gb", language.startswith("en")
         self._spaced = language not in EAST_ASIAN
         self._characters = frozenset(sentence)
         self._edits: list[Edit] = []

@@ -38,8 +38,9 @@ def _without_pictures(match: re.Match[str]) -> str | None:
 
 
 def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:
-    draft.replace(_STARS, _stars)
-    draft.replace(_BOX, lambda match: _BOXES[match[0]])
+    if draft.english:
+        draft.replace(_STARS, _stars)
+        draft.replace(_BOX, lambda match: _BOXES[match[0]])
     # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.
     draft.replace(_EMOTICON, lambda match: "")
     draft.replace(_PICTURE, pictures)
