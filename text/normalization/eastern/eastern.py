@@ -94,7 +94,6 @@ _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<numb
 _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
-_LONGEST = 17  # digits
 _NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ①-⑩¼-¾⅓⅔△∠⊥∥∵∴∈∪∩-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
@@ -243,7 +242,7 @@ class Eastern:
         if power is None:
             return self._number(number) + large
         value = f"{Decimal(number.replace(',', '')) * power:.9f}".rstrip("0").rstrip(".")
-        return self._number(value) if len(value) < _LONGEST else self._number(number) + large
+        return self._number(value) if len(value) < 17 else self._number(number) + large
 
     def _quantity(self, match: re.Match[str]) -> str:
         unit = self._words.units[match["unit"]]
