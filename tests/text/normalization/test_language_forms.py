@@ -22,7 +22,7 @@ from text.locales.tables import languages
 from text.normalization import normalize as normalization
 from text.normalization.draft import Draft
 from text.normalization.eastern.eastern import Eastern, eastern_words
-from text.normalization.normalize import normalize
+from text.normalization.normalize import normalize, rules_of
 from text.normalization.settings import Normalization
 from text.normalization.western.western import Western
 from text.normalization.western.words import locale_of
@@ -223,3 +223,13 @@ def test_no_word_is_a_cut_one_before_an_ellipsis_or_by_chance(code: str, languag
     texts += [f"Xyl {word}. xyl." for word in locale.whole.split()]
     assert [text for text in texts if normalize(text, language, Normalization()) != text] == []
     assert any(locale.cut[cut] in normalize(f"Xyl {cut}. 7 xyl.", language, Normalization()) for cut in locale.cut)
+
+
+@pytest.mark.parametrize("code", ["ja", "cmn"])
+def test_no_expression_is_found_without_the_signs_that_it_needs(code: str) -> None:
+    drawn, asked, lacking = random.Random(5), 0, []
+    for pattern, _, needs in (step for rule in rules_of(code) for step in getattr(rule.rewrite, "args", [()])[0]):
+        text = sample(pattern, drawn) or ""
+        asked += len(needs) * bool(text)
+        lacking += [text for need in needs if text and need.isdisjoint(text)]
+    assert asked > 100 and lacking == []

@@ -8,9 +8,11 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache, partial
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
 
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Numerals, eastern_words
@@ -106,9 +108,34 @@ _OPTIONAL = re.compile(r"\[(?P<said>[^\]{]{0,9}\{(?P<name>\w{1,9})\}[^\]]{0,9})\
 _Said = Callable[[re.Match[str]], str | None]
 
 
-def _rewrite(steps: Iterable[tuple[re.Pattern[str], _Said]], draft: Draft) -> None:
-    for pattern, said in steps:
-        draft.replace(pattern, said)
+def _needs(parsed: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
+    """Sets of characters, of each of which a text has one if a parsed expression matches in it."""
+    for kind, part in parsed:
+        name = str(kind)
+        if name == "LITERAL":
+            yield frozenset(chr(part))
+        elif name == "IN" and all(str(each) == "LITERAL" for each, _ in part):
+            yield frozenset(chr(code) for _, code in part)
+        elif name == "SUBPATTERN":
+            yield from _needs(part[-1])
+        elif name in ("MAX_REPEAT", "POSSESSIVE_REPEAT") and part[0]:
+            yield from _needs(part[2])
+        elif name == "ASSERT":
+            yield from _needs(part[1])
+        elif name == "BRANCH":
+            first = [next(_needs(branch), None) for branch in part[1]]
+            if None not in first:
+                yield frozenset[str]().union(*filter(None, first))
+
+
+def _step(row: tuple[re.Pattern[str], _Said]) -> tuple[re.Pattern[str], _Said, list[frozenset[str]]]:
+    return *row, [need for need in dict.fromkeys(_needs(_parser.parse(row[0].pattern))) if MASK not in need]
+
+
+def _rewrite(steps: Iterable[tuple[re.Pattern[str], _Said, list[frozenset[str]]]], draft: Draft) -> None:
+    for pattern, said, needs in steps:
+        if all(map(draft.has, needs)):
+            draft.replace(pattern, said)
 
 
 class Eastern:
@@ -188,7 +215,8 @@ class Eastern:
         for name, japanese, pattern, said in table:
             if japanese in (None, words.japanese):
                 steps[name].append((pattern, said))
-        return tuple(Rule(name, partial(_rewrite, own), _NEEDED) for name, own in steps.items() if own)
+        ready = {name: list(map(_step, own)) for name, own in steps.items() if own}
+        return tuple(Rule(name, partial(_rewrite, own), _NEEDED) for name, own in ready.items())
 
     def _form(self, written: str, said: str) -> tuple[re.Pattern[str], _Said]:
         """Rewriting of a row of the tables: an expression, and its words with `{}` around the names of its groups."""
