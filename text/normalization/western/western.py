@@ -173,7 +173,7 @@ _PAUSE = re.compile(
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
-_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])|(?<=[a-z]{{3}}) x (?={MASK})")
+_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])|(?<=[a-z]{{3}}) x (?=[\d{MASK}])")
 _AND = re.compile(r" ?& ?")
 
 
