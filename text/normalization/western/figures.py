@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.measures import Measures
-from text.normalization.classes.numbers import fraction_at, glued, written
+from text.normalization.classes.numbers import Written, fraction_at, glued, written
 from text.normalization.classes.numerals import AIRLINER
 from text.normalization.classes.telephones import Identifier
 from text.normalization.classes.tokens import DASHES, VULGAR, Tokens
@@ -100,18 +100,21 @@ class FigureParser:
         self.starts = locale.cue["codes"]
         self._coded = re.compile(rf"(?:{'|'.join(locale.cues.get('code_forms', '(?!)').split())})(?!\d)")
 
+    def _ends(self, line: Tokens, place: int, signs: frozenset[str]) -> tuple[Written, Written] | None:
+        """Numbers beside one of the signs, which has a space on both sides or on none."""
+        first = written(line, place, self._locale.decimal)
+        if first is None or line[first.after].fold not in signs or line[first.after].gap != line[first.after + 1].gap:
+            return None
+        last = written(line, first.after + 1, self._locale.decimal)
+        return None if last is None or last.sign else (first, last)
+
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale = self._locale
-        first = written(line, place, locale.decimal)
-        if first is None:
+        if not (found := self._ends(line, place, DASHES)):
             return
-        dash = line[first.after]
-        if dash.fold not in DASHES or dash.gap != line[first.after + 1].gap:
-            return
-        if dash.gap and dash.text == "-" and not (len(first.whole) == 4 or first.grouped):
-            return
-        last = written(line, first.after + 1, locale.decimal)
-        if last is None or last.sign or (dash.gap and line.has(last.after, "ºª°", glued=True)):
+        first, last = found
+        dash, ordinal = line[first.after], line.has(last.after, "ºª°", glued=True)
+        if dash.gap and (ordinal or (dash.text == "-" and not (len(first.whole) == 4 or first.grouped))):
             return
         numbers, after = [first, last], last.after
         while len(numbers) < _MOST and line.has(after, DASHES, glued=True) and glued(line, after + 1):
@@ -143,14 +146,11 @@ class FigureParser:
     def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Ratios, scales, scores with a colon; marks and quotas with a slash."""
         locale = self._locale
-        first = written(line, place, locale.decimal)
-        if first is None:
+        if not (found := self._ends(line, place, frozenset(":/"))):
             return
+        first, last = found
         sign = line[first.after]
-        if not line.has(first.after, ":/") or sign.gap != line[first.after + 1].gap:
-            return
-        last = written(line, first.after + 1, locale.decimal)
-        if last is None or last.sign or (sign.gap and sign.text == ":" and not line.cued(place, locale.cue["ratio"])):
+        if sign.gap and sign.text == ":" and not line.cued(place, locale.cue["ratio"]):
             return
         if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":
             return
@@ -183,9 +183,7 @@ class FigureParser:
         number = written(line, place, locale.decimal)
         if number is None or not line.ends(number.after):
             return
-        noun = noun_after(line, number.after)
-        if noun.casefold() == "mil":
-            noun = noun_after(line, number.after + 1)
+        noun = noun_after(line, number.after + line.has(number.after, ("mil",)))
         said = spoken(locale, number, noun)
         bare = spoken(locale, number)
         if said.endswith("'") and noun:
@@ -223,14 +221,12 @@ class FigureParser:
         if padded and line[place + 1].text not in (".", ","):
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7)
         elif padded and line.has(place + 1, ".", glued=True) and glued(line, place + 2) and locale.decimal == ",":
-            groups, after = self._groups(line, place)
-            yield Classed(place, after, Identifier("", tuple(groups)), 0.5)
+            yield self._groups(line, place, 0.5)
         if token.kind == "d" and len(token.text) > 9:
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7 + 0.2 * (len(token.text) < 13))
         text = "".join(" " * line[place + step].gap + line[place + step].text for step in range(11)).lstrip()
         if token.kind == "d" and self._coded.match(text):
-            groups, after = self._groups(line, place)
-            yield Classed(place, after, Identifier("", tuple(groups)), 0.2)
+            yield self._groups(line, place, 0.2)
         yield from account(line, place)
         yield from mixed(line, place)
         if token.fold not in locale.cue["codes"]:
@@ -238,13 +234,12 @@ class FigureParser:
         start = place + 1
         while line[start].fold in (".", ":", "º", "°", "#", "é", "es", "è"):
             start += 1
-        if line[start].kind != "d":
-            return
-        groups, after = self._groups(line, start)
-        if sum(map(len, groups)) >= 3:
-            yield Classed(start, after, Identifier("", tuple(groups)), 0.2)
+        if line[start].kind == "d":
+            groups = self._groups(line, start, 0.2)
+            if groups.last > start + 1 or len(line[start].text) > 2:
+                yield groups
 
-    def _groups(self, line: Tokens, place: int) -> tuple[list[str], int]:
+    def _groups(self, line: Tokens, place: int, cost: float) -> Classed:
         groups, after = [line[place].text], place + 1
         while len(groups) < _MOST:
             if line[after].text in ("-", ".", "/") and not line[after].gap and glued(line, after + 1):
@@ -255,7 +250,7 @@ class FigureParser:
                 after += 1
             else:
                 break
-        return groups, after
+        return Classed(place, after, Identifier("", tuple(groups)), cost)
 
     def labels(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Letters and digits glued or with a hyphen: 21A, B12, IB3456, A-7."""

@@ -98,8 +98,7 @@ class MoneyParser:
         if big is None or line[place - 1].fold in self._locale.cue.get("labels", ()):
             return
         number = numbers[-1]
-        token = line[number.after]
-        _, after = self._magnitude(line, number.after)
+        token, after = line[number.after], self._magnitude(line, number.after)[1]
         of = line[after].fold in ("de", "di") and bool(self._locale.of)
         unit, end = self._units.unit(line, after + of)
         agrees = self._locale.numbers == "es" and number.whole[-1] == "1" != number.whole[-2:-1]
@@ -118,10 +117,8 @@ class MoneyParser:
         many = plural(self._locale, numbers[-1])
         said = f" {joint} ".join(spoken(self._locale, number) for number in numbers)
         said = self._locale.counted(said, self._locale.all_units["m"][1])  # veintiún millones
-        if big[0] in ("mil", "mille"):
-            glue = "" if self._locale.numbers == "it" else " "
-            return f"{said}{glue}{big[many]}"
-        return f"{said} {big[many]}"
+        glue = "" if self._locale.numbers == "it" and big[0] == "mille" else " "
+        return f"{said}{glue}{big[many]}"
 
     def _amount(self, numbers: list[Written], joint: str, big: Forms | None, forms: Forms) -> str:
         locale, number = self._locale, numbers[-1]

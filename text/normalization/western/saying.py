@@ -145,9 +145,7 @@ def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:
     whole = [part for part in elapsed.parts if part[0] or (elapsed.fraction and part[1] == "second")]
     for count, unit in whole or elapsed.parts[-1:]:
         fraction = elapsed.fraction if unit == "second" else ""
-        forms, number = locale.all_units[_UNITS[unit]], Written(str(count), fraction, 0)
-        form = forms[plural(locale, number)]
-        parts.append(joined(locale, spoken(locale, number, form), form))
+        parts.append(_counted(locale, Written(str(count), fraction, 0), _UNITS[unit]))
     if locale.numbers == "fr" and elapsed.parts[-1][1] == "minute":
         parts[-1] = parts[-1].rpartition(" ")[0]
     joint = {"es": " y ", "it": " e ", "pt_BR": " e "}.get(locale.numbers, " ")

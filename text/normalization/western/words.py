@@ -284,11 +284,11 @@ def per_words(locale: Locale, per: str, power: str, count: str) -> str:
         each = locale.pers.get(f"#{per}") or locale.pers.get("#", locale.per)
         return f" {each} {number} {locale.all_units[per][1]}"
     raised = f" {locale.signs['²' if power == '2' else '³']}" if power else ""
-    said = []
+    said = ""
     for unit in filter(None, per.split("/")):
         phrase = locale.pers.get(unit.casefold())
-        said.append(phrase + raised if phrase else f"{locale.per} {powered(locale, unit, power)[0]}")
-    return "".join(f" {words}" for words in said)
+        said += f" {phrase}{raised}" if phrase else f" {locale.per} {powered(locale, unit, power)[0]}"
+    return said
 
 
 def of(locale: Locale, noun: str) -> str:
