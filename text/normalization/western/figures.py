@@ -27,12 +27,11 @@ class FractionParser:
         above, below, after = fraction_at(line, place + bool(whole))
         if not below or (line[after - 1].kind == "d" and not self._is_fraction(line, after - 3, above, below)):
             return
-        if whole and above == 1 and below in (2, 4) and not locale.numbers:
-            return  # forms of Hindi: साढ़े 3
+        hindi = whole and above == 1 and below in (2, 4) and not locale.numbers  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
         mark = below == 10 and above > 1 and not whole
         proper = 0 < above < below and not mark and (above == 1 or str(below) in locale.fractions)
-        if not proper or len(whole) > 2:
+        if not proper or hindi or len(whole) > 2:
             return
         unit, end = self._units.unit(line, after)
         power, end = self._units.power(line, end) if unit else ("", end)
@@ -41,17 +40,16 @@ class FractionParser:
         if forms and not noun.istitle():
             noun, after = forms[0].partition(" ")[0], end
         said = self._part(above, below, noun, bool(whole))
-        if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
-            said = f"{said} {of(locale, forms[0])}"  # a quarter of a litre
-        elif forms and not whole:
-            said = joined(locale, said, forms[0] if above == 1 else forms[1])
         if whole:
             number, form, per = locale.counted(locale.cardinal(int(whole)), noun), "", ""
             if forms and unit not in ("%", "‰") and locale.numbers in ("es", "pt_BR"):  # dos millas y media por hora
                 form, per, rest = forms[whole != "1"].partition(f" {locale.per} ")
                 number, forms = joined(locale, number, form), (per + rest,) * 2 if per else None
             said = f"{number} {locale.signs['&']} {said}"
-            said = joined(locale, said, forms[1].lstrip()) if forms else said
+        if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
+            said = f"{said} {of(locale, forms[0])}"  # a quarter of a litre
+        elif forms:
+            said = joined(locale, said, forms[bool(whole) or above > 1].lstrip())
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
     def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:
@@ -264,8 +262,7 @@ class FigureParser:
             return
         if not _LETTERS.fullmatch(token.text):
             return
-        after = place + 1
-        after += line.has(after, ("-", "‑", "/"), glued=True)
+        after = place + 1 + line.has(place + 1, ("-", "‑", "/"), glued=True)
         digits = line[after]
         if not glued(line, after) or len(digits.text) > 12 or not line.ends(after + 1):
             return

@@ -133,11 +133,9 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
 
 def _part_of_day(locale: Locale, clock: fields.Clock) -> str:
     morning, noon, afternoon, night = locale.parts_of_day
-    if clock.half == "a":
-        return night if clock.hours == 12 else morning
     if clock.hours == 12:
-        return noon
-    return night if clock.hours >= 8 else afternoon
+        return night if clock.half == "a" else noon
+    return morning if clock.half == "a" else night if clock.hours >= 8 else afternoon
 
 
 def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:

@@ -35,8 +35,7 @@ _APART = frozenset("sSvVlLaAtTbBjJfFcCdDH")
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
 _WORD = re.compile(r"[^\W\d_]{3,9}")
-_UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")
-"""Initials with a vowel that espeak-ng takes for a word: IPC, ICMS."""
+_UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials taken for a word: IPC, ICMS
 _TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "few", "before_women"]
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
@@ -105,9 +104,8 @@ class AbbreviationParser:
                     continue
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
-            if one in self._cue["agree"]:  # velocidad máx., tasas incl.
-                noun = line[place - 1].fold
-                one = (f"{one[:-1]}a" if self._feminine(noun) else one) + "s" * noun.endswith("s")
+            noun = line[place - 1].fold if one in self._cue["agree"] else ""  # velocidad máx., tasas incl.
+            one = (f"{one[:-1]}a" if self._feminine(noun) else one) + "s" * noun.endswith("s")
             cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women") - 1.2 * (row.where == "few")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
@@ -151,8 +149,7 @@ _WEB = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _EXPONENT = re.compile(r"(?<=[\w)])\^?(?P<power>(?<=\^)[-−]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
-_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w)", re.IGNORECASE)
-"""Ending for both genders: tod@s."""
+_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w)", re.IGNORECASE)  # tod@s
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")

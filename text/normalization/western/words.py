@@ -29,8 +29,7 @@ _MENDED = (
 """Mistakes of num2words in Spanish, French and Italian, with the right words."""
 _CUT = re.compile(r"(?<=..)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
 """Consonant after which a word may be cut."""
-_MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")
-"""Ends of numbers that are nouns."""
+_MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")  # numbers that are nouns
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
 
@@ -292,8 +291,7 @@ def per_words(locale: Locale, per: str, power: str, count: str) -> str:
 
 
 def of(locale: Locale, noun: str) -> str:
-    elided = noun[0] in {"fr": "aeiouéh", "it": "aho"}.get(locale.numbers, "")
-    return f"d'{noun}" if elided else f"{locale.of} {noun}"
+    return f"d'{noun}" if noun[0] in {"fr": "aeiouéh", "it": "aho"}.get(locale.numbers, "") else f"{locale.of} {noun}"
 
 
 def joined(locale: Locale, said: str, noun: str) -> str:
