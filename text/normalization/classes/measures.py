@@ -348,7 +348,8 @@ class Measures:
             return False
         alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]
         ended = alone and not first.fraction and len(first.whole) < 4
-        exact = (symbol == "s" and (ended or line.last(end - 1))) or (symbol in "sA" and bool(first.fraction))
+        exact = symbol == "s" and (ended or line.last(end - 1))
+        exact |= symbol in "sA" and bool(first.fraction or cues["current"] & line.folds)
         if symbol in cues["only_together"] and gap == " " and not (compound or exact):
             return False
         stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))
@@ -357,7 +358,7 @@ class Measures:
         if self.plain and written in _DEGREES and end == after + 1:
             cued = bool(cues["degrees"] & line.folds) or bool(first.sign) or last is not None
             nominal = following.kind == "w" and following.gap and self._noun(following.text)
-            return written not in cues["doubtful_degrees"] or (not nominal and (cued or len(first.whole) > 2))
+            return written not in cues["doubtful_degrees"] or (not nominal and (cued or len(first.whole) == 3))
         if self.plain and written in _FEET:
             return not gap and int(first.whole) <= _LONGEST_MATCH and (following.gap or following.kind in ("s", ""))
         if self.plain and written in _INCHES:

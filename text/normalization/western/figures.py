@@ -31,7 +31,7 @@ class FractionParser:
         noun = noun_after(line, after)
         mark = below == 10 and above > 1 and not whole
         proper = 0 < above < below and not mark and (above == 1 or str(below) in locale.fractions)
-        if not proper or hindi or len(whole) > 2:
+        if not proper or hindi or len(whole) > 2 or (100 < below < 1000 and locale.numbers == "es"):
             return
         unit, end = self._units.unit(line, after)
         power, end = self._units.power(line, end) if unit else ("", end)

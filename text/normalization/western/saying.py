@@ -111,8 +111,7 @@ def _date(locale: Locale, date: fields.Date) -> str:
 
 def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
     hour = locale.hour[clock.hours != 1 and (clock.hours > 0 or locale.numbers in ("es", "it"))]
-    noun = "" if locale.numbers == "it" and clock.hours != 1 else "hora" if locale.numbers != "it" else "ora"
-    hours = locale.counted(locale.cardinal(clock.hours), "heure" if locale.numbers == "fr" else noun)
+    hours = locale.counted(locale.cardinal(clock.hours), locale.hour[0])
     hours = "una" if hours == "un'" and not clock.named else hours
     said = locale.clock[clock.minutes > 0].format(h=hours, hour=hour, m=locale.cardinal(clock.minutes))
     if not last and not clock.minutes and not locale.numbers:
