@@ -181,7 +181,7 @@ class Abbreviations:
         if token.text in _WAYS and stop and (housed or following.fold in self._regions or self._is_way(line, after)):
             return _WAYS[token.text]
         named = line[place - 1].text.istitle() and following.text.istitle() and following.gap
-        if token.text in ("d", "b") and stop and named and any(each.kind == "d" for each in line.tokens[after:]):
+        if token.text in ("d", "b") and stop and named and line.folds & {"-", "–"}:
             return "defeated" if token.text == "d" else "beat"  # Swiatek d. Gauff 6-3
         if token.fold == "v":
             named = following.text[:1].isupper() or (line.small and following.fold not in self._small)

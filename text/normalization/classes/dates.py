@@ -179,7 +179,7 @@ class Dates:
         if year and line[after + comma].gap and line.ends(after + comma + 1) and cued | comma | (year > 1900):
             yield Classed(place, after + comma + 1, Date(year, month), _COST)
         stopped = after > place + 1 or (line.last(place + 1) and line.has(place + 1, ".", glued=True))
-        bare = line[place].text.istitle() and not line.has(after, ("'", "’", "-")) and line.ends(after)  # in Aug
+        bare = line[place].text.istitle() and not (line.has(after, "'’-/:") or line.has(place - 1, self._and))  # in Aug
         sure = line[place].fold not in self._cues["words"] and (month > 1 or line.has(place - 1, ("in", "since")))
         short = line[place].fold not in self._full and line.cued(place, self._cues["month"], 1) and cued
         if short and (stopped or (bare and sure)):
@@ -194,10 +194,9 @@ class Dates:
         sign = line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
-            year, with_year = self._joined_year(line, end, sign) if month else (0, after)
+            year, with_year = self._joined_year(line, end, sign) if month else (0, 0)
             if year or (month and (self._plain or (sign in "-/" and line[after + 1].text.istitle()))):
-                end = with_year if year else end
-                yield from self._with_time(line, place, end, Date(year, month, day, last, True, article))
+                yield from self._with_time(line, place, with_year, Date(year, month, day, last, True, article))
             return
         of = line.has(after, self._cues["of_month"])
         month, end = self._month(line, after + of)
@@ -237,8 +236,7 @@ class Dates:
             return
         numbers = [int(part) for part in parts]
         month = len(parts) == 2 and 0 < numbers[1] <= min(12, numbers[0] % 100)  # 2003-04 may be two years
-        ahead = british or self._plain or line[place + 1].text != sign
-        ahead = ahead or "dd" in (line[place - 6].fold, line[place - 7].fold)  # (DD/MM/YYYY): 05/11/1984
+        ahead = british or self._plain or line[place + 1].text != sign or "dd" in line.folds  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
             if date := valid_date(numbers[0], numbers[1], numbers[2]):
                 yield from self._with_time(line, place, after, date._replace(day_first=british))
