@@ -186,9 +186,8 @@ class Measures:
             return None
         number = int(first.whole)
         ruled = last in _RULED and unit.fold in ("in", "inch", "inches", "ft", "mi", '"', "″")
-        if number > 4 and not ruled and (last > 9 or number > last):
-            return "over" if unit.fold == "mmhg" else ""  # 28/35 mpg, 120/240 V
-        return None
+        paired = number > 4 and not ruled and (last > 9 or number > last)  # 28/35 mpg, 120/240 V
+        return ("over" if unit.fold == "mmhg" else "") if paired else None
 
     def power(self, line: Tokens, place: int) -> tuple[str, int]:
         """Power of the unit before a place, and the place after it."""
@@ -264,8 +263,7 @@ class Measures:
         if not self._fits(line, place, after, end, symbol, gap, first, last, joint, power or per):
             return
         in_brackets = line[place - 1].text == "(" and line[end + line.has(end, ".", glued=True)].text == ")"
-        if in_brackets:
-            end += line.has(end, ".", glued=True)
+        end += in_brackets and line.has(end, ".", glued=True)
         after_stop = line[end + 1]
         if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":") and not after_stop.gap:
             end += 1
