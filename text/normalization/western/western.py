@@ -149,7 +149,7 @@ _WEB = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _EXPONENT = re.compile(r"(?<=[\w)])\^?(?P<power>(?<=\^)[-−]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
-_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w)", re.IGNORECASE)  # tod@s
+_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w|\.\w|[\]}])", re.IGNORECASE)  # tod@s
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")
