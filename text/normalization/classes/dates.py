@@ -205,7 +205,7 @@ class Dates:
         year, with_year = self._year(line, end)
         if self._plain and line[after + of].fold in self._full and not (year and self._hundreds and year < 2000):
             if day == 1 and not last:
-                yield Classed(place, first_end, Date(0, 0, 1), 0.45)  # the rest is read well
+                yield Classed(place, first_end, Date(0, 0, 1), _COST)  # the rest is read well
             return
         nth = line[after - 1].fold in self._nths
         if self._doubtful(line, after + of) and not (year or of or nth or article):

@@ -131,9 +131,11 @@ class Forms:
         after, ones, exact = place, list[bool](), row.exact and not line.shouted
         for step, part in enumerate(row.parts):
             token = line[after]
-            letter = len(token.text) == 1 and not (len(row.parts) == 2 and row.parts[1].text.isdecimal())
+            beside = line[after + 1].text.islower() and place
+            two = len(row.parts) == 2 and (row.parts[1].kind == "d" or (beside and row.parts[1].kind == "w"))
+            letter = len(token.text) == 1 and not two  # an M8 bolt, where N é
             if token.text.isupper() and not (letter or row.exact or line.shouted):
-                return None  # an M8 bolt
+                return None
             if not token.text or (step and token.gap != part.gap):
                 return None
             name = _NAMES.get(part.text, "")

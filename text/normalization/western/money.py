@@ -55,7 +55,8 @@ class MoneyParser:
             minus = locale.signs["+" if line[place].text == "+" else "−"] + " "
         before = forms is not None
         number = written(line, start, locale.decimal, "$" in sign or sign in ("MXN", "USD", "CLP", "COP"))
-        if number is None or (before and line[start].text == "+"):
+        lettered = before and len(sign) == 3 and sign.islower() and not line[start].gap  # eth0
+        if number is None or lettered or (before and line[start].text == "+"):
             return
         numbers = [number]
         name = self._units.joint(line, number.after, number)
