@@ -201,7 +201,7 @@ def _measure(drawn: random.Random, language: Language) -> tuple[str, str, str]:
     form = drawn.choice(("n km", "nkm", "n KM", "n Km", "n-m km", "n–m km", "n °C", "n°C", "-n °C", "n ºC"))
     spoken = language.n(number)
     if "m km" in form:
-        spoken += f" {language.to} {language.n(last)}"
+        spoken += f"{'' if language.code == 'it' else f' {language.to}'} {language.n(last)}"
     if form[0] == "-":
         spoken = f"{language.minus} {spoken}"
     unit = language.celsius if "C" in form else language.kilometers

@@ -138,7 +138,6 @@ BESIDE = {
     "between_names": "El Ana {} Juan y",
     "before_women": "la {} Ana y",
     "after_numbers": "el V {} y",
-    "few": "con 3 {} y",
     "units": "son 5.5 {} y|son 5 {}.|son 500{} y",
     "pers": "son 5 €/{} y",
     "currencies": "son 5 {} y",

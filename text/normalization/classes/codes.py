@@ -207,7 +207,8 @@ def mixed(line: Tokens, place: int) -> Iterator[Classed]:
     after = place
     while after < place + _LONGEST_MIX and (after == place or not line[after].gap):
         token = line[after]
-        if token.kind != "d" and not (token.kind == "w" and token.text.isupper() and token.text.isascii()):
+        capital = token.text.isupper() and token.text.isascii()
+        if not (token.kind == "d" or capital or line[place].text + token.text == "0x"):
             break
         after += 1
     groups = tuple(token.text for token in line.tokens[place:after])

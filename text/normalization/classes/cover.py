@@ -93,13 +93,11 @@ class Parsers:
 
 def _abbreviates(line: Tokens, place: int) -> bool:
     """True for a number glued to an abbreviation's full stop or sign: No.5, pág.12, #12, and no P.808."""
-    signed = line[place - 1].text in ("#", "§", "º", "°") or (
-        line[place - 1].text == "/" and line[place - 2].fold in SLASHED
-    )
-    if signed and line[place].kind == "d" and (line[place + 1].gap or line[place + 1].kind != "w"):
-        return True
-    stopped = line[place - 1].text == "." and line[place].kind == "d"
-    return stopped and not (len(line[place - 2].text) < 2 and line[place - 2].text.isupper())
+    before, word = line[place - 1].text, line[place - 2]
+    signed = before in ("#", "§", "º", "°") or (before == "/" and word.fold in SLASHED)
+    signed = signed and (line[place + 1].gap or line[place + 1].kind != "w")
+    lettered = len(word.text) > 1 or word.text in "N" or not word.text.isupper()
+    return line[place].kind == "d" and (signed or (before == "." and lettered))
 
 
 def cheapest(found: Iterable[Classed], length: int) -> list[Classed]:

@@ -39,7 +39,7 @@ class Dates:
     def __init__(self, calendar: Calendar) -> None:
         self._months, self._days, self._full = calendar.months, calendar.days, calendar.full
         self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds
-        self._and = frozenset[str]() if self._plain else frozenset(("and", "&"))
+        self._and = frozenset("/") if self._plain else frozenset(("and", "&"))
         self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
         self.parser = Parser(frozenset((*self._days, *self._months)) | self._cues["the"], self.parse)
 
@@ -203,7 +203,8 @@ class Dates:
         if not month or (self._plain and not line[after + of].gap):
             return
         year, with_year = self._year(line, end)
-        if self._plain and line[after + of].fold in self._full and not (year and self._hundreds and year < 2000):
+        hundreds = self._hundreds and 0 < year < 2000
+        if self._plain and joint == "to" and line[after + of].fold in self._full and not hundreds:
             if day == 1 and not last:
                 yield Classed(place, first_end, Date(0, 0, 1), _COST)  # the rest is read well
             return
@@ -272,7 +273,7 @@ class Dates:
         for _ in range(2):
             before -= line.has(before, ".,")
         weekday = line[before].fold in self._days
-        if sign == "." or (line.has(after, cues["partitive"]) and not weekday):
+        if sign == "." or (line.has(after, cues["partitive"]) and not weekday and int(parts[0]) < int(parts[1])):
             return _COST if weekday and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
@@ -347,13 +348,13 @@ class Dates:
                 stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
                 stopped = stopped and line[end].kind != "d"
                 yield Classed(place, end - stopped, Weekday(day, last), _COST)
-        others, after = list[int](), stop
-        while line.has(after, "/", glued=True) and not line[after + 1].gap:
+        others, after, sign = list[int](), stop, line[stop].text
+        while sign in ("/", "-") and line.has(after, sign, glued=True) and not line[after + 1].gap:
             last, end = self._named_at(line, after + 1, self._days)
             if last < 0:
                 break
             others, after = [*others, last], end - (line.has(end - 1, ".") and line.closing(end - 1))
-        if others and not self._plain:
+        if others and (sign == "/" or len(others) > 1):
             yield Classed(place, after, Weekday(day, None, tuple(others)), _COST - 0.1)
         if line[place].fold not in self._full:
             rest = self._short_weekday if self._plain else self._weekday_before
@@ -370,7 +371,9 @@ class Dates:
         closed = line[stop + line.has(stop, ".")].text == ")"
         bracketed = closed and line[place - 1].text == "(" and line[place - 2].kind == "d"
         small = line[place].text.islower() or follows.text.islower()
-        if follows.kind == "d" or bracketed or beside or before or (stop > place + 1 and small):
+        named = line.has(place - 1, self._cues["day_articles"]) and line.ends(stop) and line[stop].kind != "w"
+        near = named or bracketed or beside or before or (stop > place + 1 and small)
+        if near or follows.kind == "d" or follows.fold in self._cues["parts_of_day"]:
             yield Classed(place, stop, Weekday(day), 0.35 if beside or before else 0.4)
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:

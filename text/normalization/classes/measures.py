@@ -23,6 +23,7 @@ _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "कि�
 _VOWELS = frozenset("aeiou")
 _KINDS = (frozenset(("kJ", "kcal", "J", "cal")), frozenset(("g", "kg", "oz", "lb")), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""
+_JOINTS = {"mmhg": "over", "mg": "over", "gb": "", "go": "", "tb": ""}
 _FEET, _INCHES = frozenset("'’′"), frozenset('"″')
 _CURRENCY = frozenset("$£€")
 _PORTIONS = frozenset(("ml", "l", "dl", "g", "kg", "oz", "lb", "tsp", "tbsp", "min", "h", "hr", "hrs", "s"))
@@ -104,6 +105,7 @@ class Measures:
         if not folded:
             fold = line[place].fold
             one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
+            one = "" if line[place].text.isupper() and not line.shouted else one  # 22.04 LTS
             return (one, place + 1) if any(symbol == one for *_, symbol in units.get(one, ())) else ("", place)
         written = "".join(token.fold for token in line.tokens[place : place + length])
         if len(folded) == 1 and len(written) > 1:
@@ -174,12 +176,12 @@ class Measures:
             return None
         unit = line[place + 2]
         if self.plain:
-            if unit.fold in ("mmhg", "mg"):
-                return "over"
-            if unit.fold in ("gb", "go", "tb"):
-                return ""
+            if unit.fold in _JOINTS:
+                return _JOINTS[unit.fold]
             if any(line[place - 1].text in signs and line[place + 2].text in signs for signs in (_DEGREES, _FEET)):
                 return ""
+            if line[place + 2].text in _DEGREES and last > int(first.whole):
+                return "to"
             each = "each" if line[place + 1].text == first.number else "or" if last > int(first.whole) >= 10 else ""
             return each if each in self._cues["joints"] and not (first.sign or first.fraction) else None
         if first.fraction or not first.whole:
@@ -303,7 +305,7 @@ class Measures:
                 return per, "", number.number, end
         plural = token.text[-1:] == "s" and not self.plain
         if token.text.islower() and len(token.text) > 2 and not plural and line[place + 2].text != "/":
-            return token.text, "", "", place + 2
+            return token.text, "", "", place + 2 + (line.has(place + 2, ".", glued=True) and not line.last(place + 2))
         return "", "", "", place
 
     def _fits(
@@ -327,22 +329,21 @@ class Measures:
             return False  # 720V/760M
         if (symbol == "ac" and not gap and "²" in line.folds) or (symbol == "%" and gap and following.kind == "d"):
             return False  # b² − 4ac, 7 % 2
-        if symbol == "st" and not self._is_stone(line, after, first):
-            return False
-        if written.istitle() and written != symbol and written.casefold() in cues["untitled"]:
-            return False
-        if written == "HR" and not (line.shouted or self.plain):
+        ordinal = symbol == "st" and not self._is_stone(line, after, first)
+        untitled = written.istitle() and written != symbol and written.casefold() in cues["untitled"]
+        if ordinal or untitled or (written == "HR" and not (line.shouted or self.plain)):
             return False
         if written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"]):
             return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
         status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
         if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s
             return False
-        if symbol == "A" and cues["amps"] and line.folds.isdisjoint(cues["amps"]):
+        if symbol == "A" and not self.plain and line.folds.isdisjoint(cues["amps"]):
             return False
-        if symbol in cues["only_apart"] and gap != " " and not (symbol == "V" and len(first.whole) > 2):
+        if symbol in cues["only_apart"] and gap != " " and not (compound or (symbol == "V" and len(first.whole) > 2)):
             return False
-        if line[after].fold in cues["doubtful_units"] and following.kind == "w" and following.fold not in cues["of"]:
+        counted = following.kind in ("w", "d") and following.fold not in cues["of"]
+        if counted and line[after].fold in cues["doubtful_units"]:
             return False
         alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]
         ended = alone and not first.fraction and len(first.whole) < 4
@@ -354,9 +355,10 @@ class Measures:
         if symbol in cues["never_apart"] and gap == " " and not (stopped or joint == "by" or compound):
             return False
         if self.plain and written in _DEGREES and end == after + 1:
-            cued = bool(cues["degrees"] & line.folds) or bool(first.sign) or last is not None
+            doubtful = written in cues["doubtful_degrees"] and not first.fraction
+            cued = last or first.sign or cues["degrees"] & line.folds or line.has(place - 1, cues["before_degrees"])
             nominal = following.kind == "w" and following.gap and self._noun(following.text)
-            return written not in cues["doubtful_degrees"] or (not nominal and (cued or len(first.whole) == 3))
+            return not doubtful or (not nominal and bool(cued or len(first.whole) == 3))
         if self.plain and written in _FEET:
             return not gap and int(first.whole) <= _LONGEST_MATCH and (following.gap or following.kind in ("s", ""))
         if self.plain and written in _INCHES:

@@ -74,7 +74,7 @@ class Times:
         after, minutes, seconds, form, named, fraction = place + 1, 0, 0, "bare", False, ""
         sign, following = line[after], line[after + 1]
         if sign.kind == "w" and sign.fold in self._hours:
-            after, form, named = after + 1, "", True
+            after, form, named = after + 1, "", not line.has(place - 1, self._cues["dotted_times"])
             found = line.number(after, 0, 59, 2) if len(following.text) == 2 and following.gap == sign.gap else None
             if found is not None:
                 minutes, after = found, after + 1
@@ -127,10 +127,10 @@ class Times:
             opening = (colon and self._hours) or (bare and bare.form == "bare" and 0 < bare.hours < 13)
             opening = opening or (self._hours and clock.form == "bare" and last_colon and last.hours > clock.hours)
             ended = last.named and (last.minutes or colon)
-            pointed = self._hours and last.form == "point" and last.hours > clock.hours
-            quarters = last.minutes % 15 == 0 and not line.folds.isdisjoint(self._cues["dotted_times"])
-            pointed = pointed and (clock.form == "point" or (clock.form == "bare" and quarters))
             forms = (clock.form, last.form)
+            cued = not line.folds.isdisjoint(self._cues["dotted_times"]) and (clock.minutes + last.minutes) % 15 == 0
+            pointed = self._hours and "point" in forms and last.hours > clock.hours
+            pointed = pointed and (cued or forms[0] == forms[1])
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
             dated = line[after].gap and line[place - 1].fold in self._cues["dotted_times"]  # July 19 – 9:30 a.m.
             sure = sure and not (dated or (clock.seconds and last.form == "bare"))  # 13:02:44 - 3 of 8

@@ -13,7 +13,7 @@ _RAISED = "⁰¹²³⁴-⁹₀-₉½⅓⅔¼¾⅕-⅞⅑⅒ºª"
 _MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 """Marks that belong to the letter before them; Hindi writes most vowels so."""
 _TOKEN = re.compile(
-    rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|\S)"
+    rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
 )
 _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
@@ -52,7 +52,7 @@ class Tokens:
         tokens: list[Lexeme] = []
         last = -1
         for found in _TOKEN.finditer(sentence):
-            text, (start, end) = found[0], found.span()
+            text, (start, end) = found[0].replace("''", "″"), found.span()
             tokens.append(Lexeme(found.lastgroup or "s", text, text.casefold(), start, end, start > last))
             last = end
         self.tokens = tokens

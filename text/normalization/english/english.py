@@ -164,7 +164,7 @@ RULES = (
     Rule("web_addresses", web.web_addresses, web.NEEDED),
     Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]")),
     Rule("classes", classes, _ANY),
-    Rule("chemistry", maths.chemistry, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
+    Rule("chemistry", lambda draft: maths.chemistry(draft, lambda n: cardinal(n, draft.british)), maths.CHEMISTRY),
     Rule("units", maths.units, _DIGIT),
     Rule("initialisms", initialisms, re.compile(r"[A-Z](?:[A-Z&\ds]|[a-z][A-Z])|&(?<=\w&)\w|\((?:e?s|ren)\)")),
     Rule("abbreviations", maths.stops, re.compile(r"\.(?<=[a-z]\.) ")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
 
 from text.locales.tables import table, word_list, words
 from text.normalization.draft import END, MASK, NUMBER, NUMBER_START, START, Draft
@@ -92,7 +93,7 @@ _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x "
-    rf"|Ø(?=\d)|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
+    rf"| [xyt](?:(?<=sin..|cos..|tan..)|(?<=ln..))|Ø(?=\d)|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -203,17 +204,20 @@ _ION = r"(?P<charge>[⁰¹²³⁴⁵⁶⁷⁸⁹]?[⁺⁻]|[+](?![\w+]))?"
 _FORMULA = re.compile(
     rf"(?=[\dA-Z(]){START}(?P<times>\d{{1,2}}(?=[A-Z(]))?(?P<formula>(?:\(?(?:{_ELEMENTS})(?:\d{{1,3}}|[₀-₉]{{1,3}})?\)?[₀-₉]?){{1,12}}){_ION}(?![\w{MASK}/])"
 )
+CHEMISTRY = re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")
+Say = Callable[..., str]
+_SIGNED = {"−": "minus", "+": "plus"}
 _MEANT = re.compile(r"H(?:[2-9]|1\d)|O[2-9]|[NFI]2$|Cl[2-4]|Br2|[₀-₉]")
 _NOT_MEANT = re.compile(r"[A-Z]1(?!\d)|\d\d\d")
 _CERTAIN = word_list(_CHEMISTRY["certain"])
 """Formulas that are no words or names."""
 
 
-def chemistry(draft: Draft) -> None:
-    draft.replace(_FORMULA, lambda match: _said(match, draft.british))
+def chemistry(draft: Draft, number: Say, signs: Mapping[str, str] = _SIGNED, say: Say = ".".join) -> None:
+    draft.replace(_FORMULA, lambda match: _said(match, number, signs, say))
 
 
-def _said(match: re.Match[str], british: bool) -> str | None:
+def _said(match: re.Match[str], number: Say, signs: Mapping[str, str], say: Say) -> str | None:
     written, charge = match["formula"], match["charge"]
     raised = charge is not None and charge != "+"
     elements = [part["element"] for part in _PART.finditer(written) if part["element"]]
@@ -223,21 +227,21 @@ def _said(match: re.Match[str], british: bool) -> str | None:
             return None
         if len(set(elements)) < 2 and not re.search("[₀-₉]", written):
             return None
-    said = [cardinal(int(match["times"]), british)] if match["times"] else []
+    said = [number(int(match["times"]))] if match["times"] else []
     letters = ""
     for part in _PART.finditer(written):
         if part["sign"]:
             continue
         letters += part["element"].upper()
         if part["count"]:
-            said += [".".join(letters), cardinal(int(part["count"].translate(_SUBSCRIPTS)), british)]
+            said += [say(letters), number(int(part["count"].translate(_SUBSCRIPTS)))]
             letters = ""
     if letters:
-        said.append(".".join(letters))
+        said.append(say(letters))
     if charge:
         if charge[0] not in "+⁺⁻":
-            said.append(cardinal(int(charge[0].translate(_SUBSCRIPTS)), british))
-        said.append("minus" if charge[-1] == "⁻" else "plus")
+            said.append(number(int(charge[0].translate(_SUBSCRIPTS))))
+        said.append(signs["−" if charge[-1] == "⁻" else "+"])
     return " ".join(said)
 
 

@@ -29,27 +29,36 @@ class FractionParser:
             return
         hindi = whole and above == 1 and below in (2, 4) and not locale.numbers  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
+        several = below == above + 1 > 2 and line.has(after, locale.cue["several"])  # 4/5 pers.
+        marked = several or line.cued(place, locale.cue["marks"] | locale.cue["labels"], 3)  # note 4/5
         mark = below == 10 and above > 1 and not whole
         proper = 0 < above < below and not mark and (above == 1 or str(below) in locale.fractions)
-        if not proper or hindi or len(whole) > 2 or (100 < below < 1000 and locale.numbers == "es"):
+        marked = marked and not whole and line[place].kind == "d"
+        if not proper or hindi or marked or len(whole) > 2 or (100 < below < 1000 and locale.numbers == "es"):
             return
         unit, end = self._units.unit(line, after)
         power, end = self._units.power(line, end) if unit else ("", end)
         end += bool(unit) and line.has(end, ".", glued=True) and line[end + 1].text[:1].islower()
         forms = powered(locale, unit, power) if unit else None
-        if forms and not noun.istitle():
+        halved = whole and (above, below) == (1, 2) and locale.feminine(noun) is not None
+        halved = halved and (whole != "1" or not noun.endswith(("s", "i", "e")[: 2 + (locale.numbers == "it")]))
+        if forms and (not noun.istitle() or len(noun) < 2):
             noun, after = forms[0].partition(" ")[0], end
         said = self._part(above, below, noun, bool(whole))
+        part = not whole and below > 2 and locale.of and unit not in ("%", "‰") and noun not in ("parte", "partes")
+        if part and (forms or locale.feminine(noun)):
+            said, after = f"{said} {of(locale, forms[0] if forms else noun)}", after + (not forms)  # un quart de litre
+        elif forms and not whole:
+            said = joined(locale, said, forms[0] if above == 1 else forms[1])
         if whole:
-            number, form, per = locale.counted(locale.cardinal(int(whole)), noun), "", ""
-            if forms and unit not in ("%", "‰") and locale.numbers in ("es", "pt_BR"):  # dos millas y media por hora
-                form, per, rest = forms[whole != "1"].partition(f" {locale.per} ")
+            half, thing = (above, below) == (1, 2), forms[whole != "1"] if forms else noun * bool(halved)
+            number = locale.counted(locale.cardinal(int(whole)), noun)
+            if thing and unit not in ("%", "‰") and (half or locale.numbers in ("es", "pt_BR")):
+                form, per, rest = thing.partition(f" {locale.per} ")  # deux verres et demi, dos millas y media por hora
                 number, forms = joined(locale, number, form), (per + rest,) * 2 if per else None
-            said = f"{number} {locale.signs['&']} {said}"
-        if forms and not whole and below > 2 and locale.of and unit not in ("%", "‰"):
-            said = f"{said} {of(locale, forms[0])}"  # a quarter of a litre
-        elif forms:
-            said = joined(locale, said, forms[bool(whole) or above > 1].lstrip())
+            said = f"{number} {locale.signs['&']} {said.rpartition(' ')[2] if half else said}"
+            said = joined(locale, said, forms[1].lstrip()) if forms else said
+            after += bool(halved and not unit)
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
     def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:
@@ -87,7 +96,7 @@ def _among_sets(line: Tokens, place: int) -> bool:
 
 _MOST = 9
 """Most groups of a number with signs between them."""
-_LETTERS = re.compile(r"[A-Z]{1,3}")
+_LABEL = re.compile(r"[A-Z]{1,3}")
 _STOPPED = frozenset((*"ºªoa", "er", "ᵉ", "ᵉʳ", "os", "as"))
 """Endings of ordinals to which a full stop may be glued."""
 
@@ -116,8 +125,7 @@ class FigureParser:
             return
         numbers, after = [first, last], last.after
         while len(numbers) < _MOST and line.has(after, DASHES, glued=True) and glued(line, after + 1):
-            more = written(line, after + 1, locale.decimal)
-            if more is None:
+            if (more := written(line, after + 1, locale.decimal)) is None:
                 break
             numbers.append(more)
             after = more.after
@@ -134,11 +142,11 @@ class FigureParser:
         falling |= bool(AIRLINER.fullmatch(first.whole)) and last.whole.endswith("00")  # Boeing 737-800
         years = len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole)
         score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
-        joint = "" if score and not locale.numbers else f" {locale.to}"
-        listed = line.has(place - 1, "#") or (
-            line.has(place - 1, "°º") and 1990 < int(last.whole) < 2100
-        )  # n.º 12-2020
-        joint = "," if listed or (falling and not years) or (last.whole[0] == "0" != last.whole) else joint
+        bare = len(first.whole) > 2 and line[place - 1].kind == "w" and not line.has(place - 1, ("da", "dal"))
+        bare = bare or locale.feminine(noun_after(line, after)) is not None
+        to = "" if score and not locale.numbers else locale.joint_words("to") if bare else locale.to
+        listed = line.has(place - 1, "#") or (line.has(place - 1, "°º") and 1990 < int(last.whole) < 2100)
+        joint = "," if listed or (falling and not years) or (last.whole[0] == "0" != last.whole) else f" {to}".rstrip()
         yield Classed(place, after, InWords("Range", f"{one}{joint} {two}"), 0.5)
 
     def ratios(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -161,18 +169,21 @@ class FigureParser:
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
         elif not (last.fraction and not first.fraction):
-            law, large = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
+            law, marked = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
             if not (int(first.whole) < 10_000 or len(last.whole) == 4 or law):
                 return
-            cost = 0.45 if large or line.cued(place, locale.cue["marks"]) else 0.55
+            marked = marked or line.cued(place, locale.cue["marks"])
             falls = (int(first.whole) > int(last.whole) and not law) or _among_sets(line, place)
+            numbered = (line[place].gap and line.has(place - 1, ("º", "°", "n", "nº"))) or line.has(place - 2, ("n",))
+            dated = law or (numbered and (1990 < int(last.whole) < 2100 or len(first.whole) > 2 == len(last.whole)))
+            several, totals = line.has(last.after, locale.cue["several"]), locale.cue["totals"]
+            sized = totals and not (falls or marked) and int(first.whole) > 9 and last.whole not in totals
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
-            marked = line[place].gap and line.has(place - 1, ("º", "°", "n", "nº"))
-            numbered = marked or line.has(place - 2, ("n",))
-            dated = law or (numbered and 1990 < int(last.whole) < 2100)
             over = locale.signs.get("of law", over) if dated else over
+            over = locale.signs["or"] if first.plain and last.plain and not dated and (several or sized) else over
             over = locale.signs["/"] if falls and 1990 < int(first.whole) < 2100 else over  # n.º 2025/118
-            cost = 0.2 if dated and numbered else cost
+            two = locale.cardinal(2000 + int(last.whole)) if dated and re.fullmatch("0[0-9]", last.whole) else two
+            cost = 0.2 if several or (dated and numbered) else 0.45 if marked else 0.55
             yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
 
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -199,12 +210,13 @@ class FigureParser:
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
         after += added is not None and line.has(after, "'’′", glued=True)
-        before, signed = line[place - 1], line[after - 1].text in "'’′" and not glued(line, after)
-        if not (minute and signed) or before.fold in locale.cue["minutes"]:
+        before = line[place - 1 - line.has(place - 1, "'’")]
+        told = before.fold in locale.cue["minutes"] or glued(line, after)
+        if told or not minute or line[after - 1].text not in "'’′":
             return
         article, named = before.fold in locale.cue["minute_after"], before.fold in locale.all_units["min"]
         names = (before, line[after]) if line[after].gap else (before,)
-        goals = named or before.fold in locale.cue["minute"] or bool(line.folds & locale.cue["goals"])
+        goals = named or added or before.fold in locale.cue["minute"] or line.folds & locale.cue["goals"]
         if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "
@@ -227,14 +239,12 @@ class FigureParser:
             yield self._groups(line, place, 0.2)
         yield from account(line, place)
         yield from mixed(line, place)
-        if token.fold not in locale.cue["codes"]:
-            return
-        start = place + 1
-        while line[start].fold in (".", ":", "º", "°", "#", "é", "es", "è"):
-            start += 1
-        if line[start].kind == "d":
+        start = next((near for near in range(place + 1, place + 6) if line[near].kind == "d"), place)
+        told = line.has(start - 1, locale.cue["tells"] | {":"})  # le code de confirmation est 482 913
+        known = told or all(line[near].text in ".:º°#" for near in range(place + 1, start))
+        if token.fold in self.starts and start > place and known:
             groups = self._groups(line, start, 0.2)
-            if groups.last > start + 1 or len(line[start].text) > 2:
+            if groups.last > start + 1 or len(line[start].text) > 2 + told:
                 yield groups
 
     def _groups(self, line: Tokens, place: int, cost: float) -> Classed:
@@ -260,18 +270,13 @@ class FigureParser:
                 said = f"{locale.number(token.text)} {' '.join(letter.text)}"
                 yield Classed(place, place + 2, InWords("Label", said), 0.6)
             return
-        if not _LETTERS.fullmatch(token.text):
-            return
         after = place + 1 + line.has(place + 1, ("-", "‑", "/"), glued=True)
         digits = line[after]
-        if not glued(line, after) or len(digits.text) > 12 or not line.ends(after + 1):
+        if not (_LABEL.fullmatch(token.text) and glued(line, after) and line.ends(after + 1)) or len(digits.text) > 12:
             return
-        if len(digits.text) >= 5 or digits.text[0] == "0":
-            number = locale.digits(digits.text)
-        elif len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
+        number = locale.digits(digits.text) if len(digits.text) >= 5 else locale.number(digits.text)
+        if len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
             number = f"{locale.number(digits.text[:2])} {locale.number(digits.text[2:])}"
-        else:
-            number = locale.number(digits.text)
         yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

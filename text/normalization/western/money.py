@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from text.normalization.classes.cover import Classed, InWords
 from text.normalization.classes.measures import Measures
-from text.normalization.classes.numbers import Written, written
+from text.normalization.classes.numbers import Written, glued, written
 from text.normalization.classes.tokens import DASHES, Tokens
 from text.normalization.western.words import Forms, Locale, joined, per_words, plural, spoken
 
@@ -29,10 +29,8 @@ class MoneyParser:
             run = tuple(line[place + step] for step in range(length))
             forms = self._money.get(tuple(token.fold for token in run))
             text = run[0].text
-            other = text.islower() if len(text) < 3 else text.istitle() and len(text) == 3
-            if forms and not (
-                run[1].gap and text.isalpha() if length == 2 else other and length == 1
-            ):  # pasó a $5; Bob
+            short = text.islower() and text.isascii() if len(text) < 3 else text.istitle() and len(text) == 3
+            if forms and not (run[1].gap and text.isalpha() if length == 2 else short and length == 1):  # a $5; Bob
                 return forms, place + length, "".join(token.text for token in run)
         return None, place, ""
 
@@ -41,8 +39,7 @@ class MoneyParser:
             run = tuple(line[place + step].text for step in range(length))
             if forms := self._magnitudes.get(run) or self._magnitudes.get(tuple(map(str.casefold, run))):
                 after = place + length
-                token = line[after]
-                stop = token.text == "." and not token.gap and not line.last(after) and line[after + 1].gap
+                stop = line.has(after, ".", glued=True) and not line.last(after) and line[after + 1].gap
                 return forms, after + stop
         return None, place
 
@@ -68,7 +65,7 @@ class MoneyParser:
             again, at, _ = self._sign(line, number.after + 1)
             if again == forms and (last := written(line, at, locale.decimal)):
                 numbers.append(last)
-                joint = locale.to
+                joint = locale.joint_words("to")
         big, after = self._magnitude(line, numbers[-1].after)
         if not before:
             if line.has(after, ("de", "di", "d")) and big:
@@ -77,6 +74,8 @@ class MoneyParser:
             if forms is None:
                 yield from self._large(line, place, numbers, big)
                 return
+        if not before and number.plain and glued(line, after) and len(line[after].text) == 2:
+            numbers, after = [number._replace(fraction=line[after].text)], after + 1  # 7€50
         if big is None and (scaled := self._magnitude(line, after))[0] and not before and not line[after].gap:
             big, after = scaled
         assert forms is not None
@@ -109,32 +108,29 @@ class MoneyParser:
         ):
             return
         if unit and big[0] not in ("mil", "mille"):
-            said = joined(self._locale, self._sum([number], "", big), self._locale.all_units[unit][1])
+            said = joined(self._locale, self._sum(number, big), self._locale.all_units[unit][1])
             end += line.has(end, ".", glued=True) and not line.last(end)
             yield Classed(place, end, InWords("Large", said), 0.4)
-        yield Classed(place, after, InWords("Large", self._sum([number], "", big)), 0.45)
+        yield Classed(place, after, InWords("Large", self._sum(number, big)), 0.45)
 
-    def _sum(self, numbers: list[Written], joint: str, big: Forms) -> str:
-        many = plural(self._locale, numbers[-1])
-        said = f" {joint} ".join(spoken(self._locale, number) for number in numbers)
-        said = self._locale.counted(said, self._locale.all_units["m"][1])  # veintiún millones
-        glue = "" if self._locale.numbers == "it" and big[0] == "mille" else " "
-        return f"{said}{glue}{big[many]}"
+    def _sum(self, number: Written, big: Forms) -> str:
+        said = self._locale.counted(spoken(self._locale, number), self._locale.all_units["m"][1])  # veintiún millones
+        gap = " " * (big[0] != "mille" or self._locale.numbers != "it")
+        return f"{said}{gap}{big[plural(self._locale, number)]}"
 
     def _amount(self, numbers: list[Written], joint: str, big: Forms | None, forms: Forms) -> str:
         locale, number = self._locale, numbers[-1]
-        first = "".join(f"{spoken(locale, each)} {joint} " for each in numbers[:-1])
+        first = "".join(f"{spoken(locale, each)} {joint} ".replace("  ", " ") for each in numbers[:-1])
         if big:
-            return first + joined(locale, self._sum([number], "", big), forms[1])
-        cents = number.fraction
+            return first + joined(locale, self._sum(number, big), forms[1])
+        cents, whole = number.fraction, number._replace(fraction="")
         if len(cents) != 2 or not int(cents) or (not locale.numbers and forms[0] == forms[1]):
-            number = number._replace(fraction="") if cents and not int(cents) else number
-            form = forms[plural(locale, number) or bool(first)]
-            return first + joined(locale, spoken(locale, number, form), form)
-        form = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)[cents != "01"]
-        said_cents = joined(locale, locale.counted(locale.cardinal(int(cents)), form), form)
-        whole = number._replace(fraction="")
-        if whole.whole == "0":
-            return first + said_cents
-        form = forms[plural(locale, whole)]
-        return f"{first}{joined(locale, spoken(locale, whole, form), form)} {locale.joint} {said_cents}"
+            number = whole if cents and not int(cents) else number
+            return first + self._counted(number, forms, bool(first))
+        parts = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)
+        before = "" if whole.whole == "0" else f"{self._counted(whole, forms)} {locale.joint} "
+        return first + before + self._counted(Written(str(int(cents))), parts)
+
+    def _counted(self, number: Written, forms: Forms, several: bool = False) -> str:
+        form = forms[several or plural(self._locale, number)]
+        return joined(self._locale, spoken(self._locale, number, form), form)

@@ -12,6 +12,7 @@ from text.normalization.classes.roman import Numeral
 from text.normalization.classes.telephones import Identifier
 from text.normalization.western.words import Locale, joined, per_words, plural, powered, spoken
 
+_LENGTHS = frozenset(("m", "cm", "mm", "km", "dm", "px", "inch", "ft", '"', "″", "po"))
 _UNITS = {"hour": "h", "minute": "min", "second": "s"}
 
 
@@ -28,25 +29,25 @@ def said(locale: Locale, item: object) -> str:
             return f"{names}{_between(locale)}{locale.year(item.year)}" if item.year else names
         case fields.Weekday():
             last = "" if item.last is None else f" {locale.to} {locale.weekdays[item.last]}"
-            return locale.weekdays[item.day] + last
+            return ", ".join(locale.weekdays[day] for day in (item.day, *item.others)) + last
         case fields.Year():
             before = "FY " if item.before.startswith("fiscal") else f"{item.before} " if item.before else ""
-            last = f" {locale.to} {locale.year(item.last)}" if item.last else ""
+            last = f" {locale.joint_words('to')} {locale.year(item.last)}".replace("  ", " ") if item.last else ""
             return before + locale.year(item.year) + last
         case fields.Decades():
             return locale.year(item.first) + (f" {locale.to} {locale.year(item.last)}" if item.last else "")
         case fields.Clock():
             return _clock(locale, item)
         case fields.TimeSpan():
-            return f"{_clock(locale, item.first, last=False)} {locale.to} {_clock(locale, item.last)}"
+            to = locale.to if item.first.minutes or item.last.minutes else locale.joint_words("to")
+            return f"{_clock(locale, item.first, last=False)} {to} {_clock(locale, item.last)}".replace("  ", " ")
         case Numeral():
             return _numeral(locale, item)
         case Identifier():
             return _identifier(locale, item)
         case Version():
-            point = f" {locale.signs['.']} "
             number = locale.number(item.stage_number) if item.stage_number else ""
-            words = (item.name, point.join(map(locale.number, item.parts)), item.stage, number)
+            words = (item.name, f" {locale.signs['.']} ".join(map(locale.number, item.parts)), item.stage, number)
             return " ".join(filter(None, words)) + f" {locale.signs['+']}" * item.plus
         case fields.Measure():
             return _measure(locale, item)
@@ -61,8 +62,7 @@ def said(locale: Locale, item: object) -> str:
             form = locale.times[plural(locale, times)]
             return f"{first}{spoken(locale, times, form)} {form}"
         case fields.Height():
-            meters = _counted(locale, Written(item.feet), "m")
-            return f"{meters} {locale.number(item.inches)}"
+            return f"{_counted(locale, Written(item.feet), 'm')} {locale.number(item.inches)}"
         case fields.Coordinate():
             bare = (number._replace(whole=number.whole.lstrip("0") or "0") for number in item.parts)
             parts = [_counted(locale, number, unit) for number, unit in zip(bare, ("°", "min", "s"), strict=False)]
@@ -82,10 +82,12 @@ def _counted(locale: Locale, number: Written, unit: str, power: str = "", severa
 def _measure(locale: Locale, measure: fields.Measure) -> str:
     if not measure.first.number:
         return powered(locale, measure.unit, measure.power)[1]
-    first = ""
+    first, joint = "", locale.joint_words(measure.joint)
     if measure.last:
-        first = spoken(locale, measure.first) + (f" {locale.joint_words(measure.joint)} " if measure.joint else ", ")
+        first = spoken(locale, measure.first) + (f" {joint} ".replace("  ", " ") if measure.joint else ", ")
     last = measure.last or measure.first
+    if measure.joint == "by" and (measure.unit not in _LENGTHS or len(measure.first.whole) < 2 < int(last.whole) // 25):
+        first = f"{spoken(locale, measure.first)} {locale.by[1]} "  # 6x33 cl, 4x100 m
     said = first + _counted(locale, last, measure.unit, measure.power, measure.last is not None)
     return said + per_words(locale, measure.per, measure.per_power, measure.per_count)
 
@@ -98,7 +100,7 @@ def _between(locale: Locale) -> str:
 def _date(locale: Locale, date: fields.Date) -> str:
     day = locale.first_day if date.day == 1 else locale.cardinal(date.day)
     if date.last_day:
-        day += f" {locale.to} {locale.cardinal(date.last_day)}"
+        day += f" {locale.to if date.joint == 'to' else locale.signs['&']} {locale.cardinal(date.last_day)}"
     name = locale.months[date.month - 1]
     if not date.month:
         return day
@@ -120,8 +122,9 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
     if quarter and 1 <= clock.hours <= 12:
         said = quarter.format(h=hours, next=locale.cardinal(clock.hours % 12 + 1))
         said = locale.quarters.get(f"{clock.hours}:{clock.minutes}", said)
-    if clock.named and not clock.minutes and locale.numbers in ("es", "it") and not clock.half:
-        said = joined(locale, locale.counted(hours, locale.hour[0]) if clock.hours == 1 else hours, hour)
+    if clock.named and locale.numbers in ("es", "it")[clock.minutes > 0 :] and not clock.half:
+        said = joined(locale, hours, hour)
+        said += f" {locale.joint} {locale.cardinal(clock.minutes)}" * (clock.minutes > 0)  # 2h59 in treno
     if clock.seconds or clock.fraction:
         parts = ((clock.hours, "hour"), (clock.minutes, "minute"), (clock.seconds, "second"))
         said = _elapsed(locale, fields.Elapsed(parts, clock.fraction))

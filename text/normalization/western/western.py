@@ -22,6 +22,7 @@ from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Times, Years
 from text.normalization.classes.tokens import VULGAR, Tokens
 from text.normalization.draft import MASK, Draft, Rule
+from text.normalization.english.maths import CHEMISTRY, chemistry
 from text.normalization.number_words import spoken_address
 from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
@@ -36,7 +37,8 @@ _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
 _WORD = re.compile(r"[^\W\d_]{3,9}")
 _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials taken for a word: IPC, ICMS
-_TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "few", "before_women"]
+_TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "before_women"]
+_VOWELS = frozenset("aeiouyàéè")
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -52,49 +54,48 @@ class _Row(NamedTuple):
 
 class AbbreviationParser:
     def __init__(self, locale: Locale) -> None:
-        self._and, self._cue, self._letters = locale.signs["&"], locale.cue, locale.letters
+        self._and, self._cue, self._spelled = locale.signs["&"], locale.cue, locale.spelled
         self._rows: dict[str, list[_Row]] = {}
         for where in _TABLES:
             self._add(where, getattr(locale, where))
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
         self.starts = frozenset(self._rows)
-        self._cut, self._feminine = locale.cut, locale.feminine
+        self._cut, self._feminine, self._words = locale.cut, locale.feminine, locale.numbers != "it"
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, said in table.items():
             texts = tuple(token.text for token in Tokens(name).tokens)
             letters = "".join(filter(str.isalpha, texts))
-            exact = not set(name) & set("/º°") and (len(letters) == 1 or (len(letters) < 4 and "." not in name))
-            if not exact:
-                texts = tuple(map(str.casefold, texts))
+            exact = len(letters) < 4 and set(name).isdisjoint("/º°" if len(letters) == 1 else "./º°")
+            texts = texts if exact else tuple(map(str.casefold, texts))
             self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, stop = line[place], line[place + 1]
         if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
             return  # an ellipsis
-        whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not line.last(place + 1) else None
-        if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
+        last = line.last(place + 1)
+        whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not (last and self._words) else None
+        if whole and (last or line[place + 2].gap or line[place + 2].text in ",;:)"):
             counted = line.number(place - 1, 2, 999, 3) is not None and token.gap and whole[-1] in self._plural
             said = (whole.capitalize() if token.text.istitle() else whole) + "s" * counted
-            yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
+            yield Classed(place, place + 2 - last, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            begun = token.text.istitle() and len(token.text) == 2 and line[place - 1].kind != "w"  # Vc
+            begins = line[place - 1].kind in ("", "s") if len(token.text) < 3 else _VOWELS.isdisjoint(token.fold)
+            begun = token.text.istitle() and begins
             folded = not row.exact or (row.lower and (begun or (row.where == "before_numbers" and line.shouted)))
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
-            spaced = length == 2 and run[-1].text == "." and run[-1].gap
-            if texts != row.texts or spaced or (shouted and not row.exact and row.lower):
+            apart = length == 2 and run[-1].text == "." and run[-1].gap
+            if texts != row.texts or (shouted and not row.exact and row.lower) or apart:
                 continue
             after = place + length
-            name = row.lower and run[0].text.istitle() and line[place - 1].text.istitle() and length == 2
-            if name and run[0].gap and line.last(after - 1):
-                continue  # Hyde Park.
-            if not self._fits(line, place, after, row.where):
+            name = row.lower and token.text.istitle() and line[place - 1].text.istitle() and length == 2  # Hyde Park.
+            if (name and token.gap and line.last(after - 1)) or not self._fits(line, place, after, row.where):
                 continue
             if run[-1].text == "." and line.last(after - 1):
                 after -= 1
@@ -106,7 +107,7 @@ class AbbreviationParser:
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             noun = line[place - 1].fold if one in self._cue["agree"] else ""  # velocidad máx., tasas incl.
             one = (f"{one[:-1]}a" if self._feminine(noun) else one) + "s" * noun.endswith("s")
-            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women") - 1.2 * (row.where == "few")
+            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
     def initials(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -114,8 +115,7 @@ class AbbreviationParser:
         token, cue = line[place], self._cue
         hard = len(token.text) < 5 and _UNSAYABLE.fullmatch(token.text) and token.fold not in cue["words"]
         if token.text.isupper() and (token.fold in cue["initials"] or (hard and cue["initials"] and not line.shouted)):
-            letters = " ".join(self._letters.get(letter, letter) for letter in token.text)
-            yield Classed(place, place + 1, InWords("Initials", letters), 0.6)
+            yield Classed(place, place + 1, InWords("Initials", self._spelled(token.text)), 0.6)
 
     def _fits(self, line: Tokens, place: int, after: int, where: str) -> bool:
         following = line[after]
@@ -123,16 +123,12 @@ class AbbreviationParser:
             here = line[after + (following.text in ("º", "°", ":", "#"))]
             coded = here.text.isupper() and (line[after + 1].kind == "d" or line[after + 1].text == "-")
             return coded or here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
-        if where == "few":
-            return line.number(place - 1, 1, 15) is not None
         if where == "before_women":
             return following.text.istitle() and following.text.endswith("a") and following.gap
-        if where == "between_names" and not line[place - 1].text[:1].isupper():
-            return False
         if where in ("before_names", "between_names"):
-            if following.fold in _SMALL or following.fold == self._and:
-                following = line[after + 1]
-            return following.text[:1].isupper() and following.gap
+            named = where == "before_names" or line[place - 1].text[:1].isupper()
+            following = line[after + (following.fold in _SMALL or following.fold == self._and)]
+            return named and following.text[:1].isupper() and following.gap
         if where == "after_numbers":
             before = line[place - 1]
             unit = before.kind == "w" and not before.gap and line[place - 2].kind == "d"
@@ -144,8 +140,8 @@ class AbbreviationParser:
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}", re.ASCII)
 _WEB = re.compile(
     r"(?<![\w@.])(?:https?://|www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}(?:/[^\s<>\"]{0,200}(?<![.,;:!?)]))?"
-    r"|(?<![\w@./])(?:[a-z0-9-]{2,63}\.){1,3}"
-    r"(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca|in|gov|edu|info|co|cl|pe)\b(?:/[\w./-]{0,100}\w)?",
+    r"|(?<![\w@./])(?:[a-z0-9_-]{2,63}\.){1,3}"
+    r"(?:com|org|net|es|fr|it|br|pt|eu|io|mx|ar|be|ch|ca|in|gov|edu|info|co|cl|pe|app|dev|tv|uk|ly|gg|ru|jp|nl|tech|shop|me)\b(?:/[\w./-]{0,100}\w)?",
     re.IGNORECASE | re.ASCII,
 )
 _EXPONENT = re.compile(r"(?<=[\w)])\^?(?P<power>(?<=\^)[-−]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
@@ -170,7 +166,7 @@ _PAUSE = re.compile(
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
-_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}])|(?<=[a-z]{{3}}) x (?=[\d{MASK}])")
+_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}]|[LlHhPpBØ] ?[\d{MASK}])|(?<=[a-zà-ÿ]{{3}}) x (?=[\d{MASK}])")
 _AND = re.compile(r" ?& ?")
 
 
@@ -230,15 +226,18 @@ class Western:
         self._genders = re.compile(locale.cues.get("genders", "(?!)"))
         named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
-            rf"(?:(?<=[\w{MASK}]{{3}})|(?<={MASK})|(?<=[\w{MASK}][\w{MASK}]\.)|(?<=\d)(?=/[^\W\d]\S\S))/"
-            rf"(?P<unit>{'|'.join(map(re.escape, named))}|kg|k?m|cm|ha|min)(?P<power>[²³]?)(?![\w/])"
+            rf"(?:(?<=[\w{MASK}]{{3}})|(?<={MASK})|(?<=[\w{MASK}][\w{MASK}]\.|[ (][A-Z]{{2}})|(?<=\d)(?=/[^\W\d]\S\S))/"
+            rf"(?P<unit>{'|'.join(map(re.escape, named))}|kg|k?m|cm|ha|min)(?P<power>[²³]?)"
+            r"(?:\.(?= ?[,;:)a-zà-ÿ])|(?![\w/]))"
         )
 
     def rules(self) -> tuple[Rule, ...]:
+        say = self._locale
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
+            Rule("chemistry", lambda draft: chemistry(draft, say.cardinal, say.signs, say.spelled), CHEMISTRY),
             Rule("classes", self.classes.rewrite, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-+=<>&^@²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-–+=<>&^@²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:

@@ -96,8 +96,6 @@ class Locale:
     """Words that are often cut to an abbreviation; the first of those that begin so is read."""
     whole: str = ""
     """Words that aren't others cut."""
-    few: Mapping[str, str] = field(default_factory=dict)
-    """Abbreviations that mean something else after a small number: 3 hab."""
     short_months: Mapping[str, int] = field(default_factory=dict)
     short_days: Mapping[str, int] = field(default_factory=dict)
     ordinals: Mapping[str, str] = field(default_factory=dict)
@@ -216,9 +214,11 @@ class Locale:
 
     def joint_words(self, name: str) -> str:
         """Word between two numbers, by its name in the fields of a measure."""
-        return {"to": self.to, "by": self.by[0], "over": self.signs.get("falling /", self.over)}.get(
-            name
-        ) or self.signs.get(name, "")
+        to, over = self.signs.get("range", self.to), self.signs.get("falling /", self.over)
+        return {"to": to, "by": self.by[0], "over": over}.get(name, self.signs.get(name, ""))
+
+    def spelled(self, letters: str) -> str:
+        return " ".join(self.letters.get(letter, letter) for letter in letters)
 
     def digits(self, written: str) -> str:
         return " ".join(self.cardinal(int(digit)) for digit in written if digit.isdecimal())
@@ -268,7 +268,7 @@ def spoken(locale: Locale, number: Written, noun: str = "") -> str:
 
 
 def powered(locale: Locale, unit: str, power: str) -> Forms:
-    forms = locale.all_units.get(unit, (unit, unit))
+    forms = locale.all_units.get(unit) or (locale.cut.get(unit, unit),) * 2
     if not power:
         return forms
     words = locale.square if power == "2" else locale.cube
