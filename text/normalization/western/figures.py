@@ -45,11 +45,6 @@ class FractionParser:
         if forms and (not noun.istitle() or len(noun) < 2):
             noun, after = forms[0].partition(" ")[0], end
         said = self._part(above, below, noun, bool(whole))
-        part = not whole and below > 2 and locale.of and unit not in ("%", "‰") and noun not in ("parte", "partes")
-        if part and (forms or locale.feminine(noun)):
-            said, after = f"{said} {of(locale, forms[0] if forms else noun)}", after + (not forms)  # un quart de litre
-        elif forms and not whole:
-            said = joined(locale, said, forms[0] if above == 1 else forms[1])
         if whole:
             half, thing = (above, below) == (1, 2), forms[whole != "1"] if forms else noun * bool(halved)
             number = locale.counted(locale.cardinal(int(whole)), noun)
@@ -57,8 +52,12 @@ class FractionParser:
                 form, per, rest = thing.partition(f" {locale.per} ")  # deux verres et demi, dos millas y media por hora
                 number, forms = joined(locale, number, form), (per + rest,) * 2 if per else None
             said = f"{number} {locale.signs['&']} {said.rpartition(' ')[2] if half else said}"
-            said = joined(locale, said, forms[1].lstrip()) if forms else said
             after += bool(halved and not unit)
+        part = not whole and below > 2 and locale.of and unit not in ("%", "‰") and noun not in ("parte", "partes")
+        if part and (forms or locale.feminine(noun)):
+            said, after = f"{said} {of(locale, forms[0] if forms else noun)}", after + (not forms)  # un quart de litre
+        elif forms:
+            said = joined(locale, said, forms[bool(whole) or above > 1].lstrip())
         yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
 
     def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:

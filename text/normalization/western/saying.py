@@ -28,8 +28,8 @@ def said(locale: Locale, item: object) -> str:
             names = f"{locale.months[item.first - 1]} {locale.to} {locale.months[item.last - 1]}"
             return f"{names}{_between(locale)}{locale.year(item.year)}" if item.year else names
         case fields.Weekday():
-            last = "" if item.last is None else f" {locale.to} {locale.weekdays[item.last]}"
-            return ", ".join(locale.weekdays[day] for day in (item.day, *item.others)) + last
+            listed = ", ".join(locale.weekdays[day] for day in (item.day, *item.others))
+            return listed if item.last is None else f"{listed} {locale.to} {locale.weekdays[item.last]}"
         case fields.Year():
             before = "FY " if item.before.startswith("fiscal") else f"{item.before} " if item.before else ""
             last = f" {locale.joint_words('to')} {locale.year(item.last)}".replace("  ", " ") if item.last else ""
