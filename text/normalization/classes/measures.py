@@ -103,9 +103,8 @@ class Measures:
                 folded[symbol] = None
                 length = len(parts)
         if not folded:
-            fold = line[place].fold
+            fold = line[place].fold if line.shouted or not line[place].text.isupper() else ""  # 22.04 LTS
             one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
-            one = "" if line[place].text.isupper() and not line.shouted else one  # 22.04 LTS
             return (one, place + 1) if any(symbol == one for *_, symbol in units.get(one, ())) else ("", place)
         written = "".join(token.fold for token in line.tokens[place : place + length])
         if len(folded) == 1 and len(written) > 1:

@@ -183,7 +183,7 @@ class Western:
             plain=True,
             noun=lambda word: locale.feminine(word) is not None,
         )
-        figures = FigureParser(locale)
+        figures, amounts = FigureParser(locale), MoneyParser(locale, quantities)
         calendar = Calendar(
             locale.month_numbers,
             locale.day_numbers,
@@ -192,13 +192,11 @@ class Western:
             plain=True,
             hundreds=bool(locale.years_by_hundreds),
         )
-        amounts = MoneyParser(locale, quantities)
         forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")), written_at=locale.digits_at)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
-        phones = Telephones(locale.cue, locale.cues["phone_forms"])
         self.classes = Classes(
             (
-                ("phones", phones.parser),
+                ("phones", Telephones(locale.cue, locale.cues["phone_forms"]).parser),
                 ("abbreviations", forms.parser),
                 ("dates", Dates(calendar).parser),
                 ("years", Years(calendar).parser),
@@ -252,8 +250,7 @@ class Western:
         draft.replace(_PAUSE, lambda match: ", ")
         draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
-        square, cube = self._signs.get("²", ""), self._signs.get("³", "")
-        draft.replace(_POWER, lambda match: f" {square if match[0] == '²' else cube}")
+        draft.replace(_POWER, lambda match: f" {self._signs.get(match[0], '')}")
         draft.replace(_EXPONENT, self._exponent)
         draft.replace(_LESS, lambda match: f" {self._signs['−']} ")
         draft.replace(_MINUS, lambda match: f"{self._signs['−']} ")
