@@ -103,11 +103,10 @@ class Dates:
         year, end = self._joined_year(line, after, "/-")
         if year:
             yield Classed(place, end, Date(year, month), 0.35)
-        day = weekday and line[after].kind == "d"  # di mar. 18/11
-        if dated or (line.has(place - 1, self._cues["month"]) and (stopped or not weekday) and not day):
-            yield Classed(place, after, Date(0, month), 0.4)
-        elif stopped and not (line.last(place + 1) or weekday) and len(line[place].text) > 2:
-            yield Classed(place, after, Date(0, month), 0.5)
+        month_only = not weekday or (stopped and line[after].kind != "d")  # not di mar. 18/11
+        sure = dated or (month_only and line.has(place - 1, self._cues["month"]))
+        if sure or (stopped and not (line.last(place + 1) or weekday) and len(line[place].text) > 2):
+            yield Classed(place, after, Date(0, month), 0.4 if sure else 0.5)
 
     def _doubtful(self, line: Tokens, place: int) -> bool:
         """True for a word that is only seldom a month in its case: "may" and "MAY" in a line of capitals."""
@@ -269,20 +268,19 @@ class Dates:
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str, spanned: bool) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
-        before, after, cues = place - 1, place + 3, self._cues
-        for _ in range(2):
-            before -= line.has(before, ".,")
+        before, after, cues = place - 1 - line.has(place - 1, ".,"), place + 3, self._cues
+        before -= line.has(before, ".,")
         weekday = line[before].fold in self._days
         if sign == "." or (line.has(after, cues["partitive"]) and not weekday and int(parts[0]) < int(parts[1])):
             return _COST if weekday and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
         if self._plain:
-            follows = line.has(after, cues["after_dates"]) and line[after].gap
-            announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
             at = after + line.has(after, ",")
-            timed = line[at].gap and line[at].kind == "d" and line.has(at + 1, (":", "h"), glued=True)
-            return _COST if zero or weekday or follows or spanned or announced or timed else 0
+            timed = line[at].kind == "d" and line.has(at + 1, (":", "h"), glued=True)
+            follows = line[at].gap and (timed or line.has(after, cues["after_dates"]))
+            announced = line.has(place - 1 - line.has(place - 1, "'’"), cues["date"])
+            return _COST if zero or weekday or follows or spanned or announced else 0
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
         cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))
