@@ -100,6 +100,8 @@ OTHER = [
     ("ja", "「行くよ。」|彼は去った。"),
     ("hi", "मैं ठीक हूँ।|आप कैसे हैं?| अच्छा॥|हाँ"),
     ("hi", "डॉ. शर्मा आए।| वे गए।"),
+    ("hi", "ए.पी.जे. अब्दुल कलाम और एस. जयशंकर आए।| सं. 45-स्था. दिनांक 5 मई"),
+    ("hi", "वह घर आई.| फिर सो गई."),
     ("de", "Am 3. Oktober 2020 kam er.| Der 2. Weltkrieg war vorbei."),
     ("de", "Das kostet 3,5 Euro, z.B. heute.| Heinrich VIII. von England."),
     ("de", "Am 1. Mai, d.h. bald, usw. und so weiter.| Ende."),

@@ -147,8 +147,8 @@ def in_form(words_around: str, language: str) -> bool:
 
 @lru_cache
 def _of_several(language: str) -> frozenset[str]:
-    read = (name.casefold() for name in table(language, "locale").get("abbreviations", ()))
-    return frozenset(name for name in read if ". " in name)
+    tables = (table(language, "locale").get(name, ()) for name in ("abbreviations", "before_numbers"))
+    return frozenset(name.casefold() for read in tables for name in read if ". " in name)
 
 
 def _lower(*tables: Iterable[str]) -> frozenset[str]:

@@ -24,9 +24,11 @@ _END = re.compile(
 )
 _AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
-_NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
+_NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}([\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
+_INITIALS = re.compile(r"(?:[\u0904-\u094d\u0958-\u095f]{1,5}\.)+[\u0904-\u094d\u0958-\u095f]{1,5}")
+"""Dotted letters' names in Devanagari, without the last stop."""
 _IN_BRACKETS = re.compile(r"\((?:\d[\d./]{0,5} ?)?\w+\Z")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
@@ -38,8 +40,8 @@ _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
-_BEFORE_WORD = re.compile(r".*(?:['’]|/(?=[\u0900-\u097f]))")
-"""What stands before a word that an article is glued to, or a Hindi unit that a slash is: l'art., किमी/घं."""
+_BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f]))")
+"""What stands before a word that an article is glued to, or a Hindi one that a sign is: l'art., किमी/घं., 45-स्था."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _NUMBERED_BOOKS = frozenset(("cor", "thess", "tim", "pet", "sam", "kgs", "chron"))
@@ -202,6 +204,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
+    if _INITIALS.fullmatch(lower):
+        return True  # ए.पी.जे. अब्दुल कलाम
     after_number = before[-1:].isdecimal()
     if language == "en" and abbreviations.has_sense(before, word, following):
         return True

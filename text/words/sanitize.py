@@ -15,6 +15,8 @@ _NOT_PLAIN = re.compile(r"[^ -~\n]+")
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _GROUPED_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)")
 _GROUPING = re.compile(r"[\u00a0\u2009\u202f]")
+_ABBREVIATED = re.compile(r"(?<=[\u0901-\u0963])[०॰](?!\d)")
+"""Circle that stands for a full stop after a part of a word in Devanagari: डॉ०."""
 _LINE_END = re.compile("\r\n?|[\v\f\u2028]")
 _SPACES = re.compile(" {2,}")
 _AROUND_NEWLINE = re.compile(r" ?\n ?")
@@ -88,6 +90,7 @@ def sanitize(text: str) -> str:
     text = _LINE_END.sub("\n", text)
     if _GROUPING.search(text):
         text = _GROUPED_NUMBER.sub(lambda number: _GROUPING.sub("", number[0]), text)
+    text = _ABBREVIATED.sub(".", text)
     text = _NOT_PLAIN.sub(lambda run: run[0].translate(_characters), text)
     text = unicodedata.normalize("NFC", _JOINER_ELSEWHERE.sub("", text))
     text = _AROUND_NEWLINE.sub("\n", _SPACES.sub(" ", text))

@@ -247,7 +247,7 @@ class Dates:
             day_first, year = ahead or sign == ".", full_year(parts[2])
             orders = (numbers[1::-1], numbers[:2]) if day_first else (numbers[:2], numbers[1::-1])
             date = next(filter(None, (valid_date(year, *order) for order in orders)), None)
-            if date and sure and not chained:
+            if date and (sure or line.has(after, self._cues["after_dates"])) and not chained:
                 yield Classed(place, after, date._replace(day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
             expires = line.has(place - 1 - line.has(place - 1, ".:"), self._cues["expiry"])
@@ -261,7 +261,7 @@ class Dates:
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other > 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)
-        elif len(parts) == 2 and sign == "/" and 0 < numbers[0] <= 12 and widths[0] < 3 and 1900 <= numbers[1] < 2100:
+        elif len(parts) == 2 and 0 < numbers[0] < 13 and 1900 <= numbers[1] < 2100 and (whole[0] == "0" or sign == "/"):
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
         elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
             yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)

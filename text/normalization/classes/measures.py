@@ -19,7 +19,7 @@ _SPECIAL = frozenset("%‰°℃℉º˚")
 _DEGREES = frozenset("°º˚")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "bn", "mn", "tn"))
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
-_LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी"))
+_LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी", "सेमी", "मिमी", "फुट"))
 _VOWELS = frozenset("aeiou")
 _KINDS = (frozenset(("kJ", "kcal", "J", "cal")), frozenset(("g", "kg", "oz", "lb")), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""

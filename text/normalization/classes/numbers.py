@@ -64,7 +64,7 @@ class Written(NamedTuple):
 
     @property
     def is_one(self) -> bool:
-        return self.whole == "1" and not (self.fraction.strip("0") or self.exponent)
+        return self.whole in ("1", "१") and not (self.fraction.strip("0") or self.exponent)
 
 
 def glued(line: Tokens, place: int) -> bool:

@@ -169,7 +169,7 @@ class RomanNumerals:
     def _unnamed(self, line: Tokens, place: int, written: str, ending: str) -> Iterator[Classed]:
         """Numeral in capitals, or in small letters beside a word that names it."""
         token, words, after = line[place], self._words, place + 1
-        before = place - 1 - (line[place - 1].text == "." and not line[place - 1].gap)
+        before = place - 1 - (line[place - 1].text in (".", "-") and not line[place - 1].gap)
         numeral, named = written.upper(), self._named(line, place, before)
         if (written != numeral and not (token.text.islower() and named)) or line.has(after, "'’", glued=True):
             return
@@ -182,9 +182,8 @@ class RomanNumerals:
         if ending:
             first = ending.startswith(("er", "re"))
             if not words["endings"] or (value == 1) == first:
-                yield Classed(
-                    place, after, Numeral(value, "nth", feminine=ending.startswith("re") or ending == "ª"), 0.45
-                )
+                feminine = ending.startswith("re") or ending == "ª"
+                yield Classed(place, after, Numeral(value, "nth", feminine=feminine), 0.45)
         elif fields := self._kind(line, place, before, numeral, value):
             yield Classed(place, after, fields, 0.45)
             last = line[after + 1]
@@ -211,9 +210,9 @@ class RomanNumerals:
         )
         if following.fold in words["before"] or previous.fold in words["centuries"] or listed:
             return Numeral(value, "century") if value <= 40 else None
-        if previous.fold in words["numeral_parts"]:
+        if previous.fold in words["numeral_parts"] and numeral not in ("C", "D", "L", "M"):
             return Numeral(value, "part")
-        if previous.fold in rulers and value < 100 and (previous.text[:1].isupper() or len(numeral) > 1):
+        if previous.fold in rulers and value < 100 and (not previous.text[:1].islower() or len(numeral) > 1):
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
         named = len(previous.text) > 3 and not following.text[:1].isupper()
         first = numeral == "I" and named and not line.has(place + 1, "/", glued=True)  # Artemis I; no file I/O
@@ -224,7 +223,7 @@ class RomanNumerals:
         if len(previous.text) == 1 and _NUMERAL.fullmatch(line[place - 2].text) and numeral not in _DOUBTFUL:
             return Numeral(value, "count")  # I à V
         if set(numeral) <= set("IVXL") and value != 60:  # LX
-            if previous.kind == "w" and previous.text.istitle() and previous.gap | (before == 0):
+            if previous.kind == "w" and previous.text.title() == previous.text and previous.gap | (before == 0):
                 return Numeral(value, "count")
             if near:
                 return Numeral(value, "century")

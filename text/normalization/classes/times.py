@@ -142,10 +142,11 @@ class Times:
             yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
         called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
-        dotted = clock.form == "point" and (called or line[place - 1].fold in self._cues["dotted_times"])
+        dotted = clock.form == "point" and (called or clock.named or line[place - 1].fold in self._cues["dotted_times"])
         if clock.half or (colon and token.kind == "d") or dotted:
             exact = colon and not (clock.minutes or clock.named or clock.half)
-            if exact and line[place - 1].fold in self._cues["exact"]:
+            at = line[after].kind == "w" and line[after].fold not in (self._cues["after_times"] or line.folds)
+            if (at and clock.named and clock.minutes) or (exact and line[place - 1].fold in self._cues["exact"]):
                 clock = clock._replace(exact=True)
             yield Classed(place, after, clock, _COST)
 
@@ -284,7 +285,8 @@ class Years:
         last = line.number(place + 2, 1100, 2099, 4) if line.dash(place + 1) else None
         if last and first < last:
             yield Classed(place, place + 3, Year(first, last), 0.3)
-        if first < 2000 and line[place + 1].fold not in self._cues["counted"]:
+        part = line.has(place + 1, "/-", glued=True) or line[place - 1].text.isupper()  # AB 1234
+        if first < 2000 and not part and line[place + 1].fold not in self._cues["counted"]:
             yield Classed(place, place + 1, Year(first), 0.6)
 
     def _years(self, line: Tokens, place: int) -> Iterator[Classed]:

@@ -26,6 +26,7 @@ _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
 """Words that a hyphen joins to an item: mid-1980s."""
 SLASHED = frozenset(("c", "p", "s", "w"))
 """Words of which a slash is a part: c/20 min (cada), w/2 beds."""
+_LATIN_AFTER = re.compile(r"[\u0904-\u0961][^\u0904-\u0961]")  # चंद्रयान-III
 DASHES = frozenset((*"-–—‐‑−", "--"))
 _LONGEST_SPAN = 9
 
@@ -98,7 +99,8 @@ class Tokens:
         joined = before.text in _INNER and not before.gap and self[place - 2].kind in ("d", "w", "m")
         if joined and before.text == "/" and self[place - 3].text.isupper() and self[place - 2].kind == "d":
             return token.text.isupper() and self[place + 1].kind == "d" and not self[place - 2].gap  # L1/L5
-        return not joined or (before.text == "-" and self[place - 2].fold in _PREFIXES)
+        prefix = self[place - 2].fold in _PREFIXES or _LATIN_AFTER.match(self[place - 2].text[:1] + token.text)
+        return not joined or (before.text == "-" and bool(prefix))
 
     def ends(self, place: int) -> bool:
         """True if an item can end before a token."""

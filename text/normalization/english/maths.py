@@ -242,7 +242,7 @@ def _said(match: re.Match[str], number: Say, signs: Mapping[str, str], say: Say)
         if charge[0] not in "+⁺⁻":
             said.append(number(int(charge[0].translate(_SUBSCRIPTS))))
         said.append(signs["−" if charge[-1] == "⁻" else "+"])
-    return " ".join(said)
+    return "(" * (written.count("(") - written.count(")")) + " ".join(said)
 
 
 _QUALITIES: dict[str, str] = _TABLE["chords"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from text.normalization.classes.codes import account, mixed
 from text.normalization.classes.cover import Classed, InWords
+from text.normalization.classes.fields import Elapsed
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import Written, fraction_at, glued, written
 from text.normalization.classes.numerals import AIRLINER
@@ -25,14 +26,16 @@ class FractionParser:
         mixed = second.text in VULGAR or (second.kind == "d" and second.gap and line[place + 2].text == "/")
         whole = line[place].text if mixed and line[place].kind == "d" else ""
         above, below, after = fraction_at(line, place + bool(whole))
-        if not below or (line[after - 1].kind == "d" and not self._is_fraction(line, after - 3, above, below)):
+        house = line.cued(place, locale.cue["numbered"], 1 + line.has(place - 1, "."))
+        if house or not below or (line[after - 1].kind == "d" and not self._is_fraction(line, after - 3, above, below)):
             return
         hindi = whole and above == 1 and below in (2, 4) and not locale.numbers  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
         several = below == above + 1 > 2 and line.has(after, locale.cue["several"])  # 4/5 pers.
         marked = several or line.cued(place, locale.cue["marks"] | locale.cue["labels"], 3)  # note 4/5
+        listed = str(below) in locale.fractions or (whole and not locale.numbers)
         mark = below == 10 and above > 1 and not whole
-        proper = 0 < above < below and not mark and (above == 1 or str(below) in locale.fractions)
+        proper = 0 < above < below and not mark and (above == 1 or listed)
         marked = marked and not whole and line[place].kind == "d"
         if not proper or hindi or marked or len(whole) > 2 or (100 < below < 1000 and locale.numbers == "es"):
             return
@@ -75,6 +78,7 @@ class FractionParser:
             nth = locale.numbers in ("it", "fr")
             many = locale.ordinal(below, False) if nth else locale.cardinal(below) + locale.nths
             forms = (many.removesuffix("s") if locale.numbers == "es" else many, many)
+            forms = forms if locale.numbers else (f"{locale.over} {below}", f"1 {locale.over} {below}")
         if not locale.numbers:
             return f"{locale.signs.get(str(above), above)} {forms[0]}" if above > 1 else forms[1]
         one = {"es": "un", "fr": "un", "it": "un", "pt_BR": "um"}[locale.numbers]
@@ -103,7 +107,7 @@ _STOPPED = frozenset((*"ºªoa", "er", "ᵉ", "ᵉʳ", "os", "as"))
 class FigureParser:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
-        self.starts = locale.cue["codes"]
+        self.starts = locale.cue["codes"] | locale.cue["long_codes"]
         self._coded = re.compile(rf"(?:{'|'.join(locale.cues.get('code_forms', '(?!)').split())})(?!\d)")
 
     def _ends(self, line: Tokens, place: int, signs: frozenset[str]) -> tuple[Written, Written] | None:
@@ -120,7 +124,8 @@ class FigureParser:
             return
         first, last = found
         dash, ordinal = line[first.after], line.has(last.after, "ºª°", glued=True)
-        if dash.gap and (ordinal or (dash.text == "-" and not (len(first.whole) == 4 or first.grouped))):
+        spaced = dash.gap and (ordinal or (dash.text == "-" and not (len(first.whole) == 4 or first.grouped)))
+        if spaced or line.has(last.after, "="):
             return
         numbers, after = [first, last], last.after
         while len(numbers) < _MOST and line.has(after, DASHES, glued=True) and glued(line, after + 1):
@@ -129,10 +134,9 @@ class FigureParser:
             numbers.append(more)
             after = more.after
         if len(numbers) > 2 or len(first.whole) > 6:
-            whole = (spoken(locale, n) if n.plain and len(n.whole) < 5 else locale.digits(n.whole) for n in numbers)
-            said = ", ".join(whole)
+            said = (spoken(locale, n) if n.plain and len(n.whole) < 5 else locale.digits(n.whole) for n in numbers)
             if all(len(number.whole) > 1 for number in numbers[1:]):
-                yield Classed(place, after, InWords("Groups", said), 0.45)
+                yield Classed(place, after, InWords("Groups", ", ".join(said)), 0.45)
             return
         one, two = spoken(locale, first), spoken(locale, last, noun_after(line, after))
         if locale.numbers == "fr" and line.cued(place, locale.cue["laws"]):
@@ -141,6 +145,7 @@ class FigureParser:
         falling |= bool(AIRLINER.fullmatch(first.whole)) and last.whole.endswith("00")  # Boeing 737-800
         years = len(last.whole) == 2 and len(first.whole) == 4 and int(first.whole[2:]) < int(last.whole)
         score = line[after].fold == locale.to or bool(locale.cue["scores"] & line.folds)
+        score |= years and int(first.whole[2:]) + 1 == int(last.whole)  # 2023-24
         bare = len(first.whole) > 2 and line[place - 1].kind == "w" and not line.has(place - 1, ("da", "dal"))
         bare = bare or locale.feminine(noun_after(line, after)) is not None
         to = "" if score and not locale.numbers else locale.joint_words("to") if bare else locale.to
@@ -154,16 +159,19 @@ class FigureParser:
         if not (found := self._ends(line, place, frozenset(":/"))):
             return
         first, last = found
-        sign = line[first.after]
-        if sign.gap and sign.text == ":" and not line.cued(place, locale.cue["ratio"]):
+        sign, cued = line[first.after], line.cued(place, locale.cue["ratio"])
+        if sign.gap and sign.text == ":" and locale.numbers and not cued:
             return
         if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":
             return
         one, two = spoken(locale, first), spoken(locale, last, "")
-        if sign.text == ":":
-            named = locale.signs[":"] in (line[last.after + 1].fold, line[last.after].fold)
-            named |= line.cued(place, locale.cue["standards"])
-            joint = " " if named else f" {locale.signs[':']} "
+        timed = len(last.whole) == 2 and int(last.whole) < 60 and (last.fraction or int(first.whole) > 24)
+        if sign.text == ":" and timed and not cued and line.folds.isdisjoint(locale.cue["scores"]):
+            minutes = (int(first.whole), "minute"), (int(last.whole), "second")
+            yield Classed(place, last.after, Elapsed(minutes, last.fraction), 0.45)
+        elif sign.text == ":":
+            named = {locale.signs[":"], locale.to} & {line[last.after + 1].fold, line[last.after].fold}
+            joint = " " if named or line.cued(place, locale.cue["standards"]) else f" {locale.signs[':']} "
             yield Classed(place, last.after, InWords("Ratio", one + joint + two), 0.5)
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
@@ -192,8 +200,7 @@ class FigureParser:
         if number is None or not line.ends(number.after):
             return
         noun = noun_after(line, number.after + line.has(number.after, ("mil",)))
-        said = spoken(locale, number, noun)
-        bare = spoken(locale, number)
+        said, bare = spoken(locale, number, noun), spoken(locale, number)
         if said.endswith("'") and noun:
             yield Classed(place, number.after + 1, InWords("Cardinal", said + noun), 0.6)
         elif not number.plain or said != bare or len(number.whole) > 15:
@@ -219,7 +226,8 @@ class FigureParser:
         if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "
-            said = (locale.ordinal(minute, False) if article else noun + locale.cardinal(minute)) + more
+            number = noun + locale.cardinal(minute) if locale.numbers else f"{minute} {noun}".rstrip()
+            said = (locale.ordinal(minute, False) if article else number) + more
             yield Classed(place, after, InWords("Minute", said), 0.3)
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -242,8 +250,8 @@ class FigureParser:
         told = line.has(start - 1, locale.cue["tells"] | {":"})  # le code de confirmation est 482 913
         known = told or all(line[near].text in ".:º°#" for near in range(place + 1, start))
         if token.fold in self.starts and start > place and known:
-            groups = self._groups(line, start, 0.2)
-            if groups.last > start + 1 or len(line[start].text) > 2 + told:
+            groups, least = self._groups(line, start, 0.2), 2 if token.fold in locale.cue["codes"] else 4
+            if (groups.last > start + 1 and least < 4) or len(line[start].text) > least + told:
                 yield groups
 
     def _groups(self, line: Tokens, place: int, cost: float) -> Classed:
@@ -266,7 +274,7 @@ class FigureParser:
             letter = line[place + 1]
             bare = letter.kind == "w" and not letter.gap and len(letter.text) <= 2 and letter.text.isupper()
             if bare and line.ends(place + 2) and not glued(line, place + 2):
-                said = f"{locale.number(token.text)} {' '.join(letter.text)}"
+                said = f"{locale.number(token.text)} {locale.spelled(letter.text)}"
                 yield Classed(place, place + 2, InWords("Label", said), 0.6)
             return
         after = place + 1 + line.has(place + 1, ("-", "‑", "/"), glued=True)
@@ -276,7 +284,7 @@ class FigureParser:
         number = locale.digits(digits.text) if len(digits.text) >= 5 else locale.number(digits.text)
         if len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
             number = f"{locale.number(digits.text[:2])} {locale.number(digits.text[2:])}"
-        yield Classed(place, after + 1, InWords("Label", f"{' '.join(token.text)} {number}"), 0.6)
+        yield Classed(place, after + 1, InWords("Label", f"{locale.spelled(token.text)} {number}"), 0.6)
 
     def ordinals(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         locale, found = self._locale, written(line, place, self._locale.decimal)
@@ -300,7 +308,7 @@ class FigureParser:
         if (many or (kind and kind.endswith("s"))) and not said.endswith("s"):
             said, after = f"{said}s", after + many
         stop = line.has(after + 1, ".", glued=True) and ending.kind == "w" and line[after + 2].text[:1].islower()
-        cost = 0.28 if many else 0.4 if ending.text != "°" else 0.38
+        cost = 0.28 if many else 0.38
         yield Classed(place, after + 1 + stop, InWords("Ordinal", said), cost)
         letter = line[after + 1]
         if letter.kind == "w" and not letter.gap and len(letter.text) == 1 and letter.text.isupper():

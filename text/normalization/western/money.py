@@ -56,8 +56,10 @@ class MoneyParser:
         if number is None or lettered or (before and line[start].text == "+"):
             return
         numbers = [number]
-        name = self._units.joint(line, number.after, number)
-        last = written(line, number.after + 1, locale.decimal) if name else None
+        scale, end = self._magnitude(line, number.after)
+        name = self._units.joint(line, end, number)
+        last = written(line, end + 1, locale.decimal) if name else None
+        last = last if last and scale in (None, self._magnitude(line, last.after)[0]) else None
         joint = locale.joint_words(name or "")
         if (last and not before and self._sign(line, self._magnitude(line, last.after)[1])[0]) or (last and before):
             numbers.append(last)
@@ -95,10 +97,12 @@ class MoneyParser:
 
     def _large(self, line: Tokens, place: int, numbers: list[Written], big: Forms | None) -> Iterator[Classed]:
         """Number with an abbreviated magnitude: 12,5 M."""
-        if big is None or line[place - 1].fold in self._locale.cue.get("labels", ()):
+        number, token = numbers[-1], line[numbers[-1].after]
+        labelled = line.cued(place, self._locale.cue.get("labels", ()), 1 if token.gap else 3)
+        single = token.text in self._locale.all_units and len(token.text) == 1
+        if big is None or labelled or (single and (token.gap or token.text == "L")):
             return
-        number = numbers[-1]
-        token, after = line[number.after], self._magnitude(line, number.after)[1]
+        after = self._magnitude(line, number.after)[1]
         of = line[after].fold in ("de", "di") and bool(self._locale.of)
         unit, end = self._units.unit(line, after + of)
         agrees = self._locale.numbers == "es" and number.whole[-1] == "1" != number.whole[-2:-1]
@@ -124,7 +128,11 @@ class MoneyParser:
         if big:
             return first + joined(locale, self._sum(number, big), forms[1])
         cents, whole = number.fraction, number._replace(fraction="")
-        if len(cents) != 2 or not int(cents) or (not locale.numbers and forms[0] == forms[1]):
+        if (
+            len(cents) != 2
+            or not int(cents)
+            or not (locale.numbers or forms[0] != forms[1] or forms[0] in locale.hundredths_of)
+        ):
             number = whole if cents and not int(cents) else number
             return first + self._counted(number, forms, bool(first))
         parts = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)

@@ -118,7 +118,7 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
     said = locale.clock[clock.minutes > 0].format(h=hours, hour=hour, m=locale.cardinal(clock.minutes))
     if not last and not clock.minutes and not locale.numbers:
         said = hours
-    quarter = locale.quarters.get(str(clock.minutes)) if clock.named and not clock.seconds else None
+    quarter = locale.quarters.get(str(clock.minutes)) if (clock.named or clock.half) and not clock.seconds else None
     if quarter and 1 <= clock.hours <= 12:
         said = quarter.format(h=hours, next=locale.cardinal(clock.hours % 12 + 1))
         said = locale.quarters.get(f"{clock.hours}:{clock.minutes}", said)
@@ -127,17 +127,13 @@ def _clock(locale: Locale, clock: fields.Clock, last: bool = True) -> str:
         said += f" {locale.joint} {locale.cardinal(clock.minutes)}" * (clock.minutes > 0)  # 2h59 in treno
     if clock.seconds or clock.fraction:
         parts = ((clock.hours, "hour"), (clock.minutes, "minute"), (clock.seconds, "second"))
-        said = _elapsed(locale, fields.Elapsed(parts, clock.fraction))
+        second = f"{said}, {_counted(locale, Written(str(clock.seconds), clock.fraction), 's')}"
+        said = _elapsed(locale, fields.Elapsed(parts, clock.fraction)) if locale.numbers else second
     if clock.half:
-        said += f" {_part_of_day(locale, clock)}"
-    return f"{said} en punto" if clock.exact else said
-
-
-def _part_of_day(locale: Locale, clock: fields.Clock) -> str:
-    morning, noon, afternoon, night = locale.parts_of_day
-    if clock.hours == 12:
-        return night if clock.half == "a" else noon
-    return morning if clock.half == "a" else night if clock.hours >= 8 else afternoon
+        since = clock.hours % 12 + 12 * (clock.half == "p")
+        part = [part for start, part in locale.parts_of_day.items() if since >= int(start)][-1]
+        said = f"{said} {part}" if locale.numbers else f"{part} {said}"
+    return f"{said} {locale.cues['at']}" if clock.exact and not quarter else said
 
 
 def _elapsed(locale: Locale, elapsed: fields.Elapsed) -> str:
@@ -162,7 +158,7 @@ def _identifier(locale: Locale, code: Identifier) -> str:
     for group in groups:
         ends = accumulate(map(int, sizes.get(str(len(group)), "") or (len(group),)), initial=0)
         for part in (group[start:end] for start, end in pairwise(ends)):
-            one_by_one = locale.digits(part) if part.isdecimal() else " ".join(part)
+            one_by_one = locale.digits(part) if part.isdecimal() else locale.spelled(part)
             said.append(locale.cardinal(int(part)) if pairs and len(part) == 2 and part[0] != "0" else one_by_one)
     plus = f"{locale.signs.get('plus', locale.signs['+'])} " if code.plus else ""
     return plus + ", ".join(said)
@@ -173,12 +169,8 @@ def _numeral(locale: Locale, numeral: Numeral) -> str:
         ends = (numeral._replace(last=0), numeral._replace(value=numeral.last, last=0))
         return f" {locale.to} ".join(_numeral(locale, end) for end in ends)
     words, value = locale.roman, numeral.value
-    ordinal = {
-        "century": words.get("ordinal_centuries"),
-        "part": words.get("ordinal_parts"),
-        "ruler": value <= int(words.get("ordinal_up_to", 0)) or value == 1,
-        "nth": True,
-    }
-    if not ordinal.get(numeral.kind):
+    ruler = numeral.kind == "ruler" and (value <= int(words.get("ordinal_up_to", 0)) or value == 1)
+    listed = words.get({"century": "ordinal_centuries", "part": "ordinal_parts"}.get(numeral.kind, ""))
+    if not (ruler or listed or numeral.kind == "nth"):
         return locale.cardinal(value)
     return locale.ordinal(value, numeral.feminine, numeral.noun)

@@ -18,7 +18,7 @@ from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import SIGNS, written
 from text.normalization.classes.roman import NUMERAL, RomanNumerals
-from text.normalization.classes.telephones import Telephones
+from text.normalization.classes.telephones import Identifier, Telephones
 from text.normalization.classes.times import Durations, Times, Years
 from text.normalization.classes.tokens import VULGAR, Tokens
 from text.normalization.draft import MASK, Draft, Rule
@@ -31,7 +31,7 @@ from text.normalization.western.words import Locale, locale_of, per_words
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
 """Words between a title or street and its name."""
-_APART = frozenset("sSvVlLaAtTbBjJfFcCdDH")
+_APART = frozenset("sSvVlLaAtTbBjJfFcCdDHK")
 """Units of one letter that are none if they are glued to a number: 5s, 3A."""
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
@@ -121,7 +121,7 @@ class AbbreviationParser:
         following = line[after]
         if where == "before_numbers":
             here = line[after + (following.text in ("º", "°", ":", "#"))]
-            coded = here.text.isupper() and (line[after + 1].kind == "d" or line[after + 1].text == "-")
+            coded = here.text.isupper() and (line[after + 1].kind == "d" or line.has(after + 1, "-/"))
             return coded or here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
         if where == "before_women":
             return following.text.istitle() and following.text.endswith("a") and following.gap
@@ -150,10 +150,12 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")
 _LESS = re.compile(
-    rf"(?<=[\w{MASK})]) [-−–] (?=[\w{MASK}(]{{1,12}} ?[=<>≤≥]|\w\b ?[=<>+×]|\d{{1,4}}[a-z]\b)"
+    rf"(?<=[\w{MASK})]) [-−–] (?=[\w{MASK}(]{{1,12}} ?(?:[=<>≤≥]|[-−+×*/] ?[\w{MASK}(]{{1,12}} ?=)"
+    rf"|\w\b ?[=<>+×]|\d{{1,4}}[a-z]\b)"
     rf"|(?:(?<=\d[a-z])|(?<=[a-z]{MASK})) [-−–] (?=\d)|(?<=\d)[-−](?=\d{{1,9}} ?=)"
 )
-_ALWAYS = "≥≤≠≈×÷±√∞∑∆→⇒≡∈∪∩≅∝"
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_ALWAYS = "≥≤≠≈×÷±√∞∑∆→⇒≡∈∪∩≅∝↑↓"
 _SIGN = re.compile(
     rf"(?<=[\w{MASK})²³%]) ?(?P<sign>[+=<>]|==) ?(?=[\w(√{MASK}])|(?P<always>[{_ALWAYS}])"
     rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
@@ -161,12 +163,14 @@ _SIGN = re.compile(
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
-    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<={MASK}))/(?=[A-Z]{{2}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
-    r"|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
+    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=\b[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
+    r"|(?<=[ँ-ॣ)]) ?/ ?(?=[अ-ह])|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
-_TIMES = re.compile(rf"(?<=[\d{MASK}]) [xX] (?=[\d{MASK}]|[LlHhPpBØ] ?[\d{MASK}])|(?<=[a-zà-ÿ]{{3}}) x (?=[\d{MASK}])")
+_TIMES = re.compile(
+    rf"(?<=[\d{MASK}])(?: [xX] | ?\* ?)(?=[\d{MASK}]|[LlHhPpBØ] ?[\d{MASK}])|(?<=[a-zà-ÿ]{{3}}) x (?=[\d{MASK}])"
+)
 _AND = re.compile(r" ?& ?")
 
 
@@ -174,7 +178,8 @@ class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
         joints = frozenset(("or", "each")) & locale.signs.keys()
-        sized = {"only_apart": _APART, "only_together": _TOGETHER, "joints": joints, "of": frozenset((locale.of,))}
+        apart = _APART - locale.cue["glued_units"]
+        sized = {"only_apart": apart, "only_together": _TOGETHER, "joints": joints, "of": frozenset((locale.of,))}
         quantities = Measures(
             locale.all_units,
             locale.pers,
@@ -221,6 +226,7 @@ class Western:
             lambda fields, british: saying.said(locale, fields),
         )
         self._signs = locale.signs
+        self._spelled = re.compile(locale.cues.get("spelled", "(?!)"))
         self._genders = re.compile(locale.cues.get("genders", "(?!)"))
         named = sorted((name for name in locale.pers if name[0].isalpha()), key=len, reverse=True)
         self._per = re.compile(
@@ -233,14 +239,19 @@ class Western:
         say = self._locale
         return (
             Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
+            Rule("codes", self._codes, self._spelled),
             Rule("chemistry", lambda draft: chemistry(draft, say.cardinal, say.signs, say.spelled), CHEMISTRY),
             Rule("classes", self.classes.rewrite, re.compile("")),
-            Rule("math", self._maths, re.compile(rf"[-–+=<>&^@²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
+            Rule("math", self._maths, re.compile(rf"[-–+=<>&^@*²³⁰¹⁴-⁹−~/xX(·{_ALWAYS}]")),
         )
 
     def _web(self, draft: Draft) -> None:
         for pattern in (_MAIL, _WEB):
             draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
+
+    def _codes(self, draft: Draft) -> None:
+        """A language's codes, by their shape."""
+        draft.replace(self._spelled, lambda it: saying.said(self._locale, Identifier("", tuple(_PARTS.findall(it[0])))))
 
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""))

@@ -17,16 +17,8 @@ from text.normalization.classes.tokens import Tokens
 Forms = tuple[str, str]
 """Singular and plural."""
 
-_MENDED = (
-    (re.compile(r"\buno (?=mil)"), "un "),
-    (re.compile(r"veintiuno (?=mil)"), "veintiún "),
-    (re.compile("décimoprimer"), "undécim"),
-    (re.compile("décimosegund"), "duodécim"),
-    (re.compile("dicotto"), "diciotto"),
-    (re.compile("vingtsième"), "vingtième"),
-    (re.compile("centsième"), "centième"),
-)
-"""Mistakes of num2words in Spanish, French and Italian, with the right words."""
+_MENDED = tuple((re.compile(wrong), right) for wrong, right in table("all", "numbers")["mended"].items())
+"""Mistakes of num2words, with the right words."""
 _CUT = re.compile(r"(?<=..)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
 """Consonant after which a word may be cut."""
 _MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")  # numbers that are nouns
@@ -101,7 +93,7 @@ class Locale:
     ordinals: Mapping[str, str] = field(default_factory=dict)
     """Endings of ordinals, "m" or "f" for their gender, or the whole word after "=" for one number ("1er")."""
     irregular: Mapping[str, str] = field(default_factory=dict)
-    """Ordinals with words of their own, as they are written."""
+    """Ordinals with words of their own, as they are written; of rulers after #."""
     feminine_first: str = ""
     pers: Mapping[str, str] = field(default_factory=dict)
     """Words after a slash that don't take `per` as it is."""
@@ -111,8 +103,8 @@ class Locale:
     """What stands before a release (rc1), by what is written."""
     quarters: Mapping[str, str] = field(default_factory=dict)
     """Formats of times whose hour has a name after it, by the minutes: `{h}`, `{next}`; words by hour and minutes."""
-    parts_of_day: tuple[str, ...] = ()
-    """Morning, noon, afternoon, night: after 8 a.m., 12 p.m., 3 p.m., 9 p.m.; empty if a.m. isn't written."""
+    parts_of_day: Mapping[str, str] = field(default_factory=dict)
+    """Words for a.m. and p.m. by the hour from which they are said; empty if a.m. isn't written."""
     directions: Mapping[str, str] = field(default_factory=dict)
     years_by_hundreds: str = ""
     """Word for hundred in years before 2000."""
@@ -148,7 +140,7 @@ class Locale:
         found["‰"] = (self.signs.get("‰", self.percent),) * 2
         for sign in "°º˚":
             found |= {sign: found["°"]} | {f"{sign}{c}": found.get(f"°{c}", found["°"]) for c in "CF"}
-        found |= dict.fromkeys("'’′", found["min"])
+        found |= dict.fromkeys("'’′", found[self.cues.get("prime", "min")])
         return found | (dict.fromkeys('"″', found["inch"]) if "inch" in found else {})
 
     @cached_property
@@ -217,9 +209,6 @@ class Locale:
         to, over = self.signs.get("range", self.to), self.signs.get("falling /", self.over)
         return {"to": to, "by": self.by[0], "over": over}.get(name, self.signs.get(name, ""))
 
-    def spelled(self, letters: str) -> str:
-        return " ".join(self.letters.get(letter, letter) for letter in letters)
-
     def digits(self, written: str) -> str:
         return " ".join(self.cardinal(int(digit)) for digit in written if digit.isdecimal())
 
@@ -235,6 +224,12 @@ class Locale:
             rest = " ".join([self.cardinal(0)] * zeros + [self.cardinal(int(fraction))])
         return f"{said} {point or self.point} {rest}"
 
+    def spelled(self, text: str) -> str:
+        parts = re.findall(r"\D|\d+", text)
+        return " ".join(
+            self.cardinal(int(part)) if part.isdecimal() else self.letters.get(part, part) for part in parts
+        )
+
     def year(self, number: int) -> str:
         hundreds, rest = divmod(number, 100)
         if not self.years_by_hundreds or not 1100 <= number < 2000:
@@ -243,7 +238,7 @@ class Locale:
 
     def ordinal(self, number: int, feminine: bool, short: bool = False) -> str:
         if not self.numbers:
-            return str(number)
+            return self.irregular.get(f"#{number}", str(number))
         said = ordinal(number, self.numbers)
         if not feminine:
             return re.sub("(?<=primer|tercer)o$", "", said) if short and self.numbers == "es" else said
@@ -317,8 +312,7 @@ def _italian_one(noun: str, feminine: bool) -> str:
     fold = noun.casefold()
     if feminine:
         return "un'" if fold[0] in "aeiouàèéìòù" else "una"
-    hard = fold.startswith(("z", "gn", "ps", "x", "y")) or (fold[0] == "s" and fold[1:2] not in (*"aeiou", ""))
-    return "uno" if hard else "un"
+    return "uno" if re.match("z|gn|ps|x|y|s[^aeiou]", fold) else "un"
 
 
 @lru_cache(4096)
