@@ -92,8 +92,8 @@ _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
-    r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x "
-    rf"| [xyt](?:(?<=sin..|cos..|tan..)|(?<=ln..))|Ø(?=\d)|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
+    r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x |Ø(?=\d)"
+    rf"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -242,7 +242,8 @@ def _said(match: re.Match[str], number: Say, signs: Mapping[str, str], say: Say)
         if charge[0] not in "+⁺⁻":
             said.append(number(int(charge[0].translate(_SUBSCRIPTS))))
         said.append(signs["−" if charge[-1] == "⁻" else "+"])
-    return "(" * (written.count("(") - written.count(")")) + " ".join(said)
+    open_, closed = written.count("("), written.count(")")
+    return "(" * (open_ - closed) + " ".join(said) + ")" * (closed - open_)
 
 
 _QUALITIES: dict[str, str] = _TABLE["chords"]
