@@ -261,6 +261,7 @@ class Years:
     def __init__(self, calendar: Calendar) -> None:
         self._months, self._cues = calendar.months, calendar.cues
         self._plain, self._hundreds = calendar.plain, calendar.hundreds
+        self._uncounted = self._cues["counted"].union("/-")
         self.parser = Parser(BEFORE_YEARS, self.parse)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -285,8 +286,7 @@ class Years:
         last = line.number(place + 2, 1100, 2099, 4) if line.dash(place + 1) else None
         if last and first < last:
             yield Classed(place, place + 3, Year(first, last), 0.3)
-        part = line.has(place + 1, "/-", glued=True) or line[place - 1].text.isupper()  # AB 1234
-        if first < 2000 and not part and line[place + 1].fold not in self._cues["counted"]:
+        if first < 2000 and not line[place - 1].text.isupper() and line[place + 1].fold not in self._uncounted:
             yield Classed(place, place + 1, Year(first), 0.6)
 
     def _years(self, line: Tokens, place: int) -> Iterator[Classed]:

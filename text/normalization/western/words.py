@@ -193,9 +193,7 @@ class Locale:
         return said
 
     def digits_at(self, line: Tokens, place: int) -> tuple[str, int]:
-        """Digits of the number without a sign that begins at a token, with a point before its decimals, and the place
-        after it; ("", place) if there is none.
-        """
+        """Digits of the unsigned number at a token, with a point before decimals, and the place after it; or none."""
         number = written(line, place, self.decimal) if line[place].kind == "d" else None
         if number is None or number.exponent:
             return "", place
