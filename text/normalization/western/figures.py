@@ -226,9 +226,9 @@ class FigureParser:
         if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "
-            number = noun + locale.cardinal(minute) if locale.numbers else f"{minute} {noun}".rstrip()
-            number = locale.ordinal(minute, False) if article else number
-            yield Classed(place, after, InWords("Minute", number + more), 0.3)
+            number = noun + locale.cardinal(minute) + more if locale.numbers else f"{minute} {noun}".rstrip()
+            said = locale.ordinal(minute, False) + more if article else number
+            yield Classed(place, after, InWords("Minute", said), 0.3)
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""

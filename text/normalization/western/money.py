@@ -99,8 +99,7 @@ class MoneyParser:
         """Number with an abbreviated magnitude: 12,5 M."""
         number, token = numbers[-1], line[numbers[-1].after]
         labelled = line.cued(place, self._locale.cue.get("labels", ()), 1 if token.gap else 3)
-        single = token.text in self._locale.all_units and len(token.text) == 1
-        if big is None or labelled or (single and (token.gap or token.text == "L")):
+        if big is None or labelled or token.text == "L" or (token.gap and token.text == "K"):
             return
         after = self._magnitude(line, number.after)[1]
         of = line[after].fold in ("de", "di") and bool(self._locale.of)

@@ -73,7 +73,6 @@ def said(locale: Locale, item: object) -> str:
 
 
 def _counted(locale: Locale, number: Written, unit: str, power: str = "", several: bool = False) -> str:
-    """Number with its unit, or alone."""
     form = powered(locale, unit, power)[several or plural(locale, number)] if unit else ""
     said = spoken(locale, number, "" if unit in ("%", "‰") else form)
     return joined(locale, said, form) if form else said

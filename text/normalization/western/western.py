@@ -49,7 +49,6 @@ class _Row(NamedTuple):
     said: str
     where: str
     lower: bool
-    """Written in small letters in the table."""
 
 
 class AbbreviationParser:
