@@ -11,7 +11,7 @@ run: $(VENV)/.installed
 	@exec $(BIN)/kokoro-live serve $(ARGS)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 6 --dist worksteal $(ARGS)
 
 # A minute before a commit: the linters, and what tests start no server, without those of long, random or generated texts.
 FAST = tests/test_architecture.py tests/test_documents.py tests/text tests/books/reading tests/worker/models tests/worker/test_machine.py \

@@ -190,7 +190,7 @@ BREAKS = (
     Mutation(
         "marks-are-wanted",
         "frontend/streams/cache.py",
-        "if found is not None and marks and not found.marks:",
+        "if found and marks and not found.marks:",
         "if False:",
         ("tests/frontend/streams/test_segment_cache.py",),
     ),

@@ -248,8 +248,8 @@ BREAKS = (
     Mutation(
         "traces-of-an-hour-only",
         "frontend/monitoring/metrics.py",
-        "self._clock() - self._slowest[0][0].moment >= _HOUR",
-        "False",
+        "for each in minute if each.moment > since]",
+        "for each in minute]",
         ("tests/frontend/monitoring/test_work.py",),
     ),
     Mutation(
