@@ -205,7 +205,7 @@ class Dates:
         hundreds = self._hundreds and 0 < year < 2000
         if self._plain and joint == "to" and line[after + of].fold in self._full and not hundreds:
             if day == 1 and not last:
-                yield Classed(place, first_end, Date(0, 0, 1), _COST)  # the rest is read well
+                yield Classed(place, first_end, Date(0, 0, 1), 0.34 if line[place + 1].text == "°" else 0.45)
             return
         nth = line[after - 1].fold in self._nths
         if self._doubtful(line, after + of) and not (year or of or nth or article):

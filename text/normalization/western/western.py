@@ -39,12 +39,15 @@ _WORD = re.compile(r"[^\W\d_]{3,9}")
 _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials taken for a word: IPC, ICMS
 _TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "before_women"]
 _VOWELS = frozenset("aeiouyàéè")
+_OPENING = frozenset(("", *'([¿¡«“"'))
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
 
 class _Row(NamedTuple):
     texts: tuple[str, ...]
+    gaps: tuple[bool, ...]
+    """True for a text after a space."""
     exact: bool
     said: str
     where: str
@@ -65,11 +68,11 @@ class AbbreviationParser:
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, said in table.items():
-            texts = tuple(token.text for token in Tokens(name).tokens)
+            texts, gaps = zip(*((token.text, bool(token.gap)) for token in Tokens(name).tokens), strict=True)
             letters = "".join(filter(str.isalpha, texts))
             exact = len(letters) < 4 and set(name).isdisjoint("/º°" if len(letters) == 1 else "./º°")
             texts = texts if exact else tuple(map(str.casefold, texts))
-            self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, exact, said, where, name.islower()))
+            self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, gaps, exact, said, where, name.islower()))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, stop = line[place], line[place + 1]
@@ -84,15 +87,18 @@ class AbbreviationParser:
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
-            begins = line[place - 1].kind in ("", "s") if len(token.text) < 3 else _VOWELS.isdisjoint(token.fold)
+            begins = line[place - 1].text in _OPENING if len(token.text) < 3 else _VOWELS.isdisjoint(token.fold)
+            begins &= len(token.text) > 1 or (stop.gap and stop.text.islower())  # N sei; no key Q
             begun = token.text.istitle() and begins
             folded = not row.exact or (row.lower and (begun or (row.where == "before_numbers" and line.shouted)))
             texts = tuple(token.fold if folded else token.text for token in run)
             shouted = len(row.texts[0]) < 4 and run[0].text.isupper() and len(run[0].text) > 1 and not line.shouted
-            apart = length == 2 and run[-1].text == "." and run[-1].gap
+            after = place + length
+            apart = any(each.gap and not gap for each, gap in zip(run[1:], row.gaps[1:], strict=True))
+            initial = len(token.text) == 1 and token.text.isupper() and row.lower and row.where == "abbreviations"
+            apart |= initial and stop.text == "." and line[after].text[:1].isupper()  # H. L. Mencken
             if texts != row.texts or (shouted and not row.exact and row.lower) or apart:
                 continue
-            after = place + length
             name = row.lower and token.text.istitle() and line[place - 1].text.istitle() and length == 2  # Hyde Park.
             if (name and token.gap and line.last(after - 1)) or not self._fits(line, place, after, row.where):
                 continue
@@ -144,7 +150,7 @@ _WEB = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _EXPONENT = re.compile(r"(?<=[\w)])\^?(?P<power>(?<=\^)[-−]?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{2,4}|[⁰¹⁴-⁹])(?![\w⁰¹²³⁴-⁹])")
-_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w|\.\w|[\]}])", re.IGNORECASE)  # tod@s
+_BOTH = re.compile(r"(?<![\w#])([a-zà-ÿ]{2,20})@(s?)(?!\w|\.\w|[\]}{\[])", re.IGNORECASE)  # tod@s
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(r"(?<=[\w)])(?<![⁰¹²³⁴-⁹])[²³](?![\w²³])")
 _MINUS = re.compile(rf"(?:(?<=^)|(?<=[\s(=<>≥≤×÷]))[-−](?=\d)|(?:(?<=[(=<>])|(?<=[=<>] ))[-−](?={MASK})")
@@ -257,7 +263,7 @@ class Western:
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
         draft.replace(_BIS, lambda match: " ")
         draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
-        draft.replace(_PAUSE, lambda match: ", ")
+        draft.replace(_PAUSE, lambda match: None if "/" in match.string[: match.start()].rpartition(" ")[2] else ", ")
         draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
         draft.replace(_POWER, lambda match: f" {self._signs.get(match[0], '')}")
