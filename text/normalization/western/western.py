@@ -179,6 +179,10 @@ _TIMES = re.compile(
 _AND = re.compile(r" ?& ?")
 
 
+def _pause(match: re.Match[str]) -> str | None:
+    return None if "/" in match.string[: match.start()].rpartition(" ")[2] else ", "  # /usr/share/doc/HOWTO
+
+
 class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
@@ -259,19 +263,20 @@ class Western:
         draft.replace(self._spelled, lambda it: saying.said(self._locale, Identifier("", tuple(_PARTS.findall(it[0])))))
 
     def _maths(self, draft: Draft) -> None:
-        draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""))
-        draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}")
-        draft.replace(_BIS, lambda match: " ")
-        draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {self._signs['or']} {m['stem']}{m['f']}{m['s']}")
-        draft.replace(_PAUSE, lambda match: None if "/" in match.string[: match.start()].rpartition(" ")[2] else ", ")
-        draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}")
-        draft.replace(_TIMES, lambda match: f" {self._signs['×']} ")
+        draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""), "/")
+        draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}", "·⋅")
+        draft.replace(_BIS, lambda match: " ", "/")
+        both = self._signs["or"]
+        draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {both} {m['stem']}{m['f']}{m['s']}", "/(·")
+        draft.replace(_PAUSE, _pause, "/>")
+        draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}", "@")
+        draft.replace(_TIMES, lambda match: f" {self._signs['×']} ", "xX*")
         draft.replace(_POWER, lambda match: f" {self._signs.get(match[0], '')}")
         draft.replace(_EXPONENT, self._exponent)
-        draft.replace(_LESS, lambda match: f" {self._signs['−']} ")
-        draft.replace(_MINUS, lambda match: f"{self._signs['−']} ")
-        draft.replace(_SIGN, self._sign)
-        draft.replace(_AND, lambda match: f" {self._signs['&']} ")
+        draft.replace(_LESS, lambda match: f" {self._signs['−']} ", "-−–")
+        draft.replace(_MINUS, lambda match: f"{self._signs['−']} ", "-−")
+        draft.replace(_SIGN, self._sign, f"+=<>~{_ALWAYS}")
+        draft.replace(_AND, lambda match: f" {self._signs['&']} ", "&")
 
     def _exponent(self, match: re.Match[str]) -> str | None:
         name, power = self._signs.get("^"), match["power"].translate(_RAISED)
