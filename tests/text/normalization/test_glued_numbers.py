@@ -72,7 +72,9 @@ LANGUAGES |= {"hi": "", "ja": "", "cmn": ""}
 
 _WORD = re.compile(r"[^\W\d_]+")
 _WRITTEN = re.compile(r"\d+(?:[.,'’ _]\d{2,})*")
-_NUMERAL = re.compile(r"\d+|[〇零一幺二两三四五六七八九十百千]|आध|डेढ़|ढाई|तिहाई|चौथाई|घन|वर्ग|(?:थ|र्स्ट|सेकंड|र्ड)(?!\w)")
+_NUMERAL = re.compile(
+    r"\d+|[〇零一幺二两三四五六七八九十百千]|आध|डेढ़|ढाई|तिहाई|चौथाई|घन|वर्ग|ファースト|セカンド|サード|(?:थ|र्स्ट|सेकंड|र्ड)(?!\w)"
+)
 _VALUES = (*range(101), 200, 500, *(10**power for power in (3, 6, 9, 12, 15)), 21 * 10**6)
 _OTHER_NUMBERS = word_list(
     "halves quarters squared cubic clock double second medio media demi mezzo mezza meio meia duas premier première "
