@@ -179,7 +179,7 @@ class FigureParser:
             law, marked = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
             if not (int(first.whole) < 10_000 or len(last.whole) == 4 or law):
                 return
-            marked = marked or line.cued(place, locale.cue["marks"])
+            marked = marked or line.cued(place, locale.cue["marks"]) or line.has(place - 1, "[")  # a series: [11/13]
             falls = (int(first.whole) > int(last.whole) and not law) or _among_sets(line, place)
             numbered = (line[place].gap and line.has(place - 1, ("º", "°", "n", "nº"))) or line.has(place - 2, ("n",))
             dated = law or (numbered and (1990 < int(last.whole) < 2100 or len(first.whole) > 2 == len(last.whole)))
