@@ -33,7 +33,7 @@ STRIKES: dict[str, tuple[int, tuple[str, ...], Callable[[Server, random.Random],
     "front": (300, ("complete", "cut"), lambda target, _: [kill(target, "front")]),
     "front and worker": (100, ("complete", "cut"), kill_both),
 }
-"""Who is killed: how often in the long form, which ends a listener may hear, and how."""
+"""The killed processes: how often in the long form, which ends a listener may hear, and how."""
 
 
 @pytest.mark.parametrize(

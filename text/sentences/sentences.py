@@ -41,7 +41,7 @@ _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
 _BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f]))")
-"""What stands before a word that an article is glued to, or a Hindi one that a sign is: l'art., किमी/घं., 45-स्था."""
+"""Beginnings that are glued to a word: an article (l'art.), or a sign in Hindi (किमी/घं., 45-स्था.)."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _NUMBERED_BOOKS = frozenset(("cor", "thess", "tim", "pet", "sam", "kgs", "chron"))

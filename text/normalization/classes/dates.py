@@ -284,8 +284,7 @@ class Dates:
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
         cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))
-        near = line.has(after, (",", "@", "at")) and line[after + 1].kind == "d"
-        near = near and line[after + 2].text in (":", "-", "–")
+        near = line.has(after, (",", "@", "at")) and line[after + 1].kind == "d" and line.has(after + 2, ":-–")
         weekday = weekday or (near and not line.folds.isdisjoint(("am", "pm", "m")))  # 11/6, 4–5:30 p.m.
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:

@@ -273,10 +273,9 @@ class Measures:
         described = self.describes(line, end) or (line[end].fold == "v" and line[end + 1].kind == "d")
         article = line.has(place - 1, ("a", "an", "one")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
-        singular = gap == "-" or described or packed or line.has(end, "-", glued=True)
         attributive = symbol in self._cues["attributive"] and line[place - 1].text != "=" and not (power or per)
         attributive = attributive and self.is_noun(line, end) and line[end].fold not in self._cues["masses"]
-        singular = singular or attributive
+        singular = gap == "-" or described or packed or attributive or line.has(end, "-", glued=True)
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
@@ -386,9 +385,8 @@ class Measures:
 
     def _basis(self, line: Tokens, first: Written) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""
-        if line.folds & self._cues["bits"] or line[first.after].text == "BP":  # before present
-            return False
-        return bool(line.folds & self._cues["basis"]) or float(first.number) < 300
+        bits = line.folds & self._cues["bits"] or line[first.after].text == "BP"  # before present
+        return not bits and (bool(line.folds & self._cues["basis"]) or float(first.number) < 300)
 
     def describes(self, line: Tokens, end: int) -> bool:
         place = end + line.has(end, self._cues["sized"])
@@ -397,6 +395,6 @@ class Measures:
 
     def is_noun(self, line: Tokens, end: int) -> bool:
         token, after = line[end], line[end + 1]
-        said = token.text.endswith(("ed", "ly")) and not after.gap  # 1.2 GB zipped, no 20 A fused plug
-        verb = said or (token.fold.endswith("n") and after.text in "'’" and line.has(end + 2, ("t",), glued=True))
+        verb = token.text.endswith(("ed", "ly")) and not after.gap  # 1.2 GB zipped, no 20 A fused plug
+        verb |= token.fold.endswith("n") and after.text in "'’" and line.has(end + 2, ("t",), glued=True)
         return token.kind == "w" and token.gap and not verb and token.fold not in self._cues["no_noun"]
