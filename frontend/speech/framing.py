@@ -110,6 +110,17 @@ class CaptionedLine(msgspec.Struct):
     error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 
+class TimedSentence(msgspec.Struct):
+    """A sentence that begins in the audio beside it or after it."""
+
+    number: Annotated[int, Meta(description="Its place in the text, from 0.")]
+    text: str
+    sample: Annotated[int, Meta(description="The sample of the audio at which it begins; of events, at 24 kHz.")]
+    real_time_factor: Annotated[
+        float | UnsetType, Meta(description="Predicted seconds of work for a second of the audio that follows.")
+    ] = UNSET
+
+
 class SpeechDeltaEvent(msgspec.Struct, tag="speech.audio.delta"):
     """A part of the audio."""
 
@@ -128,15 +139,8 @@ class SpeechMarksEvent(msgspec.Struct, tag="speech.audio.marks"):
     marks: list[TimedMark]
 
 
-class SpeechSentenceEvent(msgspec.Struct, tag="speech.audio.sentence"):
+class SpeechSentenceEvent(TimedSentence, tag="speech.audio.sentence"):
     """A sentence that begins in the audio of the next events."""
-
-    number: Annotated[int, Meta(description="Its place in the text, from 0.")]
-    text: str
-    sample: Annotated[int, Meta(description="The sample, at 24 kHz, at which it begins.")]
-    real_time_factor: Annotated[
-        float | UnsetType, Meta(description="Predicted seconds of work for a second of the audio that follows.")
-    ] = UNSET
 
 
 class SpeechDoneEvent(msgspec.Struct, tag="speech.audio.done"):

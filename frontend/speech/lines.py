@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from frontend.audio.formats import OutputFormat
 from frontend.contract.request import SpeechRequest
 from frontend.serving.errors import ErrorDetail
-from frontend.speech.framing import Framing, TimedMark, TimedWord, Usage, mark_times, timing
+from frontend.speech.framing import Framing, TimedMark, TimedSentence, TimedWord, Usage, mark_times, timing
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.timing import SentenceTiming, WordTiming
@@ -19,17 +19,6 @@ from shm.timing import SentenceTiming, WordTiming
 CONTENT_TYPE = "application/jsonl"
 
 _encode = msgspec.json.Encoder().encode_lines
-
-
-class TimedSentence(msgspec.Struct):
-    """A sentence that begins in this line's audio or after it."""
-
-    number: Annotated[int, Meta(description="Its place in the text, from 0.")]
-    text: str
-    sample: Annotated[int, Meta(description="The sample of the audio at which it begins.")]
-    real_time_factor: Annotated[
-        float | UnsetType, Meta(description="Predicted seconds of work for a second of the audio that follows.")
-    ] = UNSET
 
 
 class SpeechStart(msgspec.Struct, tag="speech.audio.start"):
