@@ -85,7 +85,7 @@ class Forms:
         parts = tuple(Tokens(marked).tokens)
         letters = "".join(filter(str.isalpha, marked))
         plain = marked == written
-        others = cues.difference(part.fold for part in parts) if plain else cues  # no abbreviation is its own cue
+        others = cues.difference(part.fold for part in parts)  # no abbreviation is its own cue
         row = _Row(parts, not letters.islower() and bool(letters), plain, said, others)
         name = _NAMES.get(parts[0].text, "")
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
