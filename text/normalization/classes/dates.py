@@ -243,7 +243,11 @@ class Dates:
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
-            sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".") or line.cued(place, cues)
+            named = (
+                sign == "." and line[place - 1].text.istitle() and line[place - 1].fold not in cues | set(self._days)
+            )
+            sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
+            sure = sure or (line.cued(place, cues) and not named)  # since Linux 2.6.18
             day_first, year = ahead or sign == ".", full_year(parts[2])
             orders = (numbers[1::-1], numbers[:2]) if day_first else (numbers[:2], numbers[1::-1])
             date = next(filter(None, (valid_date(year, *order) for order in orders)), None)
