@@ -90,7 +90,7 @@ class Abbreviations:
             title = "Saints" if token.fold == "sts" else "Saint"
             if self._is_street(line, place, after, stopped):
                 return ""
-        elif not title or not (stopped or token.fold in self._bare_titles):
+        elif not title or not (stopped or token.fold in self._bare_titles) or (token.text == "MS" and not line.shouted):
             return ""
         if token.text.islower() and not line.small and token.fold not in self._bare_titles:
             return ""

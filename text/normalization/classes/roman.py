@@ -108,7 +108,8 @@ class RomanNumerals:
         named = named or ((small or line.shouted) and cue in self._words["small_numerals"])
         if small and token.fold == "i" and line[place + 1].text not in _ENDING:
             named = False
-        if token.fold == "x" and cue in self._words["unknown"]:
+        contracted = line.has(place + 2, "'’", glued=True) and not line[place + 2].gap  # Song Titles I Don't Mind
+        if (token.fold == "x" and cue in self._words["unknown"]) or (token.fold == "i" and contracted):
             return
         before = line[place - 1].text
         capital = len(before) > 2 and before.istitle() and token.text.isupper() and len(token.text) > 1
