@@ -66,6 +66,7 @@ _COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am 
 _LETTER = re.compile(
     r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b|\b[cCuU] [rRuU]\b"
     rf"|\b[LR] [a-z]|\b[yn] (?:tho|stuff)\b|&c\b|\b[CcGgFfJj](?:\+\+|#)|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
+    r"|(?:\b(?i:my|your|his|her|its|our|their|the|phone|mobile|same)|['’]s)\s[Nn]o\."
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a common word as one."""
 _SHRUNK = re.compile(rf"(?<![A-Za-z])(?:{SHRUNK.pattern})(?![A-Za-z])")
