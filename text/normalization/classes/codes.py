@@ -213,7 +213,7 @@ def mixed(line: Tokens, place: int) -> Iterator[Classed]:
         after += 1
     groups = tuple(token.text for token in line.tokens[place:after])
     many = len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5 and not _WORD.fullmatch(groups[0]))
-    if many and sum(map(len, groups)) > 6 and line.ends(after):
+    if ((many and sum(map(len, groups)) > 6) or groups[:2] == ("0", "x")) and line.ends(after):
         yield Classed(place, after, Identifier("", groups), 0.4)
 
 

@@ -243,14 +243,13 @@ class Dates:
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
-            named = (
-                sign == "." and line[place - 1].text.istitle() and line[place - 1].fold not in cues | set(self._days)
-            )
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
-            sure = sure or (line.cued(place, cues) and not named)  # since Linux 2.6.18
-            day_first, year = ahead or sign == ".", full_year(parts[2])
-            orders = (numbers[1::-1], numbers[:2]) if day_first else (numbers[:2], numbers[1::-1])
-            date = next(filter(None, (valid_date(year, *order) for order in orders)), None)
+            program = (
+                len(line[place - 1].text) > 3 and line[place - 1].fold not in cues | self._days.keys()
+            )  # Linux 2.6.18
+            sure = sure or (line.cued(place, cues) and not (program and sign == "."))
+            one, two = numbers[1::-1] if ahead or sign == "." else numbers[:2]
+            date = valid_date(full_year(parts[2]), one, two) or valid_date(full_year(parts[2]), two, one)
             if date and (sure or line.has(after, self._cues["after_dates"])) and not chained:
                 yield Classed(place, after, date._replace(day_first=british), _COST)
         elif len(parts) == 2 and sign in "/." and max(widths) < 3:
@@ -326,10 +325,9 @@ class Dates:
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)
         start = after + line.has(after, ("t", ":"), glued=True)
-        if self._plain and start == after:
-            return
         hours, minutes = line.number(start, 0, 23, 2), line.number(start + 2, 0, 59, 2)
-        if hours is None or minutes is None or not line.has(start + 1, ":", glued=True):
+        apart = self._plain and start == after
+        if apart or hours is None or minutes is None or not line.has(start + 1, ":", glued=True):
             return
         end = start + 3
         if line.has(end, ":", glued=True) and line[end + 1].kind == "d":

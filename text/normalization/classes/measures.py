@@ -163,7 +163,7 @@ class Measures:
         if not self.plain:
             divided = line.has(first.after + 1, "/", glued=True) and line[first.after + 2].kind == "d"  # 2x/3
             return not (first.minus or divided or (line[first.after].text == "X" and len(first.number) > 3))
-        ahead = line.has(first.after + 1, "+-−=<>≥≤²³^)·")
+        ahead = line.has(first.after + 1, "+-−=<>≥≤²³^)·") or first.number == "0"  # 0x
         return not (ahead or (line.has(place - 1, "=+−·(") and line[first.after + 1].kind != "w"))
 
     def joint(self, line: Tokens, place: int, first: Written) -> str | None:
@@ -233,15 +233,15 @@ class Measures:
         falls = last and len(symbol) == 1 and not self.plain and line.dash(place + 1)
         if last and falls and float(last.number) < float(first.number):
             return  # 747-8F
-        if symbol == "c." and line[after].text == "C":
-            symbol, end = "C", after + 1
+        symbol, end = ("C", after + 1) if symbol == "c." and line[after].text == "C" else (symbol, end)
         if symbol in ("F", "C") and self._cues["warm"]:
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
             hot = float(first.number) > 31 if symbol == "F" else bool(first.fraction)
             farads = symbol == "F" and not line.folds.isdisjoint(self._cues["farads"])
             warm = warm or (line[after].text == symbol and hot and not farads)
             symbol = f"°{symbol}" if warm else symbol if farads else ""
-        if not symbol or (gap == "-" and symbol[0] in _SPECIAL):
+        quoted = symbol == '"' and self.plain and after not in line.inches_at
+        if not symbol or (gap == "-" and symbol[0] in _SPECIAL) or quoted:
             return
         if joint == "by" and last and symbol == "s" and not gap and len(first.number) == 1:
             yield Classed(place, end, Sides((first, last), ("", symbol)), 0.4)

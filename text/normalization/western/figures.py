@@ -189,9 +189,10 @@ class FigureParser:
             over = locale.signs.get("of law", over) if dated else over
             over = locale.signs["or"] if first.plain and last.plain and not dated and (several or sized) else over
             over = locale.signs["/"] if falls and 1990 < int(first.whole) < 2100 else over  # n.º 2025/118
+            over = "," if first.fraction and last.fraction and not marked else f" {over}"  # ODF 1.0/1.1
             two = locale.cardinal(2000 + int(last.whole)) if dated and re.fullmatch("0[0-9]", last.whole) else two
             cost = 0.2 if several or (dated and numbered) else 0.45 if marked else 0.55
-            yield Classed(place, last.after, InWords("Quota", f"{one} {over} {two}"), cost)
+            yield Classed(place, last.after, InWords("Quota", f"{one}{over} {two}"), cost)
 
     def counted(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Grouped numbers, decimals, and numbers that agree with their noun."""
@@ -298,7 +299,7 @@ class FigureParser:
         folded = len(ending.text) > 1 or (ending.text == "E" and line.shouted)
         kind = locale.ordinals.get(ending.fold if folded else ending.text)
         number = int(found.whole)
-        said = locale.irregular.get(f"{number}{ending.fold}")
+        said = locale.irregular.get(f"{number}{ending.fold if folded else ending.text}")
         if said is None:
             degrees = ending.text == "°" and line[after + 1].text in ("C", "F")
             if kind is None or degrees or not (number and locale.numbers):

@@ -14,6 +14,8 @@ from text.normalization.western.words import Locale, joined, per_words, plural, 
 
 _LENGTHS = frozenset(("m", "cm", "mm", "km", "dm", "px", "inch", "ft", '"', "″", "po"))
 _UNITS = {"hour": "h", "minute": "min", "second": "s"}
+_MOST_GOALS = 40
+"""Highest number of a score: 3 x 1, 25 x 18, where 800 x 600 are sides."""
 
 
 def said(locale: Locale, item: object) -> str:
@@ -54,7 +56,7 @@ def said(locale: Locale, item: object) -> str:
         case fields.Sides():
             units = item.units or repeat("")
             sides = [_counted(locale, number, unit) for number, unit in zip(item.numbers, units, strict=False)]
-            score = not (item.units or len(sides) > 2 or len(item.numbers[0].whole) > 3)
+            score = not item.units and len(sides) == 2 and all(int(n.whole) <= _MOST_GOALS for n in item.numbers)
             return f" {locale.by[score]} ".join(sides)
         case fields.Multiple():
             first = f"{spoken(locale, item.first)} {locale.to} " if item.last else ""
