@@ -224,9 +224,7 @@ class Dates:
             yield Classed(place, place + 1, date._replace(day_first=british), _COST)
         nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
         sign = line[after := place + 1 + nth].text  # 1º/05/2024
-        if sign not in _JOINTS:
-            return
-        while len(parts) < 4 and line.has(after, sign, glued=True):
+        while sign in _JOINTS and len(parts) < 4 and line.has(after, sign, glued=True):
             if line[after + 1].kind != "d" or line[after + 1].gap:
                 break
             parts.append(line[after + 1].text)
@@ -244,9 +242,8 @@ class Dates:
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
-            program = (
-                len(line[place - 1].text) > 3 and line[place - 1].fold not in cues | self._days.keys()
-            )  # Linux 2.6.18
+            before = line[place - 1].fold
+            program = len(before) > 3 and before not in cues | self._days.keys()  # since Linux 2.6.18
             sure = sure or (line.cued(place, cues) and not (program and sign == "."))
             one, two = numbers[1::-1] if ahead or sign == "." else numbers[:2]
             date = valid_date(full_year(parts[2]), one, two) or valid_date(full_year(parts[2]), two, one)
@@ -316,18 +313,17 @@ class Dates:
             return 0
         places = (place + 1, place + 2, place + 3) if step > 0 else (place - 3, place - 2, place - 1)
         first, last = line.number(places[0], 1, 31, 2), line.number(places[2], 1, 31, 2)
-        if first is None or last is None or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
+        if not first or not last or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
             return 0
         parts = first < last and last in (2, 3, *_RULER) and not self._plain
-        joined = min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d")
-        return first * joined
+        return first * (min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d"))
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)
         start = after + line.has(after, ("t", ":"), glued=True)
         hours, minutes = line.number(start, 0, 23, 2), line.number(start + 2, 0, 59, 2)
-        apart = self._plain and start == after
-        if apart or hours is None or minutes is None or not line.has(start + 1, ":", glued=True):
+        joined = line.has(start + 1, ":", glued=True) and not (self._plain and start == after)
+        if hours is None or minutes is None or not joined:
             return
         end = start + 3
         if line.has(end, ":", glued=True) and line[end + 1].kind == "d":
