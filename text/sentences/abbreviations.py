@@ -126,29 +126,27 @@ GERMAN_ARTICLES = word_list("der das den dem des im vom zum zur beim seit")
 another language.
 """
 
-_FORMS = frozenset(
-    run
-    for section in table("en", "forms").values()
-    for row in section
-    for words_of in (row.split(),)
-    for first in range(len(words_of))
-    for run in (" ".join(words_of[first : first + 2]), " ".join(words_of[first : first + 3]))
-    if run.count(".") and any(map(str.isalpha, run))
-)
-"""Two or three words of a form with a stop inside, as they are written."""
-
 
 def in_form(words_around: str, language: str) -> bool:
     """True if a word before a stop, the stop and the next word belong to a form or abbreviation of several words."""
-    known = _FORMS if language == "en" else _of_several(language)
+    known = _of_several(language)
     runs = (run for words in (words_around, words_around.casefold()) for run in (words, words.partition(" ")[2]))
     return any(run in known or f"{run}." in known for run in runs)
 
 
 @lru_cache
 def _of_several(language: str) -> frozenset[str]:
-    tables = (table(language, "locale").get(name, ()) for name in ("abbreviations", "before_numbers"))
-    return frozenset(name.casefold() for read in tables for name in read if ". " in name)
+    """Two or three words of a form or abbreviation with a stop inside, as they are written in English, else folded."""
+    locale = table(language, "locale")
+    short = (name for each in ("abbreviations", "before_numbers") for name in locale.get(each, ()) if ". " in name)
+    forms = (row for section in table(language, "forms").values() for row in section)
+    return frozenset(
+        run if language == "en" else run.casefold()
+        for words_of in map(str.split, (*short, *forms))
+        for first in range(len(words_of))
+        for run in (" ".join(words_of[first : first + 2]), " ".join(words_of[first : first + 3]))
+        if run.count(".") and any(map(str.isalpha, run))
+    )
 
 
 def _lower(*tables: Iterable[str]) -> frozenset[str]:

@@ -98,7 +98,7 @@ class Forms:
         counted = any(_NAMES.get(part.text, "c") != "c" or part.kind == "d" for part in parts)
         if parts[0].kind == "w" and not counted:
             stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
-            mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word))))
+            mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word)), default=""))
             if len(parts[0].text) > 1 < len(mark):
                 self.marks.add(mark)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
