@@ -47,23 +47,19 @@ _WEEKDAYS = re.compile(
 _HYPHEN = re.compile("[~〜～-]")
 _SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
-    r"(?:[a-zA-Z]{1,3}[²³]?|[ァ-ヶー]{2,8}+"
+    r"(?:[a-zA-Zμµ]{1,3}[²³]?|[ァ-ヶー]{2,8}+"
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
 _PER = re.compile(
     rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d{MASK}])"
 )
+_PARTS = re.compile(r"(?P<sign>[/·・⋅]?)[(（]?(?P<unit>[^/·・⋅⁻()（）]+)(?:⁻(?P<times>[¹²³]))?[)）]?")
+"""A unit of several: N·m, W/(m·K), mol·L⁻¹."""
 _OPERATION = re.compile(
     rf"(?<=[A-Za-zα-ω|!\d{MASK})²³\u3040-\u30ff\u4e00-\u9fff]) ?"
     rf"(?P<sign>[=<>＝＜＞+]) ?(?=[A-Za-z\d{MASK}\u4e00-\u9fff(√−?？-])"
 )
-_PLUS = re.compile(rf"(?<![A-Za-z\d²³{MASK}])\+(?=\d)")
-_POWER = re.compile(rf"(?<=[A-Za-z\d\u4e00-\u9fff{MASK})])[²³](?![⁺⁻])")
-_MINUS_BETWEEN = re.compile(
-    r"(?<=[\da-z²³]) ?[-−] ?(?=\d{1,9}[a-z]?[²³]? ?[=+])|(?<=[²³]) ?[-−] ?(?=\d{0,9}[a-z][²³]?(?![A-Za-z\d-]))"
-)
 _COUNTED = re.compile(MEASURE_WORDS)
-_PAIR = re.compile(rf"(?<![A-Za-z\d.,第零〇一二三四五六七八九十百{MASK}/-])(?<!\d[:：])2(?={MEASURE_WORDS})")
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _RATE = re.compile(
     r"(?<![\d.$€£¥￥])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
@@ -83,12 +79,6 @@ _RANGE = re.compile(
     rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.:/A-Za-z{MASK}]){_LISTED}(?P<first>{_NUMBER})"
     r"(?:(?:[~〜～]|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
-)
-_UPTO = re.compile(
-    rf"(?<=[{MASK}分時时点日月年人円元度個个岁歳)）%％号万億亿])[~〜～](?=[-−\d{MASK}])|(?<=[日月年号时周期元円块])[-–](?=[\d{MASK}])"
-    rf"|(?<={MASK})[-–—](?={MASK})"
-    rf"|(?<=[{MASK}円日時分])[~〜～](?=$|[。、)）])|(?<=[\u4e00-\u9fff])[-–](?=[\u4e00-\u9fff])"
-    r"|(?<=[\u4e00-\u9fff\u30a0-\u30ff)）])[~〜～](?=[\u4e00-\u9fff\u30a0-\u30ff\d(（])"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
 _GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
@@ -168,11 +158,13 @@ class Eastern:
             f" ?(?P<sign>[{''.join(sign for sign in words.signs if '~' < sign < chr(0x3000))}]) ?"
         )
         self._score_cue = re.compile("|".join(words.score_cues.split()))
+        part = f"(?:{units}|K)(?![A-Za-z])"
         self._measure = re.compile(
             rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
             rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/)(?:(?P<first>[-−]?{_NUMBER})(?:{units})?[-~〜～–])?"
             rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
-            rf" ?(?P<unit>{units})(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
+            rf" ?(?P<unit>{units})(?P<parts>(?:⁻[¹²³]|[/·・⋅]{part}|/[(（]{part}[·・⋅]{part}[)）]){{0,3}})"
+            rf"(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
         )
 
     def rules(self) -> tuple[Rule, ...]:
@@ -199,15 +191,10 @@ class Eastern:
             ("ranges", None, _RATIO, lambda m: joined(words.versus, re.split(" ?[:：] ?", m[0]))),
             ("ranges", None, _LONG_CHAIN, self._chain),
             ("ranges", None, _RANGE, self._range),
-            ("ranges", None, _UPTO, lambda m: words.to),
             ("ranges", None, _CHAIN, self._chain),
             ("math", None, _MINUS, lambda m: words.minus),
-            ("math", None, _MINUS_BETWEEN, lambda m: words.less),
-            ("math", None, _PLUS, lambda m: words.plus),
-            ("math", None, _POWER, lambda m: words.powers[m[0] == "³"]),
             ("math", None, self._always, lambda m: words.signs[m["sign"]]),
             ("math", None, _OPERATION, self._operation),
-            ("numbers", False, _PAIR, lambda m: "两"),
             ("numbers", None, _PLAIN, lambda m: number(m["number"])),
         )
         forms = {name: [self._form(*row) for row in rows.items()] for name, rows in words.forms.items()}
@@ -281,8 +268,15 @@ class Eastern:
             else (self._counted if counts else self._number)(match["number"])
         )
         number += match["large"] or ""
-        said = unit.format(number) if "{}" in unit else number + unit
-        return self._signed(match, said)
+        said, parts = unit.format(number) if "{}" in unit else number + unit, match["parts"]
+        if parts.startswith("⁻"):
+            said, parts = number, match["unit"] + parts
+        return self._signed(match, said + _PARTS.sub(self._part, parts))
+
+    def _part(self, match: re.Match[str]) -> str:
+        name = {**self._words.names, **self._words.units}.get(match["unit"], match["unit"])
+        per = match["sign"] == "/" or match["times"]
+        return self._words.per_unit.format(name) * int((match["times"] or "¹").translate(_LOWERED)) if per else name
 
     def _signed(self, match: re.Match[str], said: str) -> str:
         """Measure with its sign, unless a word before it is one, and with the range's first number."""
@@ -303,9 +297,9 @@ class Eastern:
         return f"{minus}{self._number(first.lstrip('-−'))}{self._words.to}"
 
     def _per(self, match: re.Match[str]) -> str:
-        japanese, names = self._words.japanese, self._words.units
-        units = (names.get(unit, "か月" if unit == "月" and japanese else unit) for unit in match["units"].split("/"))
-        return "".join(map(self._words.per.format, units))
+        per, names = (self._words.per, self._words.per_unit), self._words.units
+        units = match["units"].replace("月", "か月" if self._words.japanese else "月").split("/")
+        return "".join(per[unit in names].format(names.get(unit, unit)) for unit in units)
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         above, below = float(match["above"]), int(match["below"])

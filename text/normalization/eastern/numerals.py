@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from unicodedata import normalize
 
@@ -43,8 +43,6 @@ class EasternWords:
     """Format of a part of a whole: 92/100点, 3/10层."""
     tens: str
     """Format of a number that a power of ten multiplies."""
-    less: str
-    """Spoken minus sign between two numbers."""
     phone_digit: tuple[str, str]
     """Digit that telephone numbers say another way, and how."""
     plus: str
@@ -55,6 +53,7 @@ class EasternWords:
     chain: str
     """Word between the numbers of an address or a figure."""
     per: str
+    per_unit: str
     rate: str
     """Format of what comes before a count: 3次/天, with rates of their own by unit."""
     rates: Mapping[str, str]
@@ -64,7 +63,6 @@ class EasternWords:
     """Words of a sentence in which a dash or a colon may be a score's."""
     counters: str
     """Signs after a number that make it no score."""
-    powers: tuple[str, str]
     magnitudes: Mapping[str, int]
     """Letters after a number, and what they multiply it by."""
     names: Mapping[str, str]
@@ -75,7 +73,8 @@ class EasternWords:
 
 @cache
 def eastern_words(language: str) -> EasternWords:
-    return msgspec.convert(table(language, "eastern"), EasternWords)
+    words = msgspec.convert(table(language, "eastern"), EasternWords)
+    return replace(words, units={**words.units, **{unit.replace("μ", "µ"): said for unit, said in words.units.items()}})
 
 
 class Numerals:
