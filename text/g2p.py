@@ -82,7 +82,7 @@ def size_of(key: Key, words: tuple[Word, ...]) -> int:
     return _ENTRY_OVERHEAD + sys.getsizeof(key[0]) + sys.getsizeof(words) + held
 
 
-_RULES = 10
+_RULES = 11
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
 BY_RULE = "rules"

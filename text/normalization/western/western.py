@@ -168,10 +168,11 @@ _SIGN = re.compile(
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
-    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=\b[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
+    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
     r"|(?<=[ँ-ॣ)]) ?/ ?(?=[अ-ह])|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
+_PATH = re.compile(r"(?:^|[a-z.~])/")  # /usr/share/doc/HOWTO
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
 _TIMES = re.compile(
     rf"(?<=[\d{MASK}])(?: [xX] | ?\* ?)(?=[\d{MASK}]|[LlHhPpBØ] ?[\d{MASK}])|(?<=[a-zà-ÿ]{{3}}) x (?=[\d{MASK}])"
@@ -180,7 +181,7 @@ _AND = re.compile(r" ?& ?")
 
 
 def _pause(match: re.Match[str]) -> str | None:
-    return None if "/" in match.string[: match.start()].rpartition(" ")[2] else ", "  # /usr/share/doc/HOWTO
+    return None if _PATH.search(match.string[: match.start()].rpartition(" ")[2]) else ", "
 
 
 class Western:
