@@ -57,6 +57,9 @@ class Rewritten:
 MASK = "\ufdd0"
 """Placeholder for each character that a rule has rewritten: a noncharacter, which sanitised text never contains."""
 
+GAP = "\ufdd2"
+"""Placeholder for each character that a rule has left out: words may begin and end beside it."""
+
 START = rf"(?<![\w{MASK}])"
 """Position at which a word can begin."""
 
@@ -77,6 +80,10 @@ NUMBER = (
 _WORDS = re.compile(r"[^\W⁰¹²³⁴-⁹₀-₉]+")
 
 
+_HIDDEN = frozenset((MASK, GAP))
+_OPENING = frozenset(" \n\t([{“‘\"'«¿¡")
+
+
 class Edit(NamedTuple):
     start: int
     end: int
@@ -94,7 +101,7 @@ class Draft:
         self.on = on
         """Names of the rules that are on, for the rule that reads several classes."""
         self.text = sentence
-        """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
+        """Sentence with `MASK` or `GAP` in place of each character that a rule has rewritten: positions stay."""
         self.british, self.english = language == "en-gb", language.startswith("en")
         self._spaced = language not in EAST_ASIAN
         self._characters = frozenset(sentence)
@@ -119,20 +126,22 @@ class Draft:
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], signs: Iterable[str] = ""
     ) -> None:
-        """Replace all matches; a match for which `spoken` returns None stays for later rules.
+        """Replace all matches; one for which `spoken` returns None, or that an earlier rule has a part of, stays.
 
         Args:
             signs: characters of which the sentence has one if the pattern matches; any by default.
         """
         if signs and not self.has(signs):
             return
-        found = ((*match.span(), spoken(match)) for match in pattern.finditer(self.text))
+        free = (match for match in pattern.finditer(self.text) if _HIDDEN.isdisjoint(match[0]))
+        found = ((*match.span(), spoken(match)) for match in free)
         self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
     def put(self, spans: Iterable[Edit]) -> None:
         """Replace spans, which must rise and which no rule may have rewritten.
 
-        White space at a span's edges stays, so that a word before it ends there: 5 km 🎉.
+        White space at a span's edges stays, so that a word before it ends there: 5 km 🎉. A word may begin
+        after a span that is left out: 👉www.example.org.
         """
         pieces: list[str] = []
         end = 0
@@ -140,7 +149,8 @@ class Draft:
             self._edits.append(edit)
             written = self.text[edit.start : edit.end]
             inner = written.strip()
-            hidden = written.replace(inner, MASK * len(inner)) if inner else MASK * len(written)
+            mask = MASK if edit.spoken else GAP
+            hidden = written.replace(inner, mask * len(inner)) if inner else mask * len(written)
             pieces += self.text[end : edit.start], hidden
             end = edit.end
         if pieces:
@@ -173,13 +183,15 @@ class Draft:
         return Rewritten(self._parted(piece for piece in pieces if piece.said))
 
     def _parted(self, pieces: Iterable[Replacement]) -> Iterator[Replacement]:
-        last, last_kept = "", True
+        last, end, last_kept = " ", 0, True
         for piece in pieces:
             kept = piece.said == self.sentence[piece.start : piece.end]
-            if self._spaced and not (last_kept and kept) and last.isalnum() and piece.said[0].isalnum():
+            omitted = self.text[end : piece.start].endswith(GAP) and last not in _OPENING
+            apart = last.isalnum() and not (kept and last_kept and piece.start == end)
+            if self._spaced and (apart or omitted) and piece.said[0].isalnum():
                 yield Replacement(piece.start, piece.start, " ")
             yield piece
-            last, last_kept = piece.said[-1], kept
+            last, end, last_kept = piece.said[-1], piece.end, kept
 
 
 class Rule(NamedTuple):

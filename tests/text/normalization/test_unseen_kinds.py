@@ -18,8 +18,8 @@ CUT = f"{ABBREVIATIONS['cut']['stopped']} {ABBREVIATIONS['cut']['plain']}".split
 DICTIONARY = json.loads((misaki.english_data() / "us_gold.json").read_text(encoding="utf-8"))
 
 
-def said(text: str) -> str:
-    return normalize(text, "en-us", Normalization())
+def said(text: str, language: str = "en-us") -> str:
+    return normalize(text, language, Normalization())
 
 
 def test_a_beginning_of_a_word_that_is_no_word_is_read_and_ends_no_sentence() -> None:
@@ -163,6 +163,14 @@ def test_what_stands_before_an_emoji_is_read_as_without_it(written: str) -> None
     assert said(f"It is {written} 🎉") == said(f"It is {written}") and said(f"It is {written} 🎉, so") == said(
         f"It is {written}, so"
     )
+
+
+@pytest.mark.parametrize("language", ["en-us", "es", "fr-fr", "it", "pt-br"])
+def test_what_an_emoji_touches_is_read_as_beside_a_space(language: str) -> None:
+    for after in ("cats", "www.example.org", "25%", "me@example.org", "5 km"):
+        for before in ("so", "so "):
+            glued, apart = (said(f"{before}{gap}{after}", language=language) for gap in ("😀", " "))
+            assert glued == apart
 
 
 def test_a_number_with_a_minus_after_the_word_of_a_code_is_its_end() -> None:

@@ -209,11 +209,12 @@ class RomanNumerals:
         listed = near and (
             self._reaches(line, place, -1, words["centuries"]) or self._reaches(line, place, 1, words["before"])
         )
-        if following.fold in words["before"] or previous.fold in words["centuries"] or listed:
+        ruler = previous.fold in rulers and value < 100 and (not previous.text[:1].islower() or len(numeral) > 1)
+        if following.fold in words["before"] or previous.fold in words["centuries"] or (listed and not ruler):
             return Numeral(value, "century") if value <= 40 else None
         if previous.fold in words["numeral_parts"] and numeral not in ("C", "D", "L", "M"):
             return Numeral(value, "part")
-        if previous.fold in rulers and value < 100 and (not previous.text[:1].islower() or len(numeral) > 1):
+        if ruler:
             return Numeral(value, "ruler", feminine=previous.fold in words["queens"])
         named = len(previous.text) > 3 and not following.text[:1].isupper()
         first = numeral == "I" and named and not line.has(place + 1, "/", glued=True)  # Artemis I; no file I/O

@@ -7,13 +7,13 @@ from collections.abc import Container
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from text.normalization.draft import MASK
+from text.normalization.draft import GAP, MASK
 
 _RAISED = "⁰¹²³⁴-⁹₀-₉½⅓⅔¼¾⅕-⅞⅑⅒ºª"
 _MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 """Marks that belong to the letter before them; Hindi writes most vowels so."""
 _TOKEN = re.compile(
-    rf"(?P<d>\d+)|(?P<m>{MASK}+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
+    rf"(?P<d>\d+)|(?P<m>[{MASK}{GAP}]+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
 )
 _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
@@ -40,7 +40,7 @@ class Lexeme(NamedTuple):
     start: int
     end: int
     gap: bool
-    """True if white space or the sentence's beginning stands before it."""
+    """True if white space, what was left out or the sentence's beginning stands before it."""
 
 
 _END = Lexeme("", "", "", 0, 0, True)
@@ -54,8 +54,9 @@ class Tokens:
         last = -1
         for found in _TOKEN.finditer(sentence):
             text, (start, end) = found[0].replace("''", "″"), found.span()
-            tokens.append(Lexeme(found.lastgroup or "s", text, text.casefold(), start, end, start > last))
-            last = end
+            gap = start > last or text[0] == GAP
+            tokens.append(Lexeme(found.lastgroup or "s", text, text.casefold(), start, end, gap))
+            last = end if text[-1] != GAP else -1
         self.tokens = tokens
         self._length = len(tokens)
         self.numbers: dict[tuple[int, str, bool], Any] = {}

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from text.locales.english import ADDRESS_PART, ADDRESS_SIGNS
 from text.locales.tables import table
-from text.normalization.draft import END, MASK, START, Draft
+from text.normalization.draft import END, GAP, MASK, START, Draft
 from text.normalization.number_words import cardinal, digits
 
 _TABLE: dict[str, str] = table("en", "programming")["addresses"]
 _TLDS = "|".join(_TABLE["domains"].split())
 _LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
-_TAIL = r"(?:[/?#](?:[^\s<>\"“”]{0,2048}[\w/=&~])?)?"
+_TAIL = rf"(?:[/?#](?:[^\s<>\"“”{MASK}{GAP}]{{0,2048}}[\w/=&~])?)?"
 
 _MAIL = re.compile(
     rf"(?<![\w.+-])(?:mailto:)?(?P<local>[\w.+&-]{{1,64}}(?<![.&-]))@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,6}})"
