@@ -20,7 +20,7 @@ from shm.espeak.messages import PRONOUNCING, PhonemesRequest
 from shm.expendable import Expendable, HelperDied, NoHelper
 from shm.expendable_child import forked
 from shm.expendable_link import HelperError
-from text.words.punctuation import kind
+from text.words.punctuation import kinds
 
 _log = logging.getLogger(__name__)
 
@@ -197,7 +197,9 @@ def _sendable(text: str) -> str:
     espeak-ng crashes on some of these characters (the name of a braille pattern in Arabic), ends the text at one (NUL),
     and takes others for commands.
     """
-    heard = "".join(" " if kind(character) == "x" else character for character in unicodedata.normalize("NFKC", text))
+    heard = unicodedata.normalize("NFKC", text)
+    if "x" in (shape := kinds(heard)):
+        heard = "".join(" " if kind == "x" else character for character, kind in zip(heard, shape, strict=True))
     return _REPEATED.sub(r"\1", _UNSENDABLE.sub(" ", heard))
 
 

@@ -41,7 +41,7 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
 
     A group is one written word with any number of spoken words, or several written words with one spoken word that is
     divided among them. All groups together have each written word once, and all spoken words in order, unchanged. The
-    time grows with the product of both numbers.
+    time grows with the words' number and with how much they differ.
 
     Args:
         alone: phonemes of each written word by itself; spaces separate the spoken words of one written word.
@@ -49,28 +49,11 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
     """
     bare = [word.translate(_STRESS).replace(" ", "") for word in alone]
     heard = [word.translate(_STRESS) for word in spoken]
-    written_ends = [0, *accumulate(map(len, bare))]
-    heard_ends = [0, *accumulate(map(len, heard))]
-    best: list[dict[int, tuple[float, int, int]]] = [{0: (0.0, 0, 0)}]
-    for i in range(1, len(alone) + 1):
-        row: dict[int, tuple[float, int, int]] = {}
-        for taken in range(1, min(_MOST_WRITTEN, i) + 1):
-            for j, (before, _, _) in best[i - taken].items():
-                most = min(len(spoken) - j, _MOST_SPOKEN) if taken == 1 else min(len(spoken) - j, 1)
-                for count in range(0 if taken == 1 else 1, most + 1):
-                    cost = before + abs(
-                        written_ends[i] - written_ends[i - taken] - heard_ends[j + count] + heard_ends[j]
-                    )
-                    if count:
-                        first, last = bare[i - taken], bare[i - 1]
-                        cost += _edge(first[:1], heard[j][:1]) + _edge(last[-1:], heard[j + count - 1][-1:])
-                    elif bare[i - 1]:
-                        cost += 2 * _EDGE
-                    if j + count not in row or cost < row[j + count][0]:
-                        row[j + count] = (cost, taken, count)
-        best.append(row)
-    if len(spoken) not in best[-1]:
-        return _around_longest(bare, spoken)
+    limit, most = 8, sum(map(len, bare)) + sum(map(len, heard)) + 2 * _EDGE * len(bare)
+    while len(heard) not in (best := _cheapest(bare, heard, limit))[-1]:
+        if limit > most:
+            return _around_longest(bare, spoken)
+        limit *= 2
     found: list[tuple[range, list[str]]] = []
     i, j = len(alone), len(spoken)
     while i:
@@ -79,6 +62,35 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
         found.append((range(i - taken, i), [own] if taken == 1 else _divided(own, [*map(len, alone[i - taken : i])])))
         i, j = i - taken, j - count
     return found[::-1]
+
+
+def _cheapest(bare: Sequence[str], heard: Sequence[str], limit: int) -> list[dict[int, tuple[int, int, int]]]:
+    """For each number of written words, by the number of spoken ones: the cost of aligning so many, and the last
+    group's numbers of words. Only those are kept of which the whole may cost up to `limit`: what remains costs no less
+    than its difference in sounds.
+    """
+    lengths, sounds = [0, *accumulate(map(len, bare))], [0, *accumulate(map(len, heard))]
+    rest = sounds[-1] - lengths[-1]
+    best: list[dict[int, tuple[int, int, int]]] = [{0: (0, 0, 0)}]
+    for i, last in enumerate(bare, 1):
+        row: dict[int, tuple[int, int, int]] = {}
+        for taken in range(1, min(_MOST_WRITTEN, i) + 1):
+            first, ahead = bare[i - taken][:1], lengths[i] - lengths[i - taken]
+            for j, (before, _, _) in sorted(best[i - taken].items()):
+                if taken == 1:
+                    cost = before + len(last) + (2 * _EDGE if last else 0)
+                    if cost + abs(rest - sounds[j] + lengths[i]) <= limit and (j not in row or cost < row[j][0]):
+                        row[j] = (cost, 1, 0)
+                opens = _edge(first, heard[j][:1]) if j < len(heard) else 0
+                for k in range(j + 1, min(len(heard), j + (_MOST_SPOKEN if taken == 1 else 1)) + 1):
+                    more = sounds[k] - sounds[j] - ahead
+                    if before + more > limit:
+                        break
+                    cost = before + abs(more) + opens + _edge(last[-1:], heard[k - 1][-1:])
+                    if cost + abs(rest - sounds[k] + lengths[i]) <= limit and (k not in row or cost < row[k][0]):
+                        row[k] = (cost, taken, k - j)
+        best.append(row)
+    return best
 
 
 def _edge(one: str, other: str) -> int:
@@ -201,7 +213,9 @@ def _parts(place: int, text: str) -> Iterator[_Part]:
                 mark = MARKS.get(text[start], "“" if start == 0 else "”") if shape[start] in '".,:m' else ""
                 yield _Part(place, mark, sounds=False, phonemes=mark)
             continue
-        core = "".join(c for c, k in zip(text[start:end], shape[start:end], strict=True) if k != "x")
+        core = text[start:end]
+        if "x" in piece[0]:
+            core = "".join(c for c, k in zip(core, piece[0], strict=True) if k != "x")
         for cut in range(0, len(core), espeak.MAX_WORD):
             yield _Part(place, core[cut : cut + espeak.MAX_WORD].replace("’", "'"), sounds=True)
 
