@@ -66,8 +66,8 @@ class Times:
         if line[place].fold in self._named:
             return self._named[line[place].fold], place + 1, False
         half, end = self._half(line, place + 1) if len(line[place].text) > 2 and self._halves else ("", place)
-        packed = half or line.has(place + 1, self._cues["packed"])
-        if packed and (packed := _military(line[place].text.zfill(4 * bool(half)))):
+        known = half or line.has(place + 1, self._cues["packed"])
+        if known and (packed := _military(line[place].text.zfill(4 * bool(half)))):
             return Clock(packed.hours, packed.minutes, 0, half), max(end, place + 2), True  # 1130AM, 1130 hrs
         hours = line.number(place, 0, 24, 2)
         if hours is None:
