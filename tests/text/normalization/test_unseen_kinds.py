@@ -393,3 +393,14 @@ def test_an_arrow_is_a_pause_between_steps_and_parts_of_a_menu() -> None:
     for word in table("en", "maths")["paths"]["words"].split():
         assert said(f"{word} one → Two -> three") == f"{word} one, Two, three"
     assert said("Oslo → Rome") == "Oslo to Rome" and said("select 3 → 4") == "select 3 to 4"
+
+
+def test_an_item_that_is_glued_to_its_label_is_read() -> None:
+    items = {
+        "30cm": "thirty centimeters",
+        "£5": "five pounds",
+        "10-12%": "ten to twelve percent",
+        "¾ cup": "three quarters of a cup",
+    }
+    for label, (item, words) in product(("Height", "Price", "Add"), items.items()):
+        assert said(f"{label}:{item}") == f"{label}:{words}"

@@ -157,7 +157,8 @@ class Addresses:
         ):
             return
         ended = line.last(place) or (line[after].kind == "s" and not line[after].gap and line[after].text in ".,;:!?)")
-        ended = ended or (token.text.isupper() and line[after].text.islower() and self._in_a_place(line, place - 2))
+        sure = self._in_a_place(line, place - 2) or (comma and token.text not in ("MD", "PA"))  # Ann Lee, MD said
+        ended = ended or (token.text.isupper() and line[after].text.islower() and sure)
         if not (ended or not comma) or (token.text.istitle() and token.fold in self._code_words):
             return
         if (token.fold in self._code_words or token.text.islower()) and not self._in_a_place(line, place - 2):

@@ -90,8 +90,7 @@ class Dates:
             year, with_year = self._year(line, end)
             yield Classed(place, with_year if year else end, MonthSpan(month, last, year), _COST)
         last, end = self._month(line, after + 1) if line.has(after, "/", glued=True) and not self._plain else (0, after)
-        if last and not line[after + 1].gap:
-            yield Classed(place, end, MonthSpan(month, last, joint="and"), _COST)
+        yield from [Classed(place, end, MonthSpan(month, last, joint="and"), _COST)][: last and not line[after + 1].gap]
 
     def _short_month(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Short month before a year, after a preposition, or with a full stop."""
@@ -123,7 +122,9 @@ class Dates:
         return day, after + stop + line.has(after + stop, endings, glued=True)
 
     def _to_nth(self, line: Tokens, place: int) -> tuple[int, int]:
-        if (line.dash(place) and not (line[place].text == "-" and line[place].gap)) or line.has(place, self._and):
+        apart = line[place].text == "-" and line[place].gap
+        apart = apart and (self._plain or line[place - 2].fold in self._cues["numbered"])  # Week 2 - 11 October
+        if (line.dash(place) and not apart) or line.has(place, self._and):
             last, after = self._nth(line, place + 1)
             if last and not line.has(after, ":", glued=True):
                 return last, after
@@ -207,8 +208,7 @@ class Dates:
             if day == 1 and not last:
                 yield Classed(place, first_end, Date(0, 0, 1), 0.34 if line[place + 1].text == "°" else 0.45)
             return
-        nth = line[after - 1].fold in self._nths
-        if self._doubtful(line, after + of) and not (year or of or nth or article):
+        if self._doubtful(line, after + of) and not (year or of or article or line[after - 1].fold in self._nths):
             return
         stopped = end > after + of + 1 and not self._plain
         if stopped and not (year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"):
@@ -303,7 +303,7 @@ class Dates:
         no_part = one >= two > 0 or (gcd(one, two) > 1 and two not in _RULER)
         the = line.has(place - 1, ("the", "our", "your")) and no_part and line[place + 3].kind == "w"
         spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
-        named = place > 1 and line[place - 1].text.istitle() and two <= 12 and not the
+        named = place > 1 and line[place - 1].text.istitle() and (two <= 12 or not line[place - 1].gap) and not the
         likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
         return not named and ((padded and alone) or likely)
 
@@ -373,10 +373,11 @@ class Dates:
 
     def _weekday_before(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
         titled, stopped, word = line[place].text.istitle(), stop > place + 1, line.has(place, _WORDS)
-        if word and not (titled or stopped or line[stop + 1].text == "/" or line[stop].fold in self._months):
+        alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
+        loose = line.has(place - 1, ("am", "pm")) and (alone or line.small)  # 10am sat
+        if word and not (titled or stopped or loose or line[stop + 1].text == "/" or line[stop].fold in self._months):
             return
         sure = not word or line[stop].fold in self._cues["parts_of_day"] or (titled and stopped)
-        alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
         timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
         other = place - 2 if before.fold in self._and else stop + 1 if line.has(stop, self._and) else -1
         near = titled and (
@@ -387,7 +388,7 @@ class Dates:
             or (before.fold != "the" and line.short_days(self._days, self._full))
             or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun
         )
-        near = near or (sure and line.has(stop, self._cues["after_day"]))
+        near = near or loose or (sure and line.has(stop, self._cues["after_day"]))
         if line[place].fold in self._cues["sure_days"] or near:
             yield Classed(place, stop, Weekday(day), _COST)
             return

@@ -158,9 +158,11 @@ class Dimensions:
                 return
             after = number.after
             last = measures.number(line, after + 1) if line.dash(after) and not numbers else None
-            if last and last.after in line.inches_at:  # 38-40"
-                noun = measures.is_noun(line, last.after + 1)
-                yield Classed(place, last.after + 1, Measure(number, "in", last, singular=noun), _COST)
+            feet = last and line.has(last.after, _FEET, glued=True) and line.has(last.after + 1, self._after_feet)
+            if last and (feet or last.after in line.inches_at):  # 38-40", 3-6' tall
+                noun = measures.is_noun(line, last.after + 1) and not feet
+                span = Measure(number, "ft" if feet else "in", last, singular=noun)
+                yield Classed(place, last.after + 1, span, _COST)
             foot = line.has(after, _FEET, glued=True)
             if numbers and glued(line, after + 1):  # 12' x 14'6"
                 after = ended

@@ -21,7 +21,7 @@ _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion"
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी", "सेमी", "मिमी", "फुट"))
 _VOWELS = frozenset("aeiou")
-_KINDS = (frozenset(("kJ", "kcal", "J", "cal")), frozenset(("g", "kg", "oz", "lb")), _LENGTHS)
+_KINDS = (*(frozenset(kind.split()) for kind in ("kJ kcal J cal", "g kg oz lb", "oz pt ml mL cl dl l L")), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""
 _JOINTS = {"mmhg": "over", "mg": "over", "gb": "", "go": "", "tb": ""}
 _FEET, _INCHES = frozenset("'’′"), frozenset('"″')
@@ -236,9 +236,9 @@ class Measures:
         symbol, end = ("C", after + 1) if symbol == "c." and line[after].text == "C" else (symbol, end)
         if symbol in ("F", "C") and self._cues["warm"]:
             warm = line[after].text == symbol and not line.folds.isdisjoint(self._cues["warm"])
-            hot = float(first.number) > 31 if symbol == "F" else bool(first.fraction)
+            hot = float(first.number) > 31 if symbol == "F" else first.fraction or "f" in line.folds
             farads = symbol == "F" and not line.folds.isdisjoint(self._cues["farads"])
-            warm = warm or (line[after].text == symbol and hot and not farads)
+            warm = warm or bool(line[after].text == symbol and hot and not farads)
             symbol = f"°{symbol}" if warm else symbol if farads else ""
         quoted = symbol == '"' and self.plain and after not in line.inches_at
         if not symbol or (gap == "-" and symbol[0] in _SPECIAL) or quoted:

@@ -195,7 +195,8 @@ def fraction_at(line: Tokens, place: int) -> tuple[int, int, int]:
         above, _, below = unicodedata.normalize("NFKC", token.text).partition("⁄")
         return int(above), int(below), place + 1
     joined = slash.text == "⁄" or (slash.text == "/" and not (slash.gap or second.gap))
-    code = len(second.text) > 2 and second.text[0] == "0"  # INV 2024/0087
-    if token.kind == second.kind == "d" and joined and not code and max(len(token.text), len(second.text)) < 5:
-        return int(token.text), int(second.text), place + 3
+    code = any(len(each.text) > 2 and each.text[0] == "0" for each in (token, second))  # INV 2024/0087, T 0821/13
+    below, after = written_number(line, place + 2) if token.text == "1" else (second.text, place + 3)  # 1/1,000
+    if token.kind == second.kind == "d" and joined and not code and max(len(token.text) + 1, len(below)) < 6:
+        return (int(token.text), int(below), after) if below.isdecimal() else (0, 0, place)
     return 0, 0, place

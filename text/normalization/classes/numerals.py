@@ -134,7 +134,7 @@ class NumberForms:
             return
         most, end = written_number(line, after + 1)
         whole = most[:1] not in ("", "0", ".") and line.ends(end)
-        if whole and 2 < float(most) <= _PERCENT and float(score) <= float(most):
+        if whole and 2 < float(most) <= (10 if "." in most else _PERCENT) and float(score) <= float(most):
             yield Classed(place, end, Pair(score, most, "out of"), _COST)
 
     def _unit(self, line: Tokens, place: int) -> tuple[str, int, bool]:
@@ -171,7 +171,7 @@ class NumberForms:
             return Pair(str(above), str(below), self._slash_joints[named]), -0.1
         odds = line.cued(place, self._odds, 3) or line.has(after, self._odds)
         races = below > above == 1 or line.folds.isdisjoint(self._races)
-        odds = odds or not races or (above > below and line.has(place - 1, "at"))
+        odds = odds or not races or (above > below and line.has(place - 1, ("at",)))
         if (line[after - 1].text == "1" and above > 1) or odds:
             return Pair(str(above), str(below), "to"), -0.1
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
@@ -188,7 +188,8 @@ class NumberForms:
         if 0 < above < below <= _PERCENT or 1 == above < below or (below in (2, 3, 4, 8) and 0 < above < 10):
             if above == 1 or below in _RULER or (below <= 20 and gcd(above, below) == 1):
                 return Fraction(0, above, below), -0.1 * line.has(after, ("of",))
-            return Pair(str(above), str(below), "out of"), 0.05
+            coded = line[place - 1].text.isupper()  # class B23C 5/24
+            return Pair(str(above), str(below), "slash" if coded else "out of"), 0.05
         return Pair(str(above), str(below), "slash" if not below else "out of" if 0 < above < below else "over"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
@@ -216,10 +217,10 @@ class NumberForms:
             return  # the 737-800
         if AIRLINER.fullmatch(first) and len(last) < 3 and not spaced and line[place - 1].fold not in (".", "pages"):
             return  # the 787-9
-        value, other = float(first), float(last)
+        value, other, dated = float(first), float(last), line.has(place - 1, self._scored) and line[end].text.istitle()
         if line[end].text == "=":
             joint = "minus"
-        elif spaced and line[after].text == "-" and (other <= value or line[place - 1].kind == "d"):
+        elif spaced and line[after].text == "-" and (other <= value or line[place - 1].kind == "d" or dated):
             return
         elif not spaced and line[after].text == "-" and value >= 100 and other < value and len(first) == len(last):
             if line[place - 1].text[:1].isupper() or not place or line[place - 1].fold in ("boeing", "airbus"):

@@ -254,8 +254,8 @@ def lettered(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
 
 
 class Scores:
-    def __init__(self, cues: frozenset[str]) -> None:
-        self._cues = cues
+    def __init__(self, cues: frozenset[str], numbered: frozenset[str]) -> None:
+        self._cues, self._numbered = cues, numbered
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first, last = line.number(place, 0, 199, 3), line.number(place + 2, 0, 199, 3)
@@ -266,7 +266,7 @@ class Scores:
         colon = line[place + 1].text == ":" and not (line[place + 1].gap or timed) and line.cued(place, self._cues, 3)
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
         named = line[place - 1].text.istitle() and line[place + 3].text.istitle() and line[place + 3].gap
-        cued = not line.folds.isdisjoint(self._cues)
+        cued, named = not line.folds.isdisjoint(self._cues), named and line[place - 1].fold not in self._numbered
         if colon or (dash and (cued or named)):
             cost = _COST + 0.15 * (not (cued or colon))
             yield Classed(place, place + 3, Score(line[place].text, line[place + 2].text), cost)

@@ -136,7 +136,7 @@ class Times:
             dated = line[after].gap and line[place - 1].fold in self._cues["dotted_times"]  # July 19 – 9:30 a.m.
             sure = sure and not (dated or (clock.seconds and last.form == "bare"))  # 13:02:44 - 3 of 8
             if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (
-                "word" in forms and (halves or colon or forms[0] == "bare")
+                "word" in forms and (halves or colon or (forms[0] == "bare" and not last.hours % 12))
             ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
         if colon and clock and line.has(after, self._cues["military"]):

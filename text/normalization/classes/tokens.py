@@ -89,7 +89,7 @@ class Tokens:
         if place - 1 in self._between_spans:
             return True
         if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
-            timed = self[place + 1].fold in ("am", "pm") or self[place - 2].fold in SLASHED  # 5pm EST/2pm PST
+            timed = self[place + 1].fold in ("am", "pm") or self[place - 2].fold in ("oz", *SLASHED)  # 5pm EST/2pm PST
             return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY or timed
         if token.text == "#" and before.kind == "w":
             return len(before.text) > 1  # MLS# 123, not C#
@@ -97,7 +97,8 @@ class Tokens:
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
             return False
-        joined = before.text in _INNER and not before.gap and self[place - 2].kind in ("d", "w", "m")
+        labelled = before.text == ":" and len(word := self[place - 2].text) > 2 and word.istitle()  # Height:30cm
+        joined = before.text in _INNER and not (before.gap or labelled) and self[place - 2].kind in ("d", "w", "m")
         if joined and before.text == "/" and self[place - 3].text.isupper() and self[place - 2].kind == "d":
             return token.text.isupper() and self[place + 1].kind == "d" and not self[place - 2].gap  # L1/L5
         prefix = self[place - 2].fold in _PREFIXES or _LATIN_AFTER.match(self[place - 2].text[:1] + token.text)
@@ -112,7 +113,7 @@ class Tokens:
             return False
         if place in self._between_spans:
             return True
-        counted = self[place - 2].kind == "d" or self[place - 2].text in _CLOSE
+        counted = self[place - 2].kind == "d" or self[place - 2].text in _CLOSE or self[place - 2].fold == "fl"
         if token.text == "/" and counted and self[place - 1].kind == "w":
             return True
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))

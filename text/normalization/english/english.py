@@ -87,7 +87,7 @@ CLASSES = Classes(
         ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False, pattern=LETTERED)),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
-        ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"]).parse, needs=frozenset("-–:"))),
+        ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"], _CUES["numbered"]).parse, needs=frozenset("-–:"))),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
         ("durations", Durations(_CALENDAR["duration_units"], _CUES).parser),

@@ -169,7 +169,7 @@ def _divided(match: re.Match[str], formula: bool) -> str | None:
     above, below = match.string[match.start() - 1], match.string[match.end()]
     letters, digits = above.isalpha() or below.isalpha(), above.isdigit() or below.isdigit()
     small = above == "1" or (above + below).islower()
-    sure = formula or (digits and small and not (above in "fw" or below in "dhs"))  # f/8, 1/s
+    sure = formula or (digits and small and not (above in "cfw" or below in "dhs"))  # f/8, 1/s, 180 c/350 f
     return " over " if (letters and sure) or above == ")" or (below == "(" and formula) else None
 
 

@@ -24,6 +24,7 @@ _CURRENCIES: dict[str, list[str]] = _TABLE["currencies"]
 _DOLLARS_OF: dict[str, str] = _TABLE["dollars_of"]
 _PERIODS: dict[str, str] = _TABLE["periods"]
 _BOOKS: dict[str, str] = table("en", "abbreviations")["books"]
+_TIMES: dict[str, int] = table("en", "calendar")["times"]
 _HUNDREDS = re.compile(r"[1-9][1-9]00")
 
 
@@ -318,7 +319,7 @@ def _clock(time: fields.Clock, british: bool, bare: bool = False) -> str:
     if bare and not (time.half or time.minutes or time.form == "word"):
         return cardinal(time.hours, british)
     if time.form == "word":
-        return "noon" if time.hours else "midnight"
+        return next(name for name, hours in _TIMES.items() if hours == time.hours)
     if not time.half and not time.minutes and time.hours in (0, 24) and not time.seconds:
         return "midnight"
     hour = cardinal(time.hours, british)
