@@ -404,3 +404,14 @@ def test_an_item_that_is_glued_to_its_label_is_read() -> None:
     }
     for label, (item, words) in product(("Height", "Price", "Add"), items.items()):
         assert said(f"{label}:{item}") == f"{label}:{words}"
+
+
+def test_what_stands_beside_an_item_decides_its_class() -> None:
+    lines = {
+        "Keep at 10-15C (50-60F).": "Keep at ten to fifteen degrees Celsius (fifty to sixty degrees Fahrenheit).",
+        "It is in St. Paul, MN following the talk.": "It is in Saint Paul, Minnesota following the talk.",
+        "John Roe, MD said so.": "John Roe, MD said so.",
+        "Week 3 - 15 March": "Week 3, the fifteenth of March",
+        "IPC class: B23C 5/24": "IPC class: B23C five slash twenty-four",
+    }
+    assert {line: said(line) for line in lines} == lines

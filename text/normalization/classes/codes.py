@@ -80,8 +80,7 @@ class Codes:
             line[place - 1].text in (".", ":") and line[place - 2].fold == "no"
         )
         named = named or (named_at is not None and line[named_at].fold in self._ending)
-        named = named or (numbered and len(token.text) > 5)
-        if named or (len(token.text) == 4 and self._ends_so(line, place)):
+        if named or (numbered and len(token.text) > 5) or (len(token.text) == 4 and self._ends_so(line, place)):
             yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
 
     def _compound(self, line: Tokens, place: int) -> Iterator[Classed]:

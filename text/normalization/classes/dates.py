@@ -219,8 +219,11 @@ class Dates:
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts = [whole := line[place].text]
-        stamp = len(whole) == 8 and "19" <= whole < "21"
-        if stamp and (date := valid_date(int(whole[:4]), int(whole[4:6]), int(whole[6:]))):
+        if (
+            len(whole) == 8
+            and "19" <= whole < "21"
+            and (date := valid_date(*map(int, (whole[:4], whole[4:6], whole[6:]))))
+        ):
             yield Classed(place, place + 1, date._replace(day_first=british), _COST)
         nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
         sign = line[after := place + 1 + nth].text  # 1º/05/2024
@@ -389,11 +392,8 @@ class Dates:
             or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun
         )
         near = near or loose or (sure and line.has(stop, self._cues["after_day"]))
-        if line[place].fold in self._cues["sure_days"] or near:
-            yield Classed(place, stop, Weekday(day), _COST)
-            return
-        following = stop + (line.has(stop, ",", glued=True) or 0)
-        following += line.has(following, ("the",))
-        token = line[following]
-        if (token.gap and token.kind in ("d", "m")) or token.fold in self._months:
+        following = stop + line.has(stop, ",", glued=True)
+        token = line[following + line.has(following, ("the",))]
+        near = near or (token.gap and token.kind in ("d", "m")) or token.fold in self._months
+        if near or line[place].fold in self._cues["sure_days"]:
             yield Classed(place, stop, Weekday(day), _COST)

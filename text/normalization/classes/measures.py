@@ -273,7 +273,10 @@ class Measures:
         described = self.describes(line, end) or (line[end].fold == "v" and line[end + 1].kind == "d")
         article = line.has(place - 1, ("a", "an", "one")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
-        attributive = symbol in self._cues["attributive"] and line[place - 1].text != "=" and not (power or per)
+        engine = symbol == "L" and first.fraction and line[end].text.istitle()  # a 1.7L Honda
+        attributive = (engine or symbol in self._cues["attributive"]) and not (
+            line[place - 1].text == "=" or power or per
+        )
         attributive = attributive and self.is_noun(line, end) and line[end].fold not in self._cues["masses"]
         singular = gap == "-" or described or packed or attributive or line.has(end, "-", glued=True)
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
@@ -334,14 +337,12 @@ class Measures:
         if written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"]):
             return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
         status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
-        if symbol == "s" and (status or (not gap and line[place - 1].kind == "d")):  # 503s; 73 787s, 7 9s
-            return False
-        if symbol == "A" and not self.plain and line.folds.isdisjoint(cues["amps"]):
+        no_amps = symbol == "A" and not self.plain and line.folds.isdisjoint(cues["amps"])
+        if no_amps or (symbol == "s" and (status or (not gap and line[place - 1].kind == "d"))):  # 503s; 73 787s, 7 9s
             return False
         if symbol in cues["only_apart"] and gap != " " and not (compound or (symbol == "V" and len(first.whole) > 2)):
             return False
-        counted = following.kind in ("w", "d") and following.fold not in cues["of"]
-        if counted and line[after].fold in cues["doubtful_units"]:
+        if following.kind in "wd" and line[after].fold in cues["doubtful_units"] and following.fold not in cues["of"]:
             return False
         alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]
         ended = alone and not first.fraction and len(first.whole) < 4
@@ -349,7 +350,7 @@ class Measures:
         exact |= symbol in "sA" and bool(first.fraction or cues["current"] & line.folds)
         if symbol in cues["only_together"] and gap == " " and not (compound or exact):
             return False
-        stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))
+        stopped = following.text == ")" or (line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end)))
         if symbol in cues["never_apart"] and gap == " " and not (stopped or joint == "by" or compound):
             return False
         if self.plain and written in _DEGREES and end == after + 1:
@@ -380,8 +381,7 @@ class Measures:
 
     def _is_stone(self, line: Tokens, after: int, first: Written) -> bool:
         """True for a weight of people in stones, whose sign isn't an ordinal's ending: 12st."""
-        number = first.number
-        return line[after].text == "st" and number.isdecimal() and 4 < int(number) < 40 and int(number) not in (21, 31)
+        return line[after].text == "st" and first.number in map(str, (*range(5, 21), *range(22, 31), *range(32, 40)))
 
     def _basis(self, line: Tokens, first: Written) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""

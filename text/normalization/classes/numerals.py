@@ -190,7 +190,8 @@ class NumberForms:
                 return Fraction(0, above, below), -0.1 * line.has(after, ("of",))
             coded = line[place - 1].text.isupper()  # class B23C 5/24
             return Pair(str(above), str(below), "slash" if coded else "out of"), 0.05
-        return Pair(str(above), str(below), "slash" if not below else "out of" if 0 < above < below else "over"), 0
+        over = above < 30 or (above <= 250 and 30 <= below <= 150)  # 22/7, a blood pressure
+        return Pair(str(above), str(below), "over" if over else "out of" if 0 < above < below else "slash"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
         """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5)."""
@@ -213,10 +214,9 @@ class NumberForms:
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         if padded and spaced and last.isdecimal():
             return  # DAY 3 — 0600 HOURS
-        if AIRLINER.fullmatch(first) and not spaced and last[1:] in ("00", "50"):
-            return  # the 737-800
-        if AIRLINER.fullmatch(first) and len(last) < 3 and not spaced and line[place - 1].fold not in (".", "pages"):
-            return  # the 787-9
+        model = last[1:] in ("00", "50") or (len(last) < 3 and line[place - 1].fold not in (".", "pages"))
+        if AIRLINER.fullmatch(first) and not spaced and model:
+            return  # the 737-800, the 787-9
         value, other, dated = float(first), float(last), line.has(place - 1, self._scored) and line[end].text.istitle()
         if line[end].text == "=":
             joint = "minus"
@@ -275,8 +275,7 @@ class NumberForms:
             return
         whole, _, fraction = number.partition(".")
         zeros = (whole[:1] == "0" and len(whole) > 1) or (fraction[-1:] == "0" and len(fraction) < 4)
-        spelled = zeros or not whole or (grouped and not fraction) or indian
-        if minus or spelled:
+        if minus or zeros or not whole or (grouped and not fraction) or indian:
             yield Classed(place, after, Number(number, before), _COST + 0.1)
 
     def _scientific(self, line: Tokens, place: int, after: int, number: str, before: str) -> Iterator[Classed]:
@@ -308,15 +307,12 @@ class NumberForms:
         if token.fold in ("m", "b") and counted:
             magnitude, cost = "million" if token.fold == "m" else "billion", 0.3  # less than a measure
         label = line[place - 1 - (line[place - 1].text == ":")].text
-        if token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3:
-            return  # Session 2B, Grade: 7B
+        lettered = token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3  # Session 2B, Grade: 7B
         paired = line[place - 1].text == "/" and line[place - 2].kind == "w" and line[place - 2].text != token.text
-        if paired and not line[place - 1].gap:
-            return  # 720V/760M
+        lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
-        if line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s":
-            return  # 4B's tenant
-        if not magnitude or sexes or token.gap or (not line.ends(after + 1) and following.text != "-"):
+        lettered = lettered or (line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s")  # 4B's tenant
+        if not magnitude or sexes or lettered or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
         named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()
         if not last and number in named and not counted and following.text != "+":

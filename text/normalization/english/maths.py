@@ -75,6 +75,7 @@ _PER = re.compile(
     r"(?:(?<=[a-z]{3}s)(?=/s\b)|(?<=[a-zA-Z)])(?<!day)(?<!week)(?<!year)(?<!month)(?<!hour)(?<!\b[os]))/"
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
+_PER_APART = re.compile(rf"(?<=[s{MASK}]) / (?P<period>{'|'.join(_PERIODS)}|session)\b", re.IGNORECASE)
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
 _DIVIDED = re.compile(
     r"/(?<=[a-zA-Zα-ω\d)]/)(?<![a-zA-Z/._-]./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
@@ -141,7 +142,8 @@ def math(draft: Draft) -> None:
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
         draft.replace(_PER_LENGTH, lambda match: f" per {_LENGTHS[match['unit']]}")
-        draft.replace(_PER, lambda match: f" per {_PERIODS[match['period']]}")
+        for per in (_PER, _PER_APART):
+            draft.replace(per, lambda match: f" per {_PERIODS.get(match['period'].lower(), match['period'])}")
         draft.replace(_CAPITALS, lambda match: ".")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
