@@ -219,11 +219,8 @@ class Dates:
 
     def _numeric(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         parts = [whole := line[place].text]
-        if (
-            len(whole) == 8
-            and "19" <= whole < "21"
-            and (date := valid_date(*map(int, (whole[:4], whole[4:6], whole[6:]))))
-        ):
+        stamp = len(whole) == 8 and "19" <= whole < "21"
+        if stamp and (date := valid_date(int(whole[:4]), int(whole[4:6]), int(whole[6:]))):
             yield Classed(place, place + 1, date._replace(day_first=british), _COST)
         nth = self._plain and line.has(place + 1, self._first if parts[0] == "1" else self._nths, glued=True)
         sign = line[after := place + 1 + nth].text  # 1º/05/2024
@@ -297,8 +294,7 @@ class Dates:
 
     def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
         cued = line.cued(place, self._cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
-        week = place - 2 - line.has(place - 2, ".")
-        return cued or (line.has(place - 1, ("of",)) and line.has(week, self._cues["of_date"]))
+        return cued or (line.has(place - 1, ("of",)) and line.cued(place - 1, self._cues["of_date"], 2))
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""
