@@ -196,7 +196,8 @@ class Abbreviations:
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
-        if token.fold in self._doubtful and (line.last(place) or (token.text.islower() and following.kind == "w")):
+        alone = token.text.islower() and following.kind == "w" and (line.small or not stop)
+        if token.fold in self._doubtful and (line.last(place) or alone):
             return ""
         chat = self._chat.get(token.text if place else token.fold, "")
         said = chat or self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")
@@ -220,9 +221,7 @@ class Abbreviations:
             if glued or (following.text in JOINED and not following.gap and not line[after + 1].gap):
                 return ""
         mixed = not (token.text.islower() or token.text.istitle() or (token.text.isupper() and (stop or line.shouted)))
-        if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted):
-            return ""
-        return said
+        return "" if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted) else said
 
 
 def _like(token: Lexeme, said: str) -> str:

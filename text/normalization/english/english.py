@@ -64,8 +64,9 @@ _NUMBERS = frozenset[str]()
 _COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am part org dev on")
 """Words among the abbreviations and states for which no sentence is lexed, but before a full stop within it."""
 _LETTER = re.compile(
-    r"\b[a-zA-Z](?:[./(]|['’]\(|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b|\b[cCuU] [rRuU]\b"
-    rf"|\b[LR] [a-z]|\b[yn] (?:tho|stuff)\b|&c\b|\b[CcGgFfJj](?:\+\+|#)|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
+    r"\b[a-zA-Z](?:[./(]|['’](?:\(|[a-z]{3})|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b"
+    r"|\b[cCuU] [rRuU]\b|\b[LR] [a-z]|\b[yn] (?:tho|stuff)\b|&c\b"
+    rf"|\b[CcGgFfJj](?:\+\+|#)|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
     r"|(?:\b(?i:my|your|his|her|its|our|their|the|phone|mobile|same)|['’]s)\s[Nn]o\."
 )
 """A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a common word as one."""
