@@ -146,7 +146,7 @@ class Telephones:
     def _extension(self, line: Tokens, place: int) -> Iterator[Classed]:
         after = place + 1 + line.has(place + 1, ".", glued=True)
         number = line[after]
-        file_system = line[place].text == "ext" and not number.gap and len(number.text) == 1 and after == place + 1
+        file_system = line[place].fold == "ext" and not number.gap and len(number.text) == 1 and after == place + 1
         if number.kind != "d" or len(number.text) > 6 or (line[place].fold == "x" and number.gap) or file_system:
             return
         before, joined = line[place - 1], line.has(place - 2, ".-", glued=True)
