@@ -63,7 +63,7 @@ class AbbreviationParser:
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
         self.starts = frozenset(self._rows)
-        self._cut, self._feminine, self._words = locale.cut, locale.feminine, locale.numbers != "it"
+        self._cut, self._feminine = locale.cut, locale.feminine
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
@@ -79,11 +79,11 @@ class AbbreviationParser:
         if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
             return  # an ellipsis
         last = line.last(place + 1)
-        whole = self._cut.get(token.fold) if stop.text == "." and not stop.gap and not (last and self._words) else None
-        if whole and (last or line[place + 2].gap or line[place + 2].text in ",;:)"):
+        whole = self._cut.get(token.fold) if stop.text == "." and not (stop.gap or last) else None
+        if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
             counted = line.number(place - 1, 2, 999, 3) is not None and token.gap and whole[-1] in self._plural
             said = (whole.capitalize() if token.text.istitle() else whole) + "s" * counted
-            yield Classed(place, place + 2 - last, InWords("Abbreviation", said), 0.9)
+            yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
