@@ -166,7 +166,8 @@ _WORDS = word_list("prop sat sun wed mar mon sec ex rep rev ref app pl sq ct ter
 
 _NUMBERED = BEFORE_NUMBERS | MONTHS | _lower(TITLES, STREETS, ANYWHERE, LABELS, PARTS, PLACES)
 _ELIDED = frozenset(row for row in table("en", "forms")["anywhere"] if "'" in row and row.replace("'", "").isalpha())
-_NAMED = SELDOM_LAST | _lower(TITLES, STREETS, ANYWHERE) | MONTHS | _ELIDED
+_TITLED = SELDOM_LAST | _lower(TITLES)
+_NAMED = _TITLED | _lower(STREETS, ANYWHERE) | MONTHS | _ELIDED
 """Abbreviations whose stop ends no sentence before a name, elided ones (int'l) among them."""
 
 _ENDS = word_list("etc ecc uu c a.c d.c ud uds")
@@ -204,7 +205,8 @@ def before_number(word: str, language: str) -> bool:
 def before_name(word: str, language: str, after_number: bool) -> bool:
     """True for an abbreviation that ends no sentence before a name. Small letters after a number are a unit's."""
     lower = word.lower()
-    if lower in read_in(language) or (lower in _NAMED and word[0].isupper()):
+    named = _NAMED if language == "en" else _TITLED
+    if lower in read_in(language) or (lower in named and word[0].isupper()):
         return True
     known = language == "en" and lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
     if after_number:
