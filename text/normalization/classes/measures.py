@@ -188,7 +188,7 @@ class Measures:
         number = int(first.whole)
         ruled = last in _RULED and unit.fold in ("in", "inch", "inches", "ft", "mi", '"', "″")
         paired = number > 4 and not ruled and (last > 9 or number > last)  # 28/35 mpg, 120/240 V
-        return ("over" if unit.fold == "mmhg" else "") if paired else None
+        return ("over" if unit.fold == "mmhg" or line.has(place + 3, ("hg",)) else "") if paired else None
 
     def power(self, line: Tokens, place: int) -> tuple[str, int]:
         """Power of the unit before a place, and the place after it."""

@@ -24,6 +24,8 @@ _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
 _PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
 """Words that a hyphen joins to an item: mid-1980s."""
+_GLUING = frozenset(("c.", "ca.", "b.", "d."))
+"""Words that may be glued to a year: c.1850-60. So may words with a capital and a colon: Height:30cm."""
 SLASHED = frozenset(("c", "p", "s", "w"))
 """Words of which a slash is a part: c/20 min (cada), w/2 beds."""
 _LATIN_AFTER = re.compile(r"[\u0904-\u0961][^\u0904-\u0961]")  # चंद्रयान-III
@@ -97,7 +99,8 @@ class Tokens:
             return False
         if before.text == "^" or (before.text in "-−" and self[place - 2].text == "^"):
             return False
-        labelled = before.text == ":" and len(word := self[place - 2].text) > 2 and word.istitle()  # Height:30cm
+        word = self[place - 2].text
+        labelled = (before.text == ":" and word.istitle() and len(word) > 2) or word + before.text in _GLUING
         joined = before.text in _INNER and not (before.gap or labelled) and self[place - 2].kind in ("d", "w", "m")
         if joined and before.text == "/" and self[place - 3].text.isupper() and self[place - 2].kind == "d":
             return token.text.isupper() and self[place + 1].kind == "d" and not self[place - 2].gap  # L1/L5

@@ -67,7 +67,7 @@ _PHONETIC = re.compile("[ˈˌːɐ-ʯ]|[Α-ωά-ώ]{3}")
 """Text in which Greek letters are sounds, or words."""
 _STARTERS = words("en", "sentence_starters")
 _AS_WRITTEN = word_list(table("en", "abbreviations")["contexts"]["as_written"])
-_LENGTHS: dict[str, str] = {unit: _UNIT_TABLE["units"][unit] for unit in ("m", "km", "mi", "kg", "lb", "ha")}
+_LENGTHS: dict[str, str] = {unit: _UNIT_TABLE["units"][unit] for unit in _TABLE["things_per"]["words"].split()}
 _PER_LENGTH = re.compile(rf"(?<=[s{MASK}])/(?P<unit>{'|'.join(_LENGTHS)})\b")
 """After a plural: 60 LEDs/m."""
 _PERIODS: dict[str, str] = _TABLE["periods"]
