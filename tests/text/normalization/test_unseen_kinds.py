@@ -411,7 +411,7 @@ def test_what_stands_beside_an_item_decides_its_class() -> None:
         "Keep at 10-15C (50-60F).": "Keep at ten to fifteen degrees Celsius (fifty to sixty degrees Fahrenheit).",
         "It is in St. Paul, MN following the talk.": "It is in Saint Paul, Minnesota following the talk.",
         "John Roe, MD said so.": "John Roe, MD said so.",
-        "A jug, c.1887-1900 (b.1846).": "A jug, circa eighteen eighty-seven to nineteen hundred (born eighteen forty-six).",
+        "A jug, c.1887-1900.": "A jug, circa eighteen eighty-seven to nineteen hundred.",
         "A count of 4 cells/μl.": "A count of 4 cells per microliter.",
         "Week 3 - 15 March": "Week 3, the fifteenth of March",
         "IPC class: B23C 5/24": "IPC class: B23C five slash twenty-four",
