@@ -16,7 +16,7 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
 _NUMBER = "0"
-_PLACE = re.compile(r"\{([a-z])\}")
+_PLACE = re.compile(r"\{([a-z])\}(?:(?= (\w+)))?")
 _HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"} | {"y": "\ue007"}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
@@ -46,9 +46,9 @@ class Forms:
     """Parser for one language's table (`forms.toml`): a section's rows, and its cue words under "cues".
 
     Args:
-        number: words of a number in digits, for British habits or not.
-        ordinal: words of an ordinal.
+        number, ordinal: words of a number in digits, for British habits or not, and of an ordinal.
         written_at: digits and point of the number that begins at a token, and the place after it.
+        agreed: a number's words as they are before a noun.
     """
 
     def __init__(
@@ -57,8 +57,9 @@ class Forms:
         number: Callable[[str, bool], str],
         ordinal: Callable[[int, bool], str] | None = None,
         written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
+        agreed: Callable[[str, str], str] = lambda words, noun: words,
     ) -> None:
-        self._number, self._ordinal, self._written_at = number, ordinal, written_at
+        self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
         self._pers: Mapping[str, str] = table.get("per", {})
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
         self.marks = {short for short, full in self._pers.items() if short != full and len(short) > 1}
@@ -157,14 +158,13 @@ class Forms:
             return match[1 if ones and ones[number] else 2]
 
         said = _PLURAL.sub(form, row.said)
-        return after, _PLACE.sub(lambda match: filled[match[1]].pop(0), said)
+        return after, _PLACE.sub(lambda match: self._agreed(filled[match[1]].pop(0), match[2] or ""), said)
 
     def _filled(self, line: Tokens, place: int, name: str, british: bool) -> tuple[str, int, bool]:
         """Words of a placeholder, the place after it, and whether its number is one; "" for another token."""
         token = line[place]
         if name == "c":
-            single = len(token.text) == 1 and token.text.isupper()
-            return (token.text if single else ""), place + 1, False
+            return token.text * (len(token.text) == 1 and token.text.isupper()), place + 1, False
         if name == "p":
             return self._pers.get(token.fold, ""), place + 1, False
         number, after = self._written_at(line, place)

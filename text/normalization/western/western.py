@@ -207,7 +207,7 @@ class Western:
             plain=True,
             hundreds=bool(locale.years_by_hundreds),
         )
-        forms = Forms(locale.forms, lambda number, _: locale.number(*number.split(".")), written_at=locale.digits_at)
+        forms = Forms(locale.forms, lambda it, _: locale.number(*it.split(".")), None, locale.digits_at, locale.counted)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
         self.classes = Classes(
             (
