@@ -217,7 +217,7 @@ class FigureParser:
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 * (added is not None)
         after += added is not None and line.has(after, "'’′", glued=True)
-        before = line[place - 1 - line.has(place - 1, "'’")]
+        before = line[place - 1 - line.has(place - 1, "'’,")]
         told = before.fold in locale.cue["minutes"] or glued(line, after)
         if told or not minute or line[after - 1].text not in "'’′":
             return
