@@ -21,13 +21,13 @@ from text.normalization.number_words import ADDRESS, spoken_address
 _NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?|(?<![\dA-Za-z.])\.\d{1,9})"
 _LISTED = r"(?:(?<!\d,)|(?=(?!\d{3}(?!\d))\d{1,9}(?:\.\d{1,3})?[\u3040-\u9fffA-Za-z%％℃]))"
 """Not after a comma between digits, unless it ends an item: 邮编100020,2号楼."""
-_EDGE = rf"(?<![\d.:/A-Za-z{MASK}-]){_LISTED}"
+_EDGE = rf"(?<![\d./A-Za-z{MASK}-])(?<!\d:){_LISTED}"
 _AFTER = r"(?![\d/]|:\d|\.\d|,\d{3}(?!\d)|,\d{1,9}(?![\d.\u3040-\u9fff]))"
-_TIMES_TEN = r"(?: ?[×x·] ?10(?:(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3})|\^(?P<raised>-?\d{1,2})))"
+_TIMES_TEN = r"(?: ?[×x·*＊] ?10(?:(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3})|\^(?P<raised>-?\d{1,2})))"
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
 _CLOCK = re.compile(
-    r"(?<![\d.:A-Za-z])(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
+    r"(?<![\d:A-Za-z])(?<!\d\.)(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
     r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
@@ -51,7 +51,7 @@ _PER_UNIT = (
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
 )
 _PER = re.compile(
-    rf"(?<=[{MASK}元円圓人回次件個枚本点万億ル])/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d{MASK}])"
+    rf"(?:(?<=[{MASK}元円圓人回次件個枚本点万億ル])|(?<=\d[\u4e00-\u9fff])|(?<=\d[\u3040-\u9fff]{{2}}))/(?P<units>{_PER_UNIT}(?:/{_PER_UNIT})?)(?![A-Za-z\d{MASK}])"
 )
 _PARTS = re.compile(r"(?P<sign>[/·・⋅]?)[(（]?(?P<unit>[^/·・⋅⁻()（）]+)(?:⁻(?P<times>[¹²³]))?[)）]?")
 """A unit of several: N·m, W/(m·K), mol·L⁻¹."""
@@ -76,17 +76,18 @@ _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
 _RANGE = re.compile(
-    rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d.:/A-Za-z{MASK}]){_LISTED}(?P<first>{_NUMBER})"
-    r"(?:(?:[~〜～]|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
+    rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d./A-Za-z{MASK}])(?<!\d:){_LISTED}(?P<first>{_NUMBER})"
+    r"(?:(?:[~〜～]|(?:(?<=\.\d)|(?<=\.\d\d))-(?=\d{1,4}\.\d)|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
 _MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
-_GLUED = r"(?:(?<![A-Za-z])|(?<=[A-Z]{3})|(?<=[A-Z])(?=\d{1,2}\.\d))"
+_SIDE = r"(?<=[A-Z])(?<![A-Za-z][A-Z])(?=[\d,.]{1,9} ?[cm]?m(?![A-Za-z]))"
+_GLUED = rf"(?:(?<![A-Za-z])|(?<=[A-Z]{{3}})|(?<=[A-Z])(?=\d{{1,2}}\.\d)|{_SIDE})"
 _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
 _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
-_NEEDED = re.compile(r"[\dA-Za-z@/.・~〜～–—−+=<>＝＜＞²³≥≤≠≈≒±√∞≧≦→×÷ｗ₂₃₄Ⅰ-ⅿ①-⑩¼-¾⅓⅔△∠⊥∥∵∴∈∪∩-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-zΑ-ω@/.・~〜～–—−+=<>＝＜＞²³±×÷ｗ\u2080-\u2089\u2150-\u22ff①-⑩¼-¾△▲§‰♭&＆℡☎-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
     "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
@@ -160,7 +161,7 @@ class Eastern:
         self._score_cue = re.compile("|".join(words.score_cues.split()))
         part = f"(?:{units}|K)(?![A-Za-z])"
         self._measure = re.compile(
-            rf"(?<![\d.:{MASK}-])(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
+            rf"(?<![\d.{MASK}-])(?<!\d:)(?:{_GLUED}|(?<=\dh)(?=\d{{1,2}}min)){_LISTED}"
             rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/)(?:(?P<first>[-−]?{_NUMBER})(?:{units})?[-~〜～–])?"
             rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?P<parts>(?:⁻[¹²³]|[/·・⋅]{part}|/[(（]{part}[·・⋅]{part}[)）]){{0,3}})"
@@ -276,7 +277,8 @@ class Eastern:
     def _part(self, match: re.Match[str]) -> str:
         name = {**self._words.names, **self._words.units}.get(match["unit"], match["unit"])
         per = match["sign"] == "/" or match["times"]
-        return self._words.per_unit.format(name) * int((match["times"] or "¹").translate(_LOWERED)) if per else name
+        rate = self._words.rates.get(name) or self._words.per_unit.format(name)
+        return rate * int((match["times"] or "¹").translate(_LOWERED)) if per else name
 
     def _signed(self, match: re.Match[str], said: str) -> str:
         """Measure with its sign, unless a word before it is one, and with the range's first number."""
