@@ -249,7 +249,7 @@ class Dates:
             date = valid_date(full_year(parts[2]), one, two) or valid_date(full_year(parts[2]), two, one)
             if date and (sure or line.has(after, self._cues["after_dates"])) and not chained:
                 yield Classed(place, after, date._replace(day_first=british), _COST)
-        elif len(parts) == 2 and sign in "/." and max(widths) < 3:
+        elif len(parts) == 2 and (sign in "/." or (self._plain and parts[1][0] == "0" < whole[0])) and max(widths) < 3:
             expires = line.has(place - 1 - line.has(place - 1, ".:"), self._cues["expiry"])
             if expires and [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1]:
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27

@@ -304,8 +304,8 @@ class Measures:
             same = unit == per or any(kind.issuperset((unit, per)) for kind in _KINDS)  # 450 kJ/108 kcal
             if per[:1].isalpha() and not same and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end
-        plural = token.text[-1:] == "s" and not self.plain
-        if token.text.islower() and len(token.text) > 2 and not plural and line[place + 2].text != "/":
+        word = token.kind == "w" and token.text == token.fold and len(token.text) > 2
+        if word and (self.plain or token.text[-1] != "s") and line[place + 2].text != "/":
             return token.text, "", "", place + 2 + (line.has(place + 2, ".", glued=True) and not line.last(place + 2))
         return "", "", "", place
 

@@ -30,7 +30,7 @@ class Times:
         named: hours of times that have a name: noon.
         cues: lists of words. `hours` stand after the hour in place of a colon (14h30), `oclock` after the time,
             `dotted_times` before a time with a point, `exact` before a full hour that is said to be exact;
-            `before_hours` before an hour with a letter for its half of the day (at 5p).
+            `before_hours` before an hour with a letter for its half of the day (at 5p), `packed` after 1130.
         halves: a.m. and p.m. are written.
     """
 
@@ -69,8 +69,7 @@ class Times:
         known = half or line.has(place + 1, self._cues["packed"])
         if known and (packed := _military(line[place].text.zfill(4 * bool(half)))):
             return Clock(packed.hours, packed.minutes, 0, half), max(end, place + 2), True  # 1130AM, 1130 hrs
-        hours = line.number(place, 0, 24, 2)
-        if hours is None:
+        if (hours := line.number(place, 0, 24, 2)) is None:
             return None, place, False
         after, minutes, seconds, form, named, fraction = place + 1, 0, 0, "bare", False, ""
         sign, following = line[after], line[after + 1]

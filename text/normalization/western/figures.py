@@ -249,7 +249,7 @@ class FigureParser:
         yield from mixed(line, place)
         start = next((near for near in range(place + 1, place + 6) if line[near].kind == "d"), place)
         told = line.has(start - 1, locale.cue["tells"] | {":"})  # le code de confirmation est 482 913
-        known = told or all(line[near].text in ".:º°#" for near in range(place + 1, start))
+        known = told or all(line[near].fold in {*".:º°#", *locale.cue["numbered"]} for near in range(place + 1, start))
         if token.fold in self.starts and start > place and known:
             groups, least = self._groups(line, start, 0.2), 2 if token.fold in locale.cue["codes"] else 4
             if (groups.last > start + 1 and least < 4) or len(line[start].text) > least + told:

@@ -172,7 +172,6 @@ _PAUSE = re.compile(
     r"|(?<=[ँ-ॣ)]) ?/ ?(?=[अ-ह])|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
-_PATH = re.compile(r"(?:^|[a-z.~])/")  # /usr/share/doc/HOWTO
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
 _TIMES = re.compile(
     rf"(?<=[\d{MASK}])(?: [xX] | ?\* ?)(?=[\d{MASK}]|[LlHhPpBØ] ?[\d{MASK}])|(?<=[a-zà-ÿ]{{3}}) x (?=[\d{MASK}])"
@@ -181,7 +180,7 @@ _AND = re.compile(r" ?& ?")
 
 
 def _pause(match: re.Match[str]) -> str | None:
-    return None if _PATH.search(match.string[: match.start()].rpartition(" ")[2]) else ", "
+    return None if re.search("(?:^|[a-z.~])/", match.string[: match.start()].rpartition(" ")[2]) else ", "  # /usr/DOC
 
 
 class Western:
