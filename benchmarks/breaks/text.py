@@ -35,7 +35,7 @@ BREAKS = (
     ),
     Mutation(
         "a-sum-has-bounds",
-        "text/normalization/english/tex.py",
+        "text/normalization/tex.py",
         'return [name, "from", *below, "to", *above, "of"]',
         'return [name, "of"]',
         ("tests/text/normalization/test_formulas.py",),

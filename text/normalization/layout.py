@@ -221,7 +221,7 @@ def keeps_hyphen(start: str) -> bool:
     return start.lower() in words("en", "hyphenated")
 
 
-# MathML as TeX, which the rule for TeX reads; in other languages than English its characters stay.
+# MathML as TeX, which the rule for TeX reads.
 
 _MATH = re.compile(r"<math\b[^<>]{0,300}>(?:[^<]|<(?!/?math\b)){1,4000}</math>")
 _TAG = re.compile(r"<[^<>]{0,300}>")
@@ -260,6 +260,10 @@ def _said(element: ElementTree.Element) -> str:
     form = _TEX.get(name)
     if form and len(parts) == max(form.count("{}"), 1 + ("{1}" in form)):
         return form.format(*parts)
+    if name == "table":
+        return "\\begin{matrix}" + "\\\\".join(parts) + "\\end{matrix}"
+    if name == "tr":
+        return "&".join(parts)
     if name == "fenced":
         return f"({','.join(parts)})"
     text = "".join(_SIGNS.get(sign, sign) for sign in (element.text or "").strip())

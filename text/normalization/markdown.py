@@ -18,9 +18,8 @@ from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
 from text.locales.tables import table, word_lists
-from text.normalization import layout
+from text.normalization import layout, tex
 from text.normalization.draft import Replacement
-from text.normalization.english import tex
 from text.normalization.number_words import cardinal
 
 _SIGN = re.compile(
@@ -56,16 +55,18 @@ _TABLE = table("en", "programming")
 _LANGUAGES: dict[str, str] = _TABLE["languages"]
 
 
-def plain(chunk: str, mention_code: bool, with_tex: bool) -> list[Replacement] | None:
+def plain(chunk: str, mention_code: bool, tex_in: str) -> list[Replacement] | None:
     """Spoken pieces of a chunk of sanitised text; None if the chunk has no markup.
 
     Args:
         mention_code: True if long code blocks are only mentioned.
-        with_tex: True if formulas in TeX stay as written, for a later rule.
+        tex_in: language in which formulas in TeX are said; empty if they are characters. English ones stay as written,
+            for a later rule.
     """
-    if not _SIGN.search(chunk) or _TOO_DEEP.search(chunk):
+    marked = _SIGN.search(chunk) or (tex_in and not tex_in.startswith("en") and tex.has_formula(chunk))
+    if not marked or _TOO_DEEP.search(chunk):
         return None
-    return _Reader(chunk, mention_code, with_tex).pieces
+    return _Reader(chunk, mention_code, tex_in).pieces
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -78,9 +79,10 @@ class _Reader:
     The parser returns line numbers only, but returns the source's own characters in their order.
     """
 
-    def __init__(self, chunk: str, mention_code: bool, with_tex: bool) -> None:
+    def __init__(self, chunk: str, mention_code: bool, tex_in: str) -> None:
         self.pieces: list[Replacement] = []
         self._mention_code = mention_code
+        self._tex_in = tex_in
         self._end = 0
         """End of the source that was read so far."""
         self._joint = ""
@@ -93,7 +95,7 @@ class _Reader:
         self._source = _DEFINITION.sub(_blank, chunk)
         self._block_end = len(chunk)
         self._lines = [0, *(match.end() for match in re.finditer("\n", chunk)), len(chunk) + 1]
-        for token in _markdown(with_tex).parse(self._source):
+        for token in _markdown(bool(tex_in)).parse(self._source):
             self._block(token)
 
     def _block(self, token: Token) -> None:
@@ -155,7 +157,9 @@ class _Reader:
                     if not self._joins_hyphen(following):
                         self._separate("\n")
                 case "tex":
-                    self._text(child.content, " ".join(child.content.split()))
+                    english = self._tex_in.startswith("en")
+                    spoken = child.content if english else tex.said_between(child.content, self._tex_in)
+                    self._text(child.content, " ".join(spoken.split()))
                 case "footnote_mark":
                     self._end = self._after(child.content)
                 case "link_open":

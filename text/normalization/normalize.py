@@ -83,13 +83,13 @@ def normalized_sentences(
     """
     rules = _rules_on(language.partition("-")[0], settings)
     markdown, laid_out = "markdown" in settings.on, "layout" in settings.on
-    with_tex = "tex" in settings.on and language.startswith("en")
+    tex_in = language if "tex" in settings.on else ""
     if laid_out:
-        text = layout.cleared(layout.mathml_as_tex(text, with_tex) if "<math" in text else text)
+        text = layout.cleared(layout.mathml_as_tex(text, bool(tex_in)) if "<math" in text else text)
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         kept = [Replacement.kept(chunk, 0, len(chunk))]
-        pieces = plain(chunk, "code_blocks" in settings.on, with_tex) if markdown else None
+        pieces = plain(chunk, "code_blocks" in settings.on, tex_in) if markdown else None
         if pieces is None and laid_out:
             pieces = layout.joined(chunk)
         if layout.FILLER in chunk:

@@ -6,10 +6,13 @@ import time
 
 import pytest
 
+from text.locales.tables import languages, table
 from text.normalization.layout import FILLER, cleared, mathml_as_tex
 from text.normalization.normalize import normalize, normalized_sentences
 from text.normalization.settings import Normalization
 from text.words.sanitize import sanitize
+
+CODES = {"en": "en-us", "fr": "fr-fr", "pt": "pt-br"}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,15 @@ def test_prices_are_no_formula(joint: str, second: str) -> None:
     assert "dollars" in said(f"It costs $5{joint}{second} there.")
 
 
+@pytest.mark.parametrize("language", ["en-us", "es", "ja"])
+@pytest.mark.parametrize(
+    "text", ["PATH=$HOME/bin:$PATH", "${A[$i-1]} = ${B[$i]}", 'if "$foo" = "$bar"', "$pid = open($in)"]
+)
+def test_variables_of_programs_are_no_formula(text: str, language: str) -> None:
+    heard = said(text, language)
+    assert all(name in heard for name in re.findall(r"[A-Za-z]{2,}", text))
+
+
 @pytest.mark.parametrize("text", [r"a \[citation needed\] b", r"a \(not a formula\) b"])
 def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
     assert said(text) == text.replace("\\", "")
@@ -62,6 +74,12 @@ def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
         (r"\frac{3}{4} + \frac{a}{b}", "three quarters plus a over b"),
         (r"\mathbb{E}[X] = 2", "E of X equals two"),
         (r"n(n+1) = 2", "n times n plus one equals two"),
+        (r"T_{\max} = \max_i x_i", "T sub max equals the maximum over i of x sub i"),
+        (r"x \in \mathbb{R}^n", "x in R to the n"),
+        (
+            r"\begin{cases} 1 & x > 0 \\ 0 & x < 0 \end{cases}",
+            "one if x is greater than zero, zero if x is less than zero",
+        ),
         (r"30^\circ = x", "thirty degrees equals x"),
     ],
 )
@@ -106,6 +124,10 @@ def said(text: str, language: str = "en-us") -> str:
         ("<msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><mn>1</mn>", "x^{2}+1"),
         ("<mrow><msub><mi>a</mi><mi>i</mi></msub><mo>=</mo><msqrt><mi>b</mi></msqrt></mrow>", r"a_{i}=\sqrt{b}"),
         ("<msubsup><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></msubsup>", r"\sum_{i=1}^{n}"),
+        (
+            f"<mtable>{2 * '<mtr><mtd><mi>a</mi></mtd><mtd><mn>2</mn></mtd></mtr>'}</mtable>",
+            r"\begin{matrix}a&2\\a&2\end{matrix}",
+        ),
         ("<mroot><mi>x</mi><mn>3</mn></mroot>", r"\sqrt[3]{x}"),
     ],
 )
@@ -127,8 +149,48 @@ def test_what_is_no_xml_loses_its_tags(broken: str) -> None:
     assert "mi" not in said(f"So {broken} holds.")
 
 
-def test_other_languages_read_its_characters() -> None:
-    assert said("Sea <math><mi>x</mi><mo>=</mo><mn>2</mn></math>.", "es") == said("Sea x=2.", "es")
+FORMULAS = [
+    r"\frac{a}{b} \ne c_1",
+    r"\sum_{i=1}^{n} x_i^2 \le \int_0^1 y \, dy",
+    r"\lim_{x \to 0} f(x) = \sqrt[3]{z}",
+    r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} \cdot \vec{v} = |w|",
+    r"\begin{cases} 1 & x > 0 \\ 0 & \text{n} \end{cases}",
+    r"A^T \cap B = \emptyset \quad \forall t",
+]
+
+
+@pytest.mark.parametrize("language", languages("tex"))
+def test_each_language_has_its_own_words_for_formulas(language: str) -> None:
+    own, english = (table(code, "tex") for code in (language, "en"))
+    assert own["phrases"].keys() >= english["phrases"].keys() - {"power"}
+    for name, phrase in own["phrases"].items() - {("of", ""), ("all of", "{}")}:
+        assert set(re.findall(r"{(\d?)}", phrase)) <= {"", "0", "1", "2"} and phrase.format("", "", "") is not None, (
+            name
+        )
+    for formula in FORMULAS:
+        heard = {said(f"{a}{formula}{b}", CODES.get(language, language)) for a, b in ((r"\(", r"\)"), ("$", "$"))}
+        assert len(heard) == 1
+        words = heard.pop()
+        assert not re.search(r"[\\$_^{}]", words)
+        assert language == "en" or not re.search(r"\b(?:over|of|the|equals|sub|squared)\b", words.replace(" sub ", " "))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("es", "Sea x al cuadrado igual a un medio."),
+        ("fr-fr", "Sea x au carré égale un demi."),
+        ("it", "Sea x al quadrato uguale un mezzo."),
+        ("pt-br", "Sea x ao quadrado igual a meio."),
+        ("hi", "Sea x का वर्ग बराबर आधा."),
+        ("ja", "Sea xの二乗イコール二分の一."),
+        ("cmn", "Sea x的平方等于二分之一."),
+    ],
+)
+def test_formulas_are_said_in_the_language_of_the_text(language: str, words: str) -> None:
+    assert said(r"Sea \(x^2 = \frac{1}{2}\).", language) == words
+    power = "<msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>"
+    assert said(f"Sea <math>{power}</math>.", language) == words
 
 
 def test_linear_time() -> None:

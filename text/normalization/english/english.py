@@ -8,7 +8,7 @@ import re
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table, word_list, word_lists
-from text.normalization import emoji
+from text.normalization import emoji, tex
 from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.codes import Codes, Versions
@@ -26,7 +26,7 @@ from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
 from text.normalization.classes.tokens import DASHES, VULGAR
 from text.normalization.draft import END, MASK, START, Draft, Rule
-from text.normalization.english import maths, tex, web
+from text.normalization.english import maths, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
 from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, STREETS, shrunk_word

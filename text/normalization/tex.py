@@ -1,15 +1,18 @@
-"""Rules for TeX between dollar signs or after backslashes, and for functions in formulas: $E = mc^2$, \\(n-1\\),
-\\[\\frac{1}{2}\\], f(x) = 2x + 1.
+"""TeX between dollar signs or after backslashes, and in English functions in formulas: $E = mc^2$, \\(n-1\\),
+\\[\\frac{1}{2}\\], f(x) = 2x + 1. A language's words are rows of `text/locales/<language>/tex.toml`; numbers stay
+digits outside English, for the language's own rules.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cached_property
 
 from text.locales.tables import table
 from text.normalization.draft import END, START, Draft
-from text.normalization.number_words import cardinal, fraction, number, ordinal
+from text.normalization.number_words import fraction, number, ordinal
+from text.words.language import EAST_ASIAN
 
 _TOKEN = re.compile(
     r"\\(?:begin|end)\{[a-zA-Z]+\*?\}"
@@ -18,10 +21,9 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _TABLE: dict[str, dict[str, str]] = table("en", "tex")
-_NAMES = _TABLE["names"]
-_ACCENTS = _TABLE["accents"]
-_SETS = _TABLE["sets"]
-_BOUNDED = _TABLE["bounded"]
+_MARKS = {command: said for command, said in _TABLE["names"].items() if said in ("", ",")}
+"""Commands of layout, which are the same in all languages."""
+_VULGAR = {unicodedata.normalize("NFKC", sign).replace("⁄", "/"): sign for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
 _MATRICES = frozenset(_TABLE["environments"]) & {"matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "smallmatrix"}
 _FUNCTIONS = frozenset("fghFGPEOpTuQRLV")
 _SILENT = frozenset("{}()[]&|.")
@@ -35,11 +37,31 @@ def power(exponent: str, british: bool) -> str:
 
 
 class Formula:
-    def __init__(self, math: str, british: bool) -> None:
+    def __init__(self, math: str, language: str) -> None:
+        """Args:
+        language: a code; its first part has a table.
+        """
         self._tokens: list[str] = _TOKEN.findall(math)
         self._place = 0
-        self._british = british
+        self._british, self._english = language == "en-gb", language.startswith("en")
+        self._table: dict[str, dict[str, str]] = table(language.partition("-")[0], "tex")
+        self._names, self._phrases = self._table["names"], self._table["phrases"]
         self._depth = 0
+
+    @cached_property
+    def _of(self) -> list[str]:
+        return self._phrases["of"].split()
+
+    def _number(self, digits: str) -> str:
+        return number(digits, self._british) if self._english else digits
+
+    def _power(self, exponent: str) -> str:
+        if self._english:
+            return power(exponent, self._british)
+        return self._table["powers"].get(exponent) or self._phrases["power"].format(exponent)
+
+    def _phrase(self, name: str, *words: list[str]) -> str:
+        return self._phrases[name].format(*(" ".join(self._spoken(each)) for each in words))
 
     def words(self, *ends: str) -> list[str]:
         """Words up to one of the closing tokens, or to the end."""
@@ -54,15 +76,16 @@ class Formula:
     def _read(self, token: str, before: list[str]) -> list[str]:
         if token == "^":
             argument = self._argument()
-            return argument if argument == ["degrees"] else [power(" ".join(argument), self._british)]
+            return argument if argument == [self._names["\\circ"]] else [self._power(" ".join(argument))]
         if token == "_":
-            return ["base" if before[-1:] == ["log"] else "sub", *self._spoken(self._argument())]
+            below = "base" if before[-1:] == [self._names["\\log"]] else "sub"
+            return [self._phrases[below], *self._spoken(self._argument())]
         if token == "(" or (token == "[" and before[-1:] and before[-1] in _FUNCTIONS):
             return self._parenthesis(before, ")" if token == "(" else "]")
         if token == "|":
             return self._bar(before)
         if token in ("\\|", "\\Vert"):
-            return ["the norm of", *self._nested(token)]
+            return [self._phrase("norm", self._nested(token))]
         if token in ("\\left", "\\right", "\\big", "\\Big", "\\bigg", "\\Bigg", "\\middle"):
             return []
         return self._word(token)
@@ -73,20 +96,24 @@ class Formula:
         previous = self._tokens[self._place - 2] if self._place > 1 else ""
         inner = self._nested(end)
         named = previous.startswith(("\\text", "\\operatorname"))
-        if last in _FUNCTIONS or last == "prime" or named:
-            return ["of", *inner]
+        if last in _FUNCTIONS or last == self._names["'"] or named:
+            return [*self._of, *inner]
         factor = previous == "}" or previous == ")" or previous.isalnum()
-        if factor and last != "of" and (len(last) == 1 or previous in "})" or previous.isdecimal()):
-            return ["times", *inner]
+        if (
+            factor
+            and last.split()[-1:] != self._of[-1:]
+            and (len(last) == 1 or previous in "})" or previous.isdecimal())
+        ):
+            return [self._names["\\times"], *inner]
         return inner
 
     def _bar(self, before: list[str]) -> list[str]:
         """The absolute value of what stands between two bars; "given" between an event and its condition."""
         if self._depth and before:
-            return ["given"]
+            return [self._names["\\mid"]]
         if "|" not in self._tokens[self._place : self._place + 24]:
             return []
-        return ["the absolute value of", *self._nested("|")]
+        return [self._phrase("absolute", self._nested("|"))]
 
     def _nested(self, *ends: str) -> list[str]:
         if self._depth > 20:
@@ -132,14 +159,15 @@ class Formula:
             case "\\sqrt":
                 return self._root()
             case "\\binom" | "\\tbinom" | "\\dbinom":
-                return [*self._spoken(self._argument()), "choose", *self._spoken(self._argument())]
-        if token in _BOUNDED:
-            return self._bounded(_BOUNDED[token])
-        if token in _ACCENTS:
-            return [*self._spoken(self._argument()), _ACCENTS[token]]
+                return [self._phrase("choose", self._argument(), self._argument())]
+        if token in self._table["bounded"]:
+            return self._bounded(token)
+        if token in self._table["accents"]:
+            return [*self._spoken(self._argument()), self._table["accents"][token]]
         if token in ("\\mathbb", "\\mathbf", "\\mathrm", "\\mathcal", "\\mathit", "\\boldsymbol", "\\bm", "\\mathsf"):
             argument = self._spoken(self._argument())
-            name = _SETS.get("".join(argument), "") if token == "\\mathbb" else ""
+            alone = token == "\\mathbb" and self._peek() not in ("^", "_")
+            name = self._table["sets"].get("".join(argument), "") if alone else ""
             joined = "".join(argument) if all(len(letter) == 1 for letter in argument) else " ".join(argument)
             return [name or joined]
         if token.startswith("\\begin{"):
@@ -148,13 +176,13 @@ class Formula:
             return []
         if token[0] == "\\" and token[-1] == "}" and "{" in token:
             return token[token.index("{") + 1 : -1].split()
-        if token in _NAMES:
-            return _NAMES[token].split()
+        if (named := self._names.get(token, _MARKS.get(token))) is not None:
+            return [named] if named else []
         if token[0].isdecimal():
-            return [number(token, self._british)]
+            return [self._number(token)]
         return [token.lstrip("\\").removeprefix("var")]
 
-    def _bounded(self, name: str) -> list[str]:
+    def _bounded(self, token: str) -> list[str]:
         """A sum, an integral or a limit with what stands below and above it."""
         below: list[str] = []
         above: list[str] = []
@@ -167,30 +195,42 @@ class Formula:
             elif self._peek() == "^":
                 self._next()
                 above = self._spoken(self._argument())
+        name = [self._table["bounded"][token]]
         if above:
-            return [name, "from", *below, "to", *above, "of"]
-        if name == "the limit":
-            return [name, "as", *("goes to" if word == "to" else word for word in below), "of"]
-        return [name, "over", *below, "of"] if below else [name, "of"]
+            return [self._phrase("from to", name, below, above)]
+        if token == "\\lim":
+            goes = [self._phrases["goes to"] if word == self._names["\\to"] else word for word in below]
+            return [self._phrase("limit", name, goes)]
+        if below:
+            return [self._phrase("over all", name, below)]
+        following = self._peek() and self._peek() not in ("}", ")", "&", ",", "=")
+        return [self._phrase("all of", name) if following else self._table["alone"].get(token, name[0])]
 
     def _fraction(self) -> list[str]:
         above, below = self._argument(), self._argument()
         if len(above) == len(below) == 1 and above[0].isdecimal() and below[0] in ("2", "3", "4", "5", "6", "8", "10"):
-            return [fraction(int(above[0]), int(below[0]), self._british)]
-        return [*self._spoken(above), "over", *self._spoken(below)]
+            one, two = int(above[0]), int(below[0])
+            if self._english:
+                return [fraction(one, two, self._british)]
+            if f"{one}/{two}" in _VULGAR:
+                return [_VULGAR[f"{one}/{two}"]]
+        return [self._phrase("over", above, below)]
 
     def _root(self) -> list[str]:
         degree = ""
         if self._peek() == "[":
             self._next()
             degree = " ".join(self._nested("]"))
-        names = {"": "the square root of", "three": "the cube root of"}
-        return [names.get(degree, f"the {degree} root of"), *self._spoken(self._argument())]
+        name = {"": "square root", "three": "cube root", "3": "cube root"}.get(degree, "root")
+        return [self._phrases[name].format(" ".join(self._spoken(self._argument())), degree)]
 
     def _environment(self, name: str) -> list[str]:
         rows: list[list[str]] = []
         cells: list[str] = []
+        in_words = False
+        """True if the text says when a case holds: \\text{otherwise}."""
         while self._place < len(self._tokens):
+            in_words |= bool(cells) and self._peek().startswith(("\\text", "\\mbox"))
             cells.append(" ".join(self.words("&", "\\\\")))
             ended = self._tokens[self._place - 1]
             if ended != "&":
@@ -201,15 +241,17 @@ class Formula:
                 break
         if name not in _MATRICES:
             joint = " , " if name in ("cases", "array") else " "
+            if name == "cases" and not in_words:
+                joint = f" {self._phrases['if']} "
             return [" , ".join(joint.join(filter(None, row)) for row in rows)]
         width = max(map(len, rows), default=0)
-        size = f"the {cardinal(len(rows), self._british)} by {cardinal(width, self._british)} matrix"
+        size = self._phrase("matrix", [str(len(rows))], [str(width)])
         if len(rows) * width > _MOST_READ:
             return [size]
         return [size, *(f", {' , '.join(row)}" for row in rows)]
 
     def _spoken(self, words: list[str]) -> list[str]:
-        return [number(word, self._british) if word.isdecimal() else word for word in words]
+        return [self._number(word) if word.isdecimal() else word for word in words]
 
 
 _ENVIRONMENTS = "|".join(_TABLE["environments"])
@@ -222,6 +264,9 @@ _MATH = re.compile(
 )
 _TERM = r"(?:[a-zA-Z](?![a-zA-Z])|(?>\d++(?:\.\d++)?))"
 _IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)|!'’]*+\s*+$")
+_IN_COMMAND = re.compile(r"\\[a-zA-Z]+\{[^{}]{0,80}\}")
+_SHELL = re.compile(r"[\"“”#;@`]|(?<![\\a-zA-Z{])(?:[a-z]{4}|[A-Z]{5}|[a-zA-Z]{2,}_[a-zA-Z]{2})|[(\[]$")
+"""Sign or name that a formula has outside commands only where the dollars are a program's: "$HOME/bin:$PATH"."""
 _FUNCTION = re.compile(
     rf"{START}(?P<name>[fghFGP])\((?P<of>[a-z0-9](?:, ?[a-z0-9])?)\)(?= ?[=<>≤≥≈+−-]|,|\.| (?:is|at|and)\b)"
 )
@@ -229,6 +274,7 @@ _COEFFICIENT = re.compile(
     rf"{START}(?<!\d\.)(?<![$£€])(?P<number>\d{{1,6}})(?P<letter>[xyznk])(?=$|[ +=)^²³,.−-]){END}(?P<power>\^\d|[²³])?"
 )
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d]{{1,4}})\^[({{](?P<exponent>[^(){{}}^]{{1,24}})[)}}]")
+_SPACE = re.compile(r"(?<![a-zA-Z\d]) | (?![a-zA-Z\d])")
 _GREEK = re.compile("[Α-ΡΣ-Ωα-ω]")
 _EQUATION = re.compile(r"[=<>≤≥]")
 
@@ -236,14 +282,19 @@ _EQUATION = re.compile(r"[=<>≤≥]")
 def formula(text: str, start: int, end: int) -> str:
     """Formula in TeX that begins at a place of a text, with its delimiters; empty if there is none."""
     match = _MATH.match(text, start, end)
-    return match[0] if match and _IS_MATH.search(match[match.lastgroup or 0]) else ""
+    return match[0] if match and _is_math(match) else ""
+
+
+def has_formula(text: str) -> bool:
+    return "$" in text and any(map(_is_math, _MATH.finditer(text)))
 
 
 def tex(draft: Draft) -> None:
     british = draft.british
+    language = "en-gb" if british else "en-us"
     if draft.has("\\") or draft.sentence.count("$") > 1:
-        draft.replace(_MATH, lambda match: said(match[match.lastgroup or 0], british))
-    draft.replace(_RAISED, lambda match: said(_as_tex(match), british), "^")
+        draft.replace(_MATH, lambda match: said(match, language))
+    draft.replace(_RAISED, lambda match: words(_as_tex(match), language), "^")
     draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}", "(")
     if _EQUATION.search(draft.sentence):
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
@@ -255,11 +306,28 @@ def _as_tex(match: re.Match[str]) -> str:
     return f"{match['base']}^{{{exponent.replace('lamda', 'lambda')}}}"
 
 
-def said(math: str, british: bool) -> str | None:
-    """Words of a formula without its delimiters; None if it is none."""
-    if not _IS_MATH.search(math):
-        return None
-    return " ".join(" ".join(Formula(math, british).words()).replace(" ,", ",").split())
+def said(match: re.Match[str], language: str) -> str | None:
+    """Words of a formula between its delimiters; None if it is none."""
+    return words(match[match.lastgroup or 0], language) if _is_math(match) else None
+
+
+def said_between(formula: str, language: str) -> str:
+    """Words of a formula with its delimiters, as `formula` finds it."""
+    match = _MATH.match(formula)
+    return (match and said(match, language)) or formula
+
+
+def words(math: str, language: str) -> str:
+    found = " ".join(" ".join(Formula(math, language).words()).replace(" ,", ",").split())
+    return _SPACE.sub("", found) if language in EAST_ASIAN else found
+
+
+def _is_math(match: re.Match[str]) -> bool:
+    math = match[match.lastgroup or 0]
+    dollars = match.lastgroup in ("inline", "shown")
+    if dollars and (math.count("{") != math.count("}") or _SHELL.search(_IN_COMMAND.sub("", math))):
+        return False
+    return _IS_MATH.search(math) is not None
 
 
 def _coefficient(match: re.Match[str], british: bool) -> str:
