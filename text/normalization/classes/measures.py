@@ -365,7 +365,7 @@ class Measures:
         if not following.gap and following.text in ("'", "’", "^", "²", "³", "⁻"):
             return False
         old = following.text == "-" and line[end + 1].fold == "old"
-        numbers = following.text == "/" and line[end + 1].kind == "d"
+        numbers = following.text == "/" and (line[end + 1].kind == "d" or symbol[0] == "°")  # 350°F/gas 4
         glued = not following.gap and not line[end + 1].gap and line[end + 1].kind != "s"
         old = old or (following.text == "-" and len(line[end + 1].text) > 3 and (len(symbol) > 1 or symbol in "VW"))
         if following.text in ("-", "/") and glued and not (old or numbers or (self.plain and following.text == "/")):
