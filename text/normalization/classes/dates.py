@@ -304,7 +304,7 @@ class Dates:
         spanned = spanned or (the and line[place + 3].gap and not line.has(place + 3, ("of", "time", "beat")))
         named = place > 1 and line[place - 1].text.istitle() and (two <= 12 or not line[place - 1].gap) and not the
         likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
-        return not named and ((padded and alone) or likely)
+        return (spanned or not named) and ((padded and alone) or likely)
 
     def _joins(self, line: Tokens, place: int, step: int) -> int:
         """First number of the day and month beyond a dash or "to" at a place; 0 if there are none."""

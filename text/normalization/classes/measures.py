@@ -265,19 +265,20 @@ class Measures:
             return
         in_brackets = line[place - 1].text == "(" and line[end + line.has(end, ".", glued=True)].text == ")"
         end += in_brackets and line.has(end, ".", glued=True)
-        after_stop = line[end + 1]
-        if line.has(end, ".", glued=True) and after_stop.text in (",", ";", ":") and not after_stop.gap:
-            end += 1
-        elif line.has(end, ".", glued=True) and after_stop.gap and not line.last(end):
+        gapped, sign = line[end + 1].gap, line[end + 1].text in (",", ";", ":")
+        if line.has(end, ".", glued=True) and (not line.last(end) if gapped else sign):
             end += 1  # the splitter has found that the stop ends nothing
         described = self.describes(line, end) or (line[end].fold == "v" and line[end + 1].kind == "d")
         article = line.has(place - 1, ("a", "an", "one")) and line[place].gap
         packed = in_brackets and line[place - 2].kind == "d" and self.is_noun(line, end + 1)
         engine = symbol == "L" and first.fraction and line[end].text.istitle()  # a 1.7L Honda
-        attributive = (engine or symbol in self._cues["attributive"]) and not (
-            line[place - 1].text == "=" or power or per
+        attributive = (engine or symbol in self._cues["attributive"]) and line[place - 1].text != "="
+        attributive = (
+            attributive
+            and not (power or per)
+            and self.is_noun(line, end)
+            and line[end].fold not in self._cues["masses"]
         )
-        attributive = attributive and self.is_noun(line, end) and line[end].fold not in self._cues["masses"]
         singular = gap == "-" or described or packed or attributive or line.has(end, "-", glued=True)
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
@@ -336,7 +337,8 @@ class Measures:
             return False
         if written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"]):
             return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
-        status = len(first.whole) == 3 and not line.folds.isdisjoint(cues["statuses"])
+        named = line[place - 1].text.istitle() and place > 1 and first.whole[-1:] != "0"  # Boeing 787s
+        status = len(first.whole) == 3 and (named or not line.folds.isdisjoint(cues["statuses"]))
         no_amps = symbol == "A" and not self.plain and line.folds.isdisjoint(cues["amps"])
         if no_amps or (symbol == "s" and (status or (not gap and line[place - 1].kind == "d"))):  # 503s; 73 787s, 7 9s
             return False

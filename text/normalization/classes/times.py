@@ -324,12 +324,13 @@ class Years:
         end = line[after + 1].text
         if line[after + 1].kind != "d" or line.has(after + 2, (*DASHES, "/"), glued=True):
             return 0
+        end = f"{year % 100 // 10}{end}" if len(end) == 1 and year > 999 and line[after].text in "-–" else end  # 1553-8
         last = int(end) if len(end) in (2, 4) else 0
         if line.has(after, "/", glued=True) and not line[after + 1].gap:
             following = str(year + 1)
             return (last or (year > 99) * (year + 1)) if end in (following, following[-2:]) else 0
         spaced_hyphen = line[after].text == "-" and len(end) == 2 and last <= 12 and year > 99
-        rises = year < last <= 2099 if len(end) == 4 else last > year % 100 and not spaced_hyphen
+        rises = 1000 <= last <= 2099 if len(end) == 4 else last > year % 100 and not spaced_hyphen
         return last if line.dash(after) and rises else 0
 
     def _counts(self, line: Tokens, after: int, cue: str) -> bool:
