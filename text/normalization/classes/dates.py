@@ -7,7 +7,7 @@ from math import gcd
 from typing import NamedTuple
 
 from text.locales.tables import WordLists
-from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.fields import Clock, Date, DateSpan, MonthSpan, Weekday, full_year, valid_date
 from text.normalization.classes.tokens import DASHES, Tokens
 
@@ -41,7 +41,8 @@ class Dates:
         self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds
         self._and = frozenset("/") if self._plain else frozenset(("and", "&"))
         self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
-        self.parser = Parser(frozenset((*self._days, *self._months)) | self._cues["the"], self.parse)
+        spans = () if self._plain else DASHES  # Monday 11 – Friday 15 May
+        self.parser = Parser(frozenset((*self._days, *self._months, *spans)) | self._cues["the"], self.parse)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for found in self._single(line, place, british):
@@ -56,6 +57,9 @@ class Dates:
         if token.kind == "d":
             yield from self._numeric(line, place, british)
             yield from self._day_first(line, place, place)
+        elif token.kind == "s":
+            if line.dash(place) and line.has(place + 1, self._days) and line.cued(place - 1, self._days, 2):
+                yield Classed(place, place + 1, InWords("Span", "to"), _COST)
         elif token.kind == "w":
             if token.fold in self._cues["the"]:
                 if line[place + 1].kind != "d":

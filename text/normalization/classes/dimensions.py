@@ -146,7 +146,7 @@ class Dimensions:
         sided = line[place - 2].text in _SIDES and (before.text == ")" or before.kind == "d")  # W160 x D48, 9" (W) x 8"
         lettered = sided or (after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w")
         between = line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR)
-        if lettered or (side and between and "=" not in line.folds):
+        if "=" not in line.folds and (lettered or (side and between)):
             yield Classed(place, place + 1, InWords("Sides", "by"), 0.5)
 
     def _by_signs(self, line: Tokens, place: int) -> Iterator[Classed]:
@@ -160,8 +160,8 @@ class Dimensions:
             last = measures.number(line, after + 1) if line.dash(after) and not numbers else None
             feet = last and line.has(last.after, _FEET, glued=True) and line.has(last.after + 1, self._after_feet)
             if last and (feet or last.after in line.inches_at):  # 38-40", 3-6' tall
-                noun = measures.is_noun(line, last.after + 1) and not feet
-                span = Measure(number, "ft" if feet else "in", last, singular=noun)
+                noun = measures.is_noun(line, last.after + 1) or measures.describes(line, last.after + 1)
+                span = Measure(number, "ft" if feet else "in", last, singular=noun and not feet)
                 yield Classed(place, last.after + 1, span, _COST)
             foot = line.has(after, _FEET, glued=True)
             if numbers and glued(line, after + 1):  # 12' x 14'6"

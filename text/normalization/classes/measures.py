@@ -32,6 +32,8 @@ _SINGLE = frozenset("LlsgdhmK")
 """Units of one letter after "per"."""
 _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
+_STONES = frozenset(map(str, (*range(5, 21), *range(22, 31), *range(32, 40))))
+"""Weights of people in stones, whose sign isn't an ordinal's ending: 12st."""
 _NO_TALLY = frozenset(("A", "AM", "PM", "AD", "BC", "CE"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
@@ -51,14 +53,9 @@ class Measures:
     """
 
     def __init__(
-        self,
-        units: Mapping[str, object],
-        pers: Iterable[str],
-        cues: WordLists,
-        number: Callable[[Tokens, int], Written | None],
-        plain: bool = False,
-        noun: Callable[[str], bool] = str.isalpha,
-    ) -> None:
+        self, units: Mapping[str, object], pers: Iterable[str], cues: WordLists,
+        number: Callable[[Tokens, int], Written | None], plain: bool = False, noun: Callable[[str], bool] = str.isalpha,
+    ) -> None:  # fmt: skip
         self.number, self.plain, self._noun = number, plain, noun
         self._times = "x" if plain else TIMES
         self._cues = cues
@@ -211,8 +208,7 @@ class Measures:
             per, after = self.unit(line, start)
             nth = _NTHS.get(line[after + 1].text) if line.has(after, "⁻", glued=True) else None
             if per and nth is not None:
-                fields = Measure(first, symbol, power=raised, per=per, per_power=nth)
-                yield Classed(place, after + 2, fields, 0.3)
+                yield Classed(place, after + 2, Measure(first, symbol, power=raised, per=per, per_power=nth), 0.3)
 
     def _alone(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Unit of several signs without a number: en km/h."""
@@ -331,11 +327,11 @@ class Measures:
             return False  # 720V/760M
         if (symbol == "ac" and not gap and "²" in line.folds) or (symbol == "%" and gap and following.kind == "d"):
             return False  # b² − 4ac, 7 % 2
-        ordinal = symbol == "st" and not self._is_stone(line, after, first)
+        ordinal = symbol == "st" and not (written == "st" and first.number in _STONES)
         untitled = written.istitle() and written != symbol and written.casefold() in cues["untitled"]
-        if ordinal or untitled or (written == "HR" and not (line.shouted or self.plain)):
-            return False
-        if written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"]):
+        untitled |= written == "HR" and not (line.shouted or self.plain)
+        ordinal |= written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"])
+        if ordinal or untitled:
             return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
         named = line[place - 1].text.istitle() and place > 1 and first.whole[-1:] != "0"  # Boeing 787s
         status = len(first.whole) == 3 and (named or not line.folds.isdisjoint(cues["statuses"]))
@@ -344,16 +340,15 @@ class Measures:
             return False
         if symbol in cues["only_apart"] and gap != " " and not (compound or (symbol == "V" and len(first.whole) > 2)):
             return False
-        if following.kind in "wd" and line[after].fold in cues["doubtful_units"] and following.fold not in cues["of"]:
+        doubtful = following.kind in ("w", "d") and line[after].fold in cues["doubtful_units"]
+        if doubtful and following.fold not in cues["of"]:
             return False
         alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]
         ended = alone and not first.fraction and len(first.whole) < 4
-        exact = symbol == "s" and (ended or line.last(end - 1))
+        exact = (symbol == "s" and (ended or line.last(end - 1))) or symbol not in cues["only_together"]
         exact |= symbol in "sA" and bool(first.fraction or cues["current"] & line.folds)
-        if symbol in cues["only_together"] and gap == " " and not (compound or exact):
-            return False
-        stopped = following.text == ")" or (line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end)))
-        if symbol in cues["never_apart"] and gap == " " and not (stopped or joint == "by" or compound):
+        exact &= symbol not in cues["never_apart"] or self._closed(line, end, symbol) or joint == "by"
+        if gap == " " and not (exact or compound):
             return False
         if self.plain and written in _DEGREES and end == after + 1:
             doubtful = written in cues["doubtful_degrees"] and not first.fraction
@@ -374,16 +369,18 @@ class Measures:
             return False
         return self.plain or "⁻" not in (line[end].text, line[end + 1].text)
 
+    def _closed(self, line: Tokens, end: int, symbol: str) -> bool:
+        """True if a full stop, a bracket or a metric measure in brackets follows: 9.2 in (234 mm)."""
+        metric = line.has(end, "(") and line[end + 1].kind == "d" and not line.folds.isdisjoint(("mm", "cm", "m"))
+        stopped = line.has(end, ".", glued=True) and (symbol == "in" or not line.last(end))
+        return metric or stopped or line.has(end, ")")
+
     def _tallied(self, line: Tokens) -> bool:
         """True if numbers stand before other capitals than units', as in a league's table."""
         numbers = (place for place, token in enumerate(line.tokens) if token.kind == "d")
         letters = {line[place + 1].text for place in numbers if line.ends(place + 2)}
         known = self._symbols | _NO_TALLY
         return sum(each.isupper() and len(each) < 3 and each not in known for each in letters) > (not self.plain)
-
-    def _is_stone(self, line: Tokens, after: int, first: Written) -> bool:
-        """True for a weight of people in stones, whose sign isn't an ordinal's ending: 12st."""
-        return line[after].text == "st" and first.number in map(str, (*range(5, 21), *range(22, 31), *range(32, 40)))
 
     def _basis(self, line: Tokens, first: Written) -> bool:
         """True if "bps" are basis points: among words of rates, or few and without words of transmission."""

@@ -142,7 +142,8 @@ class Times:
             yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
         called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
-        called |= full and line.has(after, ("on",)) and line[after + 1].fold[-3:] == "day"  # by 21.00 on Monday
+        timed = full and clock.minutes % 5 == 0 and line.folds.isdisjoint(self._cues["prices"])
+        called |= timed and any(fold[-3:] == "day" != fold[2:] for fold in line.folds)  # by 21.00 on Monday, not today
         dotted = clock.form == "point" and (called or clock.named or line[place - 1].fold in self._cues["dotted_times"])
         if clock.half or (colon and token.kind == "d") or dotted:
             exact = colon and not (clock.minutes or clock.named or clock.half)

@@ -99,8 +99,9 @@ def said(item: object, british: bool) -> str:
             )
             return f"{first} {last}" if british or first == last else f"{first} to {last}"
         case fields.Height():
-            inches = number(item.inches.removesuffix(".5"), british)
-            return f"{number(item.feet, british)} foot {inches}" + " and a half" * item.inches.endswith(".5")
+            inches = number(item.inches.removesuffix(".5"), british) + " and a half" * item.inches.endswith(".5")
+            tall = f"{number(item.feet, british)} foot {inches}"
+            return tall if int(item.feet) < 16 else f"{tall.replace(' foot ', ' feet ')} inches"
         case fields.Coordinate():
             return _coordinate(item, british)
         case fields.Sides():
