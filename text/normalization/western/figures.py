@@ -165,6 +165,8 @@ class FigureParser:
         if line.has(last.after, ":/", glued=True) and line[last.after + 1].kind == "d":
             return
         one, two = spoken(locale, first), spoken(locale, last, "")
+        if last.grouped and len(last.whole) == 5 and last.whole < "6":  # 1:14.165
+            last = last._replace(whole=last.whole[:2], fraction=last.whole[2:])
         timed = len(last.whole) == 2 and int(last.whole) < 60 and (last.fraction or int(first.whole) > 24)
         if sign.text == ":" and timed and not cued and line.folds.isdisjoint(locale.cue["scores"]):
             minutes = (int(first.whole), "minute"), (int(last.whole), "second")
@@ -206,8 +208,7 @@ class FigureParser:
             yield Classed(place, number.after + 1, InWords("Cardinal", said + noun), 0.6)
         elif not number.plain or said != bare or len(number.whole) > 15:
             named = number.whole == "1" and place > 1 and line[place - 1].text.istitle()  # el Sputnik 1
-            labelled = said != bare and (named or line[place - 1].fold in locale.cue["labels"])
-            if not (number.plain and labelled):
+            if not (number.plain and said != bare and (named or line[place - 1].fold in locale.cue["labels"])):
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
     def minutes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -283,7 +284,7 @@ class FigureParser:
         if not (_LABEL.fullmatch(token.text) and glued(line, after) and line.ends(after + 1)) or len(digits.text) > 12:
             return
         number = locale.digits(digits.text) if len(digits.text) >= 5 else locale.number(digits.text)
-        if len(digits.text) == 4 and digits.text[0] != "0" and len(token.text) == 2 and locale.numbers:
+        if re.fullmatch("[1-9].(?!00)..", digits.text) and len(token.text) == 2 and locale.numbers:
             number = f"{locale.number(digits.text[:2])} {locale.number(digits.text[2:])}"
         yield Classed(place, after + 1, InWords("Label", f"{locale.spelled(token.text)} {number}"), 0.6)
 
@@ -301,8 +302,7 @@ class FigureParser:
         number = int(found.whole)
         said = locale.irregular.get(f"{number}{ending.fold if folded else ending.text}")
         if said is None:
-            degrees = ending.text == "°" and line[after + 1].text in ("C", "F")
-            if kind is None or degrees or not (number and locale.numbers):
+            if kind is None or not (number and locale.numbers) or (ending.text == "°" and line.has(after + 1, "cf")):
                 return
             said = locale.ordinal(number, kind.startswith("f"), ending.fold in ("er", "ᵉʳ"))
         many = ending.text in ("º", "ª") and line.has(after + 1, ("s",), glued=True)  # 2ºs

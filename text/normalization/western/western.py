@@ -187,12 +187,11 @@ class Western:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
         joints = frozenset(("or", "each")) & locale.signs.keys()
-        apart = _APART - locale.cue["glued_units"]
-        sized = {"only_apart": apart, "only_together": _TOGETHER, "joints": joints, "of": frozenset((locale.of,))}
+        sized = {"only_apart": _APART - locale.cue["glued_units"], "only_together": _TOGETHER, "joints": joints}
         quantities = Measures(
             locale.all_units,
             locale.pers,
-            locale.cue | sized,
+            locale.cue | sized | {"of": frozenset((locale.of,))},
             lambda line, place: written(line, place, locale.decimal),
             plain=True,
             noun=lambda word: locale.feminine(word) is not None,
