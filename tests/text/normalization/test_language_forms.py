@@ -230,6 +230,7 @@ def test_no_expression_is_found_without_the_signs_that_it_needs(code: str) -> No
     drawn, asked, lacking = random.Random(5), 0, []
     for pattern, _, needs in (step for rule in rules_of(code) for step in getattr(rule.rewrite, "args", [()])[0]):
         text = sample(pattern, drawn) or ""
+        normalize(sanitize(text), code, Normalization())
         asked += len(needs) * bool(text)
         lacking += [text for need in needs if text and need.isdisjoint(text)]
     assert asked > 100 and lacking == []

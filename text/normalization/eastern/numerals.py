@@ -93,9 +93,9 @@ class Numerals:
             "a": lambda code: re.sub(r"\d", lambda digit: self.digits(digit[0]), code),
             "w": lambda address: spoken_address(address, words.signs, gap=""),
             "s": words.currencies.__getitem__,
-            "q": lambda unit: words.units[unit].replace("{}", ""),
+            "q": lambda unit: words.units.get(unit, unit).replace("{}", ""),
             "u": lambda sign: words.to,
-            "x": words.names.__getitem__,
+            "x": lambda name: words.names.get(name, words.names.get(name.lower(), name)),
         }
         """Reading of a form's group, by the first letter of its name."""
 
