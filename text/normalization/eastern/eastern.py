@@ -31,7 +31,8 @@ _CLOCK = re.compile(
     r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
-    rf"{_EDGE}(?!0\d|0:\d+:)(?P<first>{_NUMBER}) ?[:：] ?(?!0\d)(?P<last>{_NUMBER})(?![\dx-z/]|[.,]\d|[:：][^\d])(?P<more>(?:[:：](?!0\d){_NUMBER}){{0,5}})(?![:：]\d)"
+    rf"{_EDGE}(?!0\d|0:\d+:)(?P<first>{_NUMBER}) ?[:：] ?(?!0\d)(?P<last>{_NUMBER})(?![\dx-z/]|[.,]\d|[:：][^\d])"
+    rf"(?P<more>(?:[:：](?!0\d){_NUMBER}){{0,5}})(?![:：]\d)"
 )
 _SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\d/:：%％℃°-]|[.,]\d)")
 _VERSUS = re.compile(
