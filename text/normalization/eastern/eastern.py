@@ -34,7 +34,7 @@ _RATIO = re.compile(
     rf"{_EDGE}(?!0\d|0:\d+:)(?P<first>{_NUMBER}) ?[:：] ?(?!0\d)(?P<last>{_NUMBER})(?![\dx-z/]|[.,]\d|[:：][^\d])"
     rf"(?P<more>(?:[:：](?!0\d){_NUMBER}){{0,5}})(?![:：]\d)"
 )
-_SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\d/:：%％℃°-]|[.,]\d)")
+_SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\da-zA-Z/:：%％℃°-]|[.,]\d)")
 _VERSUS = re.compile(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
 )
@@ -72,7 +72,7 @@ _LABEL = re.compile(
 """Letters and a number, as of a flight, gate, terminal or road; K12-K16 is a span of them."""
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
-_PERCENT = re.compile(rf"{_EDGE}{_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
+_PERCENT = re.compile(rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[\d.]+[%％])){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
