@@ -341,10 +341,16 @@ def _closed_fences(text: str) -> Iterator[tuple[int, int]]:
 
 
 LIST_MARKER = re.compile(
-    r"(?:(?:[•⁃‣] ?)?\d{1,3}\.?\)|[•⁃‣] ?\d{1,3}\.|[a-h]\.(?= [A-Z])|[ivx]{1,4}\.(?= [A-Z])"
+    r"(?:(?:[•⁃‣] ?)?\d{1,3}\.?\)|[•⁃‣] ?\d{1,3}\.|(?:[a-h]|[ivx]{1,4}|[IVX]{2,4})\.(?= [A-Z])|(?:i|[ivx]{2,4})\.(?= )"
     r"|[-*+•⁃‣◦▪·–—]|\(?(?:\d{1,3}(?:\.\d{1,3})*[.)]|\d{1,3}(?:\.\d{1,3})+|[A-Za-z]\)|[ivxIVX]{2,4}\))) "
 )
 """Pattern of a marker that begins a list line or a numbered heading."""
+
+_STAMP = re.compile(
+    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d|[A-Z][a-z]{2} \d{1,2} \d\d:\d\d"
+    r"|(?:\d{1,3}\.){3}\d{1,3} |(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b)"
+)
+"""Time or level with which each line of a log or of a chat begins."""
 
 _NARROW = 40
 """Line length in characters under which lines are not wrapped prose: a paragraph of shorter lines is a list, a poem or
@@ -380,11 +386,13 @@ def _unwrapped(lines: list[str]) -> Iterator[str]:
     ]
     is_wrapped = sum(full) > 1 or len(full) == 1
     is_list = any(map(LIST_MARKER.match, lines))
+    is_log = bool(lines) and _STAMP.match(lines[0]) is not None
     joined = lines[:1]
     for is_full, (previous, line) in zip(full, pairwise(lines), strict=True):
         wrapped = is_full and is_wrapped
         goes_on = previous.endswith(_CARRIES_ON) or (line[0].islower() and (is_list or longest >= _NARROW))
-        if LIST_MARKER.match(line) or not (wrapped or goes_on):
+        begins = LIST_MARKER.match(line) or (is_log and _STAMP.match(line))
+        if begins or not (wrapped or goes_on):
             yield " ".join(joined)
             joined = []
         joined.append(line)

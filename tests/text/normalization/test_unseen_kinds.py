@@ -417,3 +417,21 @@ def test_what_stands_beside_an_item_decides_its_class() -> None:
         "IPC class: B23C 5/24": "IPC class: B23C five slash twenty-four",
     }
     assert {line: said(line) for line in lines} == lines
+
+
+@pytest.mark.parametrize(("language", "lang"), [("en-us", "en"), ("es", "es"), ("fr-fr", "fr"), ("it", "it")])
+def test_the_numerals_of_a_list_are_numbers(language: str, lang: str) -> None:
+    for numeral, value in {"ii": 2, "iii": 3, "iv": 4, "vi": 6, "vii": 7, "viii": 8, "ix": 9}.items():
+        for form in ("({}) Anna", "{}) Anna", "{}. Anna", "({}) Anna", "Anna ({}) Anna"):
+            written = form.format(numeral)
+            assert said(written, language) == form.format(num2words(value, lang=lang)), written
+        assert said(f"{numeral.upper()}. Anna", language) == f"{num2words(value, lang=lang)}. Anna"
+    assert said("(i) Anna, (ii) Ben", language).startswith(f"({num2words(1, lang=lang)}) Anna")
+
+
+@pytest.mark.parametrize(
+    "stamp", ["2024-03-01 12:00:0{},123 INFO", "[12:00:0{}] app:", "Mar 1 12:00:0{} host x[12]:", "10.0.0.{} -"]
+)
+def test_each_line_of_a_log_is_a_sentence(stamp: str) -> None:
+    text = "\n".join(f"{stamp.format(line)} the disk of this machine is nearly full, clean it" for line in (1, 2, 3))
+    assert said(text).count("\n") == 2

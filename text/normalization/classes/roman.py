@@ -13,7 +13,7 @@ from text.normalization.number_words import roman_value
 
 _COST = 0.4
 _NUMERAL = re.compile(r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-NUMERAL = re.compile(r"[IVXLCDM]\w*|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier")
+NUMERAL = re.compile(r"[IVXLCDM]\w*|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier|[iv]")
 """Words that may be numerals, with or without an ending, where numerals stand without a word that names them."""
 _TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx")
 _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
@@ -23,6 +23,7 @@ LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 
 LETTERS = frozenset("ivxl")
 """Numerals that are words or names of letters as well."""
 LETTERED = re.compile(r"(?!ID\b)(?:I{1,3}|I?V|VI{1,3}|I?X)[A-Ea-e]")
+FIRST_ITEM = re.compile(r"\(?[iv]\) \S")
 _ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—", "("))
 _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
 """Numerals that are words, units or sizes elsewhere."""
@@ -64,6 +65,11 @@ class RomanNumerals:
         token = line[place]
         if token.fold in ("p", "pp"):
             yield from self._pages(line, place)
+            return
+        if _marks_an_item(line, place):
+            yield Classed(place, place + 1, Numeral(roman_value(token.text.upper()), "count"), _COST - 0.1)
+            return
+        if self._plain and token.text in ("i", "v"):
             return
         upper = token.text.upper()
         endings = ("", *(each.upper() for each in self._words["endings"]))
@@ -245,6 +251,18 @@ class RomanNumerals:
             if not (numeric or token.text in ("-", ",", "/") or len(token.text) < 3):
                 break
         return False
+
+
+def _marks_an_item(line: Tokens, place: int) -> bool:
+    """True for the numeral of a list's item: (ii) at any place, ii) and II. at the beginning."""
+    token, before, after = line[place], line[place - 1], line[place + 1]
+    single = token.text in ("i", "v") and (place < 2 or not line.folds.isdisjoint(("ii", "iv")))
+    if after.gap or not (single or (len(token.text) > 1 and _NUMERAL.fullmatch(token.text.upper()))):
+        return False
+    if before.text == "(" and before.gap and after.text == ")":
+        return token.text.islower() and token.text in _PLAIN and line[place + 2].gap and line[place + 2].text != ""
+    first = place == 0 and after.text in (")", ".") and line[place + 2].gap and line[place + 2].text != ""
+    return first and token.fold in _PLAIN and not (single and after.text == ".")
 
 
 def _is_part(line: Tokens, place: int) -> bool:

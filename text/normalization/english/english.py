@@ -21,7 +21,7 @@ from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import SLASHES, english_number
 from text.normalization.classes.numerals import ENDINGS, NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, lettered, sections
-from text.normalization.classes.roman import LETTERED, LETTERS, LONG, RomanNumerals
+from text.normalization.classes.roman import FIRST_ITEM, LETTERED, LETTERS, LONG, RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
 from text.normalization.classes.tokens import DASHES, VULGAR
@@ -120,7 +120,7 @@ def _is_shrunk(draft: Draft) -> bool:
 
 def classes(draft: Draft) -> None:
     """Say all classes that are on: the cheapest cover of the sentence."""
-    numeral = draft.says_folded(LETTERS) and draft.says_folded(_NUMERALS.cues)
+    numeral = draft.says_folded(LETTERS) and (draft.says_folded(_NUMERALS.cues) or FIRST_ITEM.match(draft.text))
     if numeral or draft.has(_DIGITS) or draft.says_folded(_NAMES) or _LETTER.search(draft.text) or _is_shrunk(draft):
         CLASSES.rewrite(draft)
 
