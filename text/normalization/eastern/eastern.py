@@ -72,7 +72,9 @@ _LABEL = re.compile(
 """Letters and a number, as of a flight, gate, terminal or road; K12-K16 is a span of them."""
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
-_PERCENT = re.compile(rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[\d.]+[%％])){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]")
+_PERCENT = re.compile(
+    rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[\d.]+[%％])){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
+)
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
