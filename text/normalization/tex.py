@@ -263,7 +263,7 @@ _MATH = re.compile(
     rf"|(?P<bare>\\begin\{{(?P<environment>{_ENVIRONMENTS})\*?\}}[^$]{{1,600}}?\\end\{{(?P=environment)\*?\}})"
 )
 _TERM = r"(?:[a-zA-Z](?![a-zA-Z])|(?>\d++(?:\.\d++)?))"
-_IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)|!'’]*+\s*+$")
+_IS_MATH = re.compile(rf"[=^_\\<>+]|\{{,\}}|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)|!'’]*+\s*+$")
 _IN_COMMAND = re.compile(r"\\[a-zA-Z]+\{[^{}]{0,80}\}")
 _SHELL = re.compile(r"[\"“”#;@`]|(?<![\\a-zA-Z{])(?:[a-z]{4}|[A-Z]{5}|[a-zA-Z]{2,}_[a-zA-Z]{2})|[(\[]$")
 """Sign or name that a formula has outside commands only where the dollars are a program's: "$HOME/bin:$PATH"."""
@@ -300,6 +300,10 @@ def tex(draft: Draft) -> None:
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
 
 
+_GROUPED = re.compile(r"(?<=\d)\{,\}(?=\d{3})")
+"""Thousands as TeX writes them: 1{,}200."""
+
+
 def _as_tex(match: re.Match[str]) -> str:
     """Power with its Greek letters as TeX writes them."""
     exponent = _GREEK.sub(lambda letter: f"\\{unicodedata.name(letter[0]).split()[-1].lower()} ", match["exponent"])
@@ -318,7 +322,7 @@ def said_between(formula: str, language: str) -> str:
 
 
 def words(math: str, language: str) -> str:
-    found = " ".join(" ".join(Formula(math, language).words()).replace(" ,", ",").split())
+    found = " ".join(" ".join(Formula(_GROUPED.sub("", math), language).words()).replace(" ,", ",").split())
     return _SPACE.sub("", found) if language in EAST_ASIAN else found
 
 

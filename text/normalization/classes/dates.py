@@ -385,7 +385,8 @@ class Dates:
         timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
         other = place - 2 if before.fold in self._and else stop + 1 if line.has(stop, self._and) else -1
         near = titled and (
-            (line.has(place + 1, ".", glued=True) and place > 0 and (stopped or line[place].fold != "sun"))
+            (not place and line.has(stop, ":"))
+            or (line.has(place + 1, ".", glued=True) and place > 0 and (stopped or line[place].fold != "sun"))
             or (line.last(place) and before.text.isupper())
             or (before.fold in ("am", "pm", *self._nths) or before.text[:1] == "0")
             or (alone and (timed or line.has(place - 1, self._cues["before_day"])))

@@ -94,7 +94,8 @@ _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x |Ø(?=\d)"
-    rf"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]"
+    r"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))"
+    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -108,6 +109,9 @@ def stops(draft: Draft) -> None:
     draft.replace(_STOP, said)
 
 
+_INDEX = re.compile("(?<=[A-Za-zΑ-Ωα-ω∑])[ᵢᵣᵤᵥⱼₐ-ₜ]")
+
+
 def math(draft: Draft) -> None:
     british = draft.british
     if _DECIMAL.search(draft.text):
@@ -118,6 +122,7 @@ def math(draft: Draft) -> None:
     if _RELATION.search(draft.sentence):
         draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
     draft.replace(_ONE_LESS, lambda match: " minus ", "-−")
+    draft.replace(_INDEX, lambda match: " " + unicodedata.normalize("NFKC", match[0]), "ᵢᵣᵤᵥⱼₐₑₒₓₔₕₖₗₘₙₚₛₜ")
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):

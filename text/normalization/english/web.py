@@ -32,7 +32,7 @@ _HOSTED = re.compile(
 """Part that every match of `_WEB` has, and that is found sooner."""
 _FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
 _IP = re.compile(
-    rf"{START}(?<!\d\.)(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
+    rf"{START}(?<!\d\.)(?:https?://)?(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
 )
 _IP6 = re.compile(
     rf"{START}(?=[0-9a-fA-F:]{{0,39}}::?[0-9a-fA-F])(?:[0-9a-fA-F]{{1,4}}+:){{1,7}}(?::?[0-9a-fA-F]{{1,4}}+){{1,7}}{END}(?!:)"
