@@ -333,7 +333,8 @@ class Measures:
         ordinal |= written.isupper() and symbol.islower() and line.cued(place, cues["versions"] | cues["labels"])
         if ordinal or untitled:
             return False  # Ubuntu 22.04 LTS, artículo 1.124 CC
-        named = line[place - 1].text.istitle() and place > 1 and first.whole[-1:] != "0"  # Boeing 787s
+        named = line[place - 1].text.istitle() and place > 1 and first.whole[-1:] != "0"  # Porsche 911s
+        named |= first.whole[::2] == "77"  # Boeing 787s
         status = len(first.whole) == 3 and (named or not line.folds.isdisjoint(cues["statuses"]))
         no_amps = symbol == "A" and not self.plain and line.folds.isdisjoint(cues["amps"])
         if no_amps or (symbol == "s" and (status or (not gap and line[place - 1].kind == "d"))):  # 503s; 73 787s, 7 9s
