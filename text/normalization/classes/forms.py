@@ -96,8 +96,7 @@ class Forms:
                 self._numbered[after].append(row)
             return
         words = [part.fold for part in parts if part.kind == "w" and part.fold != "of"]
-        counted = any(_NAMES.get(part.text, "c") != "c" or part.kind == "d" for part in parts)
-        if parts[0].kind == "w" and not counted:
+        if parts[0].kind == "w" and all(_NAMES.get(part.text, "c") == "c" and part.kind != "d" for part in parts):
             stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
             mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word)), default=""))
             if len(parts[0].text) > 1 < len(mark):

@@ -260,7 +260,7 @@ class Measures:
         if not self._fits(line, place, after, end, symbol, gap, first, last, joint, power or per):
             return
         in_brackets = line[place - 1].text == "(" and line[end + line.has(end, ".", glued=True)].text == ")"
-        end += in_brackets and line.has(end, ".", glued=True)
+        end += (in_brackets or self.plain) and line.has(end, ".", glued=True) and line[end + 1].text == ")"
         gapped, sign = line[end + 1].gap, line[end + 1].text in (",", ";", ":")
         if line.has(end, ".", glued=True) and (not line.last(end) if gapped else sign):
             end += 1  # the splitter has found that the stop ends nothing
