@@ -83,7 +83,7 @@ class MoneyParser:
         assert forms is not None
         if number.plain and big is None and len(numbers) == 1 and sign.islower() and sign in forms:
             return  # espeak-ng reads "5 euros" well
-        if sign == "$" and line.folds & locale.cue["pesos"]:
+        if sign == "$" and (line.folds & locale.cue["pesos"] or (number.grouped and not big and locale.cue["pesos"])):
             forms = locale.currencies["pesos"]
         named = self._sign(line, after) if before and "$" in sign else (None, after, "")
         if named[0] and (line[after].text.isupper() or line[after].fold in named[0]):
