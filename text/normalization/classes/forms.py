@@ -17,7 +17,7 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 _COST = 0.25
 _NUMBER = "0"
 _PLACE = re.compile(r"\{([a-z])\}(?:(?= (\w+)))?")
-_HOLDERS = {"n": "\ue001", "o": "\ue002", "c": "\ue003", "t": "\ue004", "p": "\ue005", "d": "\ue006"} | {"y": "\ue007"}
+_HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -102,7 +102,8 @@ class Forms:
             if len(parts[0].text) > 1 < len(mark):
                 self.marks.add(mark)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
-        for start in _CAPITALS if name == "c" else (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,):
+        one = (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,)
+        for start in {"c": _CAPITALS, "p": map(str.casefold, self._pers)}.get(name, one):
             self._listed[start].append((second, row))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -165,9 +166,9 @@ class Forms:
         if name == "c":
             return token.text * (len(token.text) == 1 and token.text.isupper()), place + 1, False
         if name == "p":
-            return self._pers.get(token.fold, ""), place + 1, False
-        number, after = self._written_at(line, place)
-        wrong = (name == "d" and len(number) > 2) or (name == "y" and not _YEAR.fullmatch(number))
+            return self._pers.get(token.text) or self._pers.get(token.fold, ""), place + 1, False
+        number, after = (token.text, place + 1) if name + token.kind == "id" else self._written_at(line, place)
+        wrong = len(number) > {"d": 2, "i": 3}.get(name, 99) or (name == "y" and not _YEAR.fullmatch(number))
         if not number or number[0] == "." or wrong:
             return "", place, False
         if name == "t":
