@@ -29,8 +29,8 @@ class Times:
     Args:
         named: hours of times that have a name: noon.
         cues: lists of words. `hours` stand after the hour in place of a colon (14h30), `oclock` after the time,
-            `dotted_times` before a time with a point, `exact` before a full hour that is said to be exact;
-            `before_hours` before an hour with a letter for its half of the day (at 5p), `packed` after 1130.
+            `dotted_times` before a time with a point, `timetables` in its sentence, `exact` before a full hour that is
+            said to be exact; `before_hours` before an hour with a letter for its half (at 5p), `packed` after 1130.
         halves: a.m. and p.m. are written.
     """
 
@@ -144,7 +144,9 @@ class Times:
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
         timed = full and clock.minutes % 5 == 0 and line.folds.isdisjoint(self._cues["prices"])
         called |= timed and any(fold[-3:] == "day" != fold[2:] for fold in line.folds)  # by 21.00 on Monday, not today
-        dotted = clock.form == "point" and (called or clock.named or line[place - 1].fold in self._cues["dotted_times"])
+        listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
+        cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
+        dotted = clock.form == "point" and (called or clock.named or cued)
         if clock.half or (colon and token.kind == "d") or dotted:
             exact = colon and not (clock.minutes or clock.named or clock.half)
             at = line[after].kind == "w" and line[after].fold not in (self._cues["after_times"] or line.folds)

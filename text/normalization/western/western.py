@@ -35,7 +35,7 @@ _APART = frozenset("sSvVlLaAtTbBjJfFcCdDHK")
 """Units of one letter that are none if they are glued to a number: 5s, 3A."""
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
-_WORD = re.compile(r"[^\W\d_]{3,9}")
+_WORD = re.compile(r"[^\W\d_]{3,14}")
 _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials taken for a word: IPC, ICMS
 _TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "before_women"]
 _VOWELS = frozenset("aeiouyàéè")
@@ -78,8 +78,7 @@ class AbbreviationParser:
         token, stop = line[place], line[place + 1]
         if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
             return  # an ellipsis
-        last = line.last(place + 1)
-        whole = self._cut.get(token.fold) if stop.text == "." and not (stop.gap or last) else None
+        whole = self._cut.get(token.fold) if stop.text == "." and not (stop.gap or line.last(place + 1)) else None
         if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
             counted = line.number(place - 1, 2, 999, 3) is not None and token.gap and whole[-1] in self._plural
             said = (whole.capitalize() if token.text.istitle() else whole) + "s" * counted
@@ -265,8 +264,7 @@ class Western:
         draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""), "/")
         draft.replace(_PRODUCT, lambda match: f" {self._locale.all_units.get(match[1], (match[1],))[0]}", "·⋅")
         draft.replace(_BIS, lambda match: " ", "/")
-        both = self._signs["or"]
-        draft.replace(self._genders, lambda m: f"{m['one']}{m['s']} {both} {m['stem']}{m['f']}{m['s']}", "/(·")
+        draft.replace(self._genders, lambda m: m.expand(rf"\g<one>\g<s> {self._signs['or']} \g<stem>\g<f>\g<s>"), "/(·")
         draft.replace(_PAUSE, _pause, "/>")
         draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}", "@")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ", "xX*")
