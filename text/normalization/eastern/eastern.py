@@ -36,17 +36,15 @@ _RATIO = re.compile(
 )
 _SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\da-zA-Z/:：%％℃°-]|[.,]\d)")
 _VERSUS = re.compile(
-    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
+    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?<![件录条页项款])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
 )
 _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
-_VERSION = re.compile(rf"(?<![\d,/{MASK}-])(?<![\d\s]\.)\d{{1,4}}(?:\.\d{{1,4}}){{2,4}}(?![\d/]|\.\d)")
 _WEEKDAYS = re.compile(
     r"(?<![\u4e00-\u9fff\d])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
 )
 _HYPHEN = re.compile("[~〜～-]")
-_SLASH = re.compile(rf"(?<={MASK})/(?={MASK})")
 _PER_UNIT = (
     r"(?:[a-zA-Zμµ]{1,3}[²³]?|[ァ-ヶー]{2,8}+"
     r"|[月年日天周週人个個件位次回晚夜泊時时秒分平米坪斤升克桶吨股张枚台本名份座头粒颗片瓶支袋箱㎡㎥])"
@@ -73,7 +71,8 @@ _LABEL = re.compile(
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
 _PERCENT = re.compile(
-    rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[\d.]+[%％])){_FIRST}(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
+    rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[-−]?[\d.]+[%％])){_FIRST}"
+    rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
 )
 _FRACTION = re.compile(
     rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
@@ -83,7 +82,6 @@ _RANGE = re.compile(
     r"(?:(?:[~〜～]|(?:(?<=\.\d)|(?<=\.\d\d))-(?=\d{1,4}\.\d)|[–—](?!\d{4}-)) ?(?=[-−]?\d)"
     r"|-(?=\d{1,9}(?:\.\d+)?[ ]?(?:[\u4e00-\u9fff%％℃°]|[kcm]?[mgLl](?![A-Za-z]))))"
 )
-_MINUS = re.compile(rf"(?<![\d.A-Za-z²³{MASK})）])[-−](?=\d)")
 _SIDE = r"(?<=[A-Z])(?<![A-Za-z][A-Z])(?=[\d,.]{1,9} ?[cm]?m(?![A-Za-z]))"
 _GLUED = rf"(?:(?<![A-Za-z])|(?<=[A-Z]{{3}})|(?<=[A-Z])(?=\d{{1,2}}\.\d)|{_SIDE})"
 _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<number>{_NUMBER}){_AFTER}")
@@ -176,7 +174,6 @@ class Eastern:
         table: tuple[tuple[str, bool | None, re.Pattern[str], _Said], ...] = (
             ("web_addresses", None, ADDRESS, lambda m: spoken_address(m[0], words.signs, gap="")),
             ("codes", None, self._coded, self._code),
-            ("versions", None, _VERSION, lambda m: joined(words.point, m[0].split("."))),
             ("dates", True, _WEEKDAYS, lambda m: _HYPHEN.sub("から", re.sub("(?=[^月火水木金土日]|$)", "曜", m[0]))),
             ("times", None, _CLOCK, self._time),
             ("references", None, _RATE, self._rate),
@@ -190,13 +187,11 @@ class Eastern:
             ("units", None, _LARGE, lambda m: self._scaled(m["number"], m["large"])),
             ("units", None, _TENS, self._tens),
             ("units", None, _PER, self._per),
-            ("units", None, _SLASH, lambda m: "、"),
             ("fractions", None, _FRACTION, self._fraction),
             ("ranges", None, _RATIO, lambda m: joined(words.versus, re.split(" ?[:：] ?", m[0]))),
             ("ranges", None, _LONG_CHAIN, self._chain),
             ("ranges", None, _RANGE, self._range),
             ("ranges", None, _CHAIN, self._chain),
-            ("math", None, _MINUS, lambda m: words.minus),
             ("math", None, self._always, lambda m: words.signs[m["sign"]]),
             ("math", None, _OPERATION, self._operation),
             ("numbers", None, _PLAIN, lambda m: number(m["number"])),
