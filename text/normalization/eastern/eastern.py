@@ -36,7 +36,7 @@ _RATIO = re.compile(
 )
 _SCORE = re.compile(rf"{_EDGE}(?P<first>\d{{1,3}}) ?[-–—−:：] ?(?P<last>\d{{1,3}})(?![\da-zA-Z/:：%％℃°-]|[.,]\d)")
 _VERSUS = re.compile(
-    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?<![件录条页项款])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
+    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?<![件录条页项款据证号图表式例题])(?P<first>\d{1,2})[-–](?P<last>\d{1,2})(?=[\u30a0-\u30ff\u4e00-\u9fff])"
 )
 _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{1,4}})(?![\d/]|[.,]\d)")
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
