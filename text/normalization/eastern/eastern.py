@@ -28,7 +28,7 @@ _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
 _CLOCK = re.compile(
     r"(?<![\d:A-Za-z])(?<!\d\.)(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
-    r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
+    r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]|F))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
     rf"{_EDGE}(?!0\d|0:\d+:)(?P<first>{_NUMBER}) ?[:：] ?(?!0\d)(?P<last>{_NUMBER})(?![\dx-z/]|[.,]\d|[:：][^\d])"
@@ -61,7 +61,7 @@ _OPERATION = re.compile(
 _COUNTED = re.compile(MEASURE_WORDS)
 _FIRST = rf"(?:(?P<first>[-−]?{_NUMBER})[-~〜～–])?"
 _RATE = re.compile(
-    r"(?<![\d.$€£¥￥])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
+    r"(?<![\d.,$€£¥￥])(?P<number>\d{1,3})(?P<unit>[次回粒片錠杯个個篇枚件包袋本]?)/(?P<per>[日天周週月年人晚分時时])(?![a-zA-Z])"
 )
 _LABEL = re.compile(
     r"(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,4})(?P<dash>-?)(?P<number>\d{1,4})(?P<span>[-–~～〜](?=(?P=letters)\d))?"
