@@ -61,7 +61,7 @@ class MoneyParser:
         last = written(line, end + 1, locale.decimal) if name else None
         last = last if last and scale in (None, self._magnitude(line, last.after)[0]) else None
         joint = locale.joint_words(name or "")
-        if (last and not before and self._sign(line, self._magnitude(line, last.after)[1])[0]) or (last and before):
+        if last and (before or self._magnitude(line, last.after)[0] or self._sign(line, last.after)[0]):
             numbers.append(last)
         if before and len(numbers) == 1 and line[number.after].fold in DASHES:
             again, at, _ = self._sign(line, number.after + 1)
@@ -69,12 +69,13 @@ class MoneyParser:
                 numbers.append(last)
                 joint = locale.joint_words("to")
         big, after = self._magnitude(line, numbers[-1].after)
+        first = "".join(f"{spoken(locale, each)} {joint} ".replace("  ", " ") for each in numbers[:-1])
         if not before:
             if line.has(after, ("de", "di", "d")) and big:
                 after += 1 + line.has(after + 1, ("'", "’"), glued=True)
             forms, after, sign = self._sign(line, after)
             if forms is None:
-                yield from self._large(line, place, numbers, big)
+                yield from self._large(line, place, first, numbers[-1], big)
                 return
         if not before and number.plain and glued(line, after) and len(line[after].text) == 2:
             numbers, after = [number._replace(fraction=line[after].text)], after + 1  # 7€50
@@ -88,16 +89,16 @@ class MoneyParser:
         named = self._sign(line, after) if before and "$" in sign else (None, after, "")
         if named[0] and (line[after].text.isupper() or line[after].fold in named[0]):
             forms, after = named[0], named[1]
-        said = minus + self._amount(numbers, joint, big, forms)
+        said = minus + self._amount(first, numbers[-1], big, forms)
         unit, power, count, after = self._units.per(line, after)
         per = per_words(locale, unit, power, count)
         if line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True):
             after += 2  # Indian "₹999/-"
         yield Classed(place, after, InWords("Money", said + per), 0.3)
 
-    def _large(self, line: Tokens, place: int, numbers: list[Written], big: Forms | None) -> Iterator[Classed]:
+    def _large(self, line: Tokens, place: int, first: str, number: Written, big: Forms | None) -> Iterator[Classed]:
         """Number with an abbreviated magnitude: 12,5 M."""
-        number, token = numbers[-1], line[numbers[-1].after]
+        token = line[number.after]
         labelled = line.cued(place, self._locale.cue.get("labels", ()), 1 if token.gap else 3)
         if big is None or labelled or token.text == "L" or (token.gap and token.text == "K"):
             return
@@ -111,19 +112,18 @@ class MoneyParser:
         ):
             return
         if unit and big[0] not in ("mil", "mille"):
-            said = joined(self._locale, self._sum(number, big), self._locale.all_units[unit][1])
+            said = joined(self._locale, first + self._sum(number, big), self._locale.all_units[unit][1])
             end += line.has(end, ".", glued=True) and not line.last(end)
             yield Classed(place, end, InWords("Large", said), 0.4)
-        yield Classed(place, after, InWords("Large", self._sum(number, big)), 0.45)
+        yield Classed(place, after, InWords("Large", first + self._sum(number, big)), 0.45)
 
     def _sum(self, number: Written, big: Forms) -> str:
         said = self._locale.counted(spoken(self._locale, number), self._locale.all_units["m"][1])  # veintiún millones
         gap = " " * (big[0] != "mille" or self._locale.numbers != "it")
         return f"{said}{gap}{big[plural(self._locale, number)]}"
 
-    def _amount(self, numbers: list[Written], joint: str, big: Forms | None, forms: Forms) -> str:
-        locale, number = self._locale, numbers[-1]
-        first = "".join(f"{spoken(locale, each)} {joint} ".replace("  ", " ") for each in numbers[:-1])
+    def _amount(self, first: str, number: Written, big: Forms | None, forms: Forms) -> str:
+        locale = self._locale
         if big:
             return first + joined(locale, self._sum(number, big), forms[1])
         cents, whole = number.fraction, number._replace(fraction="")
