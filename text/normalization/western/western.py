@@ -168,7 +168,8 @@ _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
     rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
-    r"|(?<=[ँ-ॣ)]) ?/ ?(?=[अ-ह])|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
+    rf"|(?<=[ँ-ॣ){MASK}A-Za-z]) ?/ ?(?=[अ-ह])|(?<=[ँ-ॣ])/(?=[A-Z{MASK}])"
+    r"|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
 _PRODUCT = re.compile(rf"(?<={MASK})[·⋅]([A-Za-z]{{1,3}})(?![\w/])")
