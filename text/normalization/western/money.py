@@ -59,9 +59,9 @@ class MoneyParser:
         scale, end = self._magnitude(line, number.after)
         name = self._units.joint(line, end, number)
         last = written(line, end + 1, locale.decimal) if name else None
-        last = last if last and scale in (None, self._magnitude(line, last.after)[0]) else None
         joint = locale.joint_words(name or "")
-        if last and (before or self._magnitude(line, last.after)[0] or self._sign(line, last.after)[0]):
+        big = last and self._magnitude(line, last.after)[0]
+        if last and scale in (None, big) and (before or big or self._sign(line, last.after)[0]):
             numbers.append(last)
         if before and len(numbers) == 1 and line[number.after].fold in DASHES:
             again, at, _ = self._sign(line, number.after + 1)
@@ -89,12 +89,11 @@ class MoneyParser:
         named = self._sign(line, after) if before and "$" in sign else (None, after, "")
         if named[0] and (line[after].text.isupper() or line[after].fold in named[0]):
             forms, after = named[0], named[1]
-        said = minus + self._amount(first, numbers[-1], big, forms)
         unit, power, count, after = self._units.per(line, after)
         per = per_words(locale, unit, power, count)
         if line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True):
             after += 2  # Indian "₹999/-"
-        yield Classed(place, after, InWords("Money", said + per), 0.3)
+        yield Classed(place, after, InWords("Money", minus + self._amount(first, numbers[-1], big, forms) + per), 0.3)
 
     def _large(self, line: Tokens, place: int, first: str, number: Written, big: Forms | None) -> Iterator[Classed]:
         """Number with an abbreviated magnitude: 12,5 M."""
@@ -103,11 +102,12 @@ class MoneyParser:
         if big is None or labelled or token.text == "L" or (token.gap and token.text == "K"):
             return
         after = self._magnitude(line, number.after)[1]
+        per, power, count, last = self._units.per(line, after)
         of = line[after].fold in ("de", "di") and bool(self._locale.of)
         unit, end = self._units.unit(line, after + of)
         agrees = self._locale.numbers == "es" and number.whole[-1] == "1" != number.whole[-2:-1]
         word = token.fold in (big[0], big[1]) and not agrees
-        if (word and (not unit or line[after + of].text in self._locale.all_units[unit])) or (
+        if (word and not per and (not unit or line[after + of].text in self._locale.all_units[unit])) or (
             len(token.text) == 1 and not (token.gap or number.fraction or token.text == "k" or len(number.whole) > 1)
         ):
             return
@@ -115,12 +115,12 @@ class MoneyParser:
             said = joined(self._locale, first + self._sum(number, big), self._locale.all_units[unit][1])
             end += line.has(end, ".", glued=True) and not line.last(end)
             yield Classed(place, end, InWords("Large", said), 0.4)
-        yield Classed(place, after, InWords("Large", first + self._sum(number, big)), 0.45)
+        said = first + self._sum(number, big) + per_words(self._locale, per, power, count)
+        yield Classed(place, last, InWords("Large", said), 0.45)
 
     def _sum(self, number: Written, big: Forms) -> str:
         said = self._locale.counted(spoken(self._locale, number), self._locale.all_units["m"][1])  # veintiún millones
-        gap = " " * (big[0] != "mille" or self._locale.numbers != "it")
-        return f"{said}{gap}{big[plural(self._locale, number)]}"
+        return said + " " * ((big[0], self._locale.numbers) != ("mille", "it")) + big[plural(self._locale, number)]
 
     def _amount(self, first: str, number: Written, big: Forms | None, forms: Forms) -> str:
         locale = self._locale

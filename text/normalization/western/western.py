@@ -24,9 +24,9 @@ from text.normalization.classes.tokens import VULGAR, Tokens
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.english.maths import CHEMISTRY, chemistry
 from text.normalization.number_words import spoken_address
-from text.normalization.western import saying
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
+from text.normalization.western.saying import said
 from text.normalization.western.words import Locale, locale_of, per_words
 
 _SMALL = frozenset(["de", "da", "das", "do", "dos", "del", "della", "di", "du", "des", "la", "le"])
@@ -67,12 +67,12 @@ class AbbreviationParser:
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
-        for name, said in table.items():
+        for name, full in table.items():
             texts, gaps = zip(*((token.text, bool(token.gap)) for token in Tokens(name).tokens), strict=True)
             letters = "".join(filter(str.isalpha, texts))
             exact = len(letters) < 4 and set(name).isdisjoint("/º°" if len(letters) == 1 else "./º°")
             texts = texts if exact else tuple(map(str.casefold, texts))
-            self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, gaps, exact, said, where, name.islower()))
+            self._rows.setdefault(texts[0].casefold(), []).append(_Row(texts, gaps, exact, full, where, name.islower()))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, stop = line[place], line[place + 1]
@@ -158,7 +158,7 @@ _LESS = re.compile(
     rf"|\w\b ?[=<>+×]|\d{{1,4}}[a-z]{{1,2}}\b)"
     rf"|(?:(?<=\d[a-z])|(?<=[a-z]{MASK})) [-−–] (?=\d)|(?<=\d)[-−](?=\d{{1,9}} ?=)"
 )
-_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_parts = re.compile(r"[^\W\d_]+|\d+").findall
 _ALWAYS = "≥≤≠≈×÷±√∞∑∆→⇒≡∈∪∩≅∝↑↓"
 _SIGN = re.compile(
     rf"(?<=[\w{MASK})²³%]) ?(?P<sign>[+=<>]|==) ?(?=[\w(√{MASK}])|(?P<always>[{_ALWAYS}])"
@@ -231,7 +231,7 @@ class Western:
                 ("initialisms", Parser(locale.cue["initials"], short.initials, pattern=_UNSAYABLE)),
                 ("abbreviations", Parser(short.starts, short.parse, pattern=_WORD)),
             ),
-            lambda fields, british: saying.said(locale, fields),
+            lambda fields, british: said(locale, fields),
         )
         self._signs = locale.signs
         self._spelled = re.compile(locale.cues.get("spelled", "(?!)"))
@@ -259,7 +259,7 @@ class Western:
 
     def _codes(self, draft: Draft) -> None:
         """A language's codes, by their shape."""
-        draft.replace(self._spelled, lambda it: saying.said(self._locale, Identifier("", tuple(_PARTS.findall(it[0])))))
+        draft.replace(self._spelled, lambda m: said(self._locale, Identifier("", (*_parts(m[0].replace(".", "")),))))
 
     def _maths(self, draft: Draft) -> None:
         draft.replace(self._per, lambda m: per_words(self._locale, m["unit"], m["power"].translate(_RAISED), ""), "/")
