@@ -21,18 +21,28 @@ _UNFILLED = re.compile(f"[^{FILLER}]+")
 _INK = re.compile(r"[^\n]")
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
-_CUE = re.compile(rf"(?:^\d{{1,6}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
+_CUE = re.compile(rf"(?:^\d{{1,6}}\n|(?<=\n\n)\S{{1,40}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
 _BARE_TIMES = re.compile(r"^\[?(?:\d{1,2}:)?\d{1,2}:\d{2}\]?$\n?", re.MULTILINE)
 """Time on a line of its own: a transcript's, if the first one is a few seconds after the beginning."""
 _FROM_ZERO = re.compile(r"\[?(?:0?0:)?0?0:\d{2}\b")
-_CAPTIONS = re.compile(r"\AWEBVTT[^\n]*+\n*|^(?:NOTE|STYLE)\b[^\n]*+$", re.MULTILINE)
+_CAPTIONS = re.compile(
+    r"\AWEBVTT[^\n]*+\n*|^NOTE\b[^\n]*+$|^(?:NOTE|STYLE|REGION)\n(?:[^\n]++(?:\n(?!\n)|$)){1,40}", re.MULTILINE
+)
+_LYRICS = re.compile(
+    r"^(?:\[\d{1,3}:\d{2}\.\d{1,3}\])+(?=\S| )|^\[(?:ti|ar|al|by|length|offset):[^\]\n]{0,80}\]$", re.MULTILINE
+)
+"""Time before a line of a song, and facts of its file."""
 _SPEAKER = re.compile(r"^[-–] (?=\S)|</?(?:[vciub]|lang|ruby)\b[^<>\n]{0,80}>", re.MULTILINE)
 _BREAK = re.compile(r"\n+")
 
 _BBCODE_NAMES = (
     "b|i|u|s|url|img|quote|code|colou?r|size|font|center|left|right|list|li|spoiler|email|youtube|table|tr|td|su[bp]|hr"
 )
-_BBCODE = re.compile(rf"\[/?(?:{_BBCODE_NAMES})(?:=[^\]\n]{{1,200}}+)?\]|^\[\*\]", re.IGNORECASE | re.MULTILINE)
+_BBCODE = re.compile(
+    rf"\[img(?:=[^\]\n]{{1,40}}+)?\][^\s\[\]]{{1,300}}\[/img\]|\[/?(?:{_BBCODE_NAMES})(?:=[^\]\n]{{1,200}}+)?\]|\[\*\]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PART_OF_BBCODE = re.compile(r"\[(?:\*|/?(?:quote|list|center|table|tr|li)\b)", re.IGNORECASE)
 _CLOSED = re.compile(rf"\[/(?:{_BBCODE_NAMES})\]", re.IGNORECASE)
 
 _WIKI = re.compile(
@@ -43,9 +53,27 @@ _WIKI = re.compile(
     re.MULTILINE,
 )
 
-_PAGE = re.compile(
-    r"(?:(?<=\n\n)|\A)(?:[-–—] ?\d{1,4} ?[-–—]|(?:[Pp]age|PAGE|pg?\.) \d{1,4}(?: of \d{1,4}| ?/ ?\d{1,4})?)(?=\n\n|\Z)"
+_WIKI_TABLE = re.compile(r"^\{\|[^\n]{0,200}\n(?:[!|][^\n]{0,2000}\n){1,200}\|\}$", re.MULTILINE)
+_WIKI_CELL = re.compile(
+    r"^(?:\{\||\|[-}])[^\n]*+|^(?:[!|] ?(?:[^|!\n]{1,80}(?<!\|)\|(?!\|) ?)?)| ?(?:!!|\|\|)", re.MULTILINE
 )
+_WIKI_ITEM = re.compile(r"^[*#]{2,6} ?(?=[^\s*#])", re.MULTILINE)
+_BORDER = re.compile(r"^\+(?:[-=]{2,200}\+){1,40}$\n?", re.MULTILINE)
+"""Line of signs in a table of signs, as database shells print them."""
+
+_GOES_ON = r"(?:(?<=[^\W\dA-Z])\n|(?<=,)\n|^)"
+_PAGE = re.compile(
+    rf"{_GOES_ON}(?:[-–—] ?\d{{1,4}} ?[-–—]|(?:[Pp]age|PAGE|Pg\.) \d{{1,4}}(?: of | ?/ ?)\d{{1,4}})$(?:\n(?=[a-z]))?"
+    r"|(?:(?<=\n\n)|\A)(?:[Pp]age|PAGE|pg?\.) \d{1,4}(?: of \d{1,4}| ?/ ?\d{1,4})?(?=\n\n|\Z)",
+    re.MULTILINE,
+)
+
+_HEAD = re.compile(
+    rf"{_GOES_ON}(?:(?P<left>\d{{1,4}}) )?(?P<head>[A-Z][^a-z\d\n]{{4,60}}[^\W\d])(?: (?P<right>\d{{1,4}}))?$"
+    r"(?:\n(?=[a-z]))?",
+    re.MULTILINE,
+)
+"""Title in capitals with a page's number on its line."""
 
 _NOTES = re.compile(
     r"(?<=[.,;:!?”’\"')\]»])(?<![-+−×*/]\w\))(?<![-+−×*/] \w\))[⁰¹²³⁴-⁹]{1,3}(?:[,⁻–⁾ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,5}(?!\w)"
@@ -54,6 +82,7 @@ _NOTES = re.compile(
     r"|(?<=[\w.,;:!?”’\"')])[†‡]{1,2}(?!\w)"
     r"|(?<=[.,;:!?”’\"')])(?:\[\d{1,3}(?:(?:, ?|[–-])\d{1,3}){0,6}\])+(?=\s|$)"
     r"|(?<=[^\W\d_]{3})(?:\[[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3}){1,6}\])+(?=[\s.,;:!?]|$)"
+    r"|(?<=[a-z][.,;:!?])\^\d{1,3}(?=\s|$)"
     r"|\[(?:citation needed|edit|edit source|note \d{1,2}|nb \d{1,2})\]"
 )
 
@@ -74,10 +103,20 @@ _NICK = re.compile(r"^<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
 
 _FRAMES = re.compile(
     r'^[ \t]*(?:File "[^"\n]{1,300}+", line \d{1,6}+(?:, in [^\n]{1,100})?(?:\n(?![ \t]*File ")[^\n]{1,300}(?=\n))?'
-    r"|at [\w.$<>/ ]{1,200}\([^()\n]{0,120}\)|\.\.\. \d{1,4} more)$",
+    r"|at [\w.$<>/ ]{1,200}\([^()\n]{0,120}\)|\.\.\. \d{1,4} more"
+    r"|at [^\n]{0,200}[\w>)/(]:(?:line )?\d{1,6}(?::\d{1,6})?\)?|at [^\n(]{1,120} \((?:native|index \d+|<anonymous>)\)"
+    r"|[\w./*()\[\]]{1,200}\([^\n]{0,120}\)\n\S{1,200}\.go:\d{1,6}(?: \+0x[0-9a-f]+)?|goroutine \d+ \[[^\]\n]{1,40}\]:"
+    r"|from \S{1,200}:\d{1,6}:in [^\n]{1,100}|#\d{1,3} \S{1,200}\(\d{1,6}\): [^\n]{1,200}"
+    r"|\d{1,3}: (?:0x[0-9a-f]+ - )?[\w<>]+::[^\n]{1,200}(?:\nat \S{1,200}:\d+(?::\d+)?)?)$",
     re.MULTILINE,
 )
-"""Frame of a stack trace in Python, Java or JavaScript; the error itself stands before or after all of them."""
+"""Frame of a stack trace in Python, Java, JavaScript, .NET, Go, Ruby, PHP or Rust; the error itself stands before or
+after all of them.
+"""
+_TRACED = re.compile(
+    r"^(?:Traceback \(most recent|Exception in thread|Caused by: )|^\w{0,60}(?:Error|Exception)\b", re.MULTILINE
+)
+"""Beside one of these a single frame is one."""
 _FEWEST_FRAMES = 2
 
 _JSON = re.compile(r'(?:(?<=\s)|^)[{\[](?=\s*["\[{])', re.MULTILINE)
@@ -95,14 +134,15 @@ _WESTERN_MARK = re.compile(
 """Mark beside an ideograph, which belongs to no number: 周五,15:30."""
 _WIDE_MARKS = str.maketrans(",:;!?", "，：；！？")
 
-_HYPHEN = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})(?P<hyphen>-)(?P<end>\n)(?=[^\W\d_]{2})")
+_HYPHEN = re.compile(r"(?<!\w)(?P<start>[^\W\d_]{2,20})(?P<hyphen>-)(?P<end>\n)(?=[^\W\d_]{2})")
 
 _SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
-_IN_SMALL_CAPITALS = re.compile(r"\b[ʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ][\w]{0,40}")
+_IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ][\w]{0,40}")
 """Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
 
 _NEEDED = re.compile(
-    r'^(?:[ \t]*(?:File "|at [\w.$<>/ ]{1,200}\()|==|[-–—] ?\d|(?:[Pp]age|PAGE|pg?\.) \d|<)|\A\[?0?0:'
+    r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—] ?\d|(?:[Pp]age|PAGE|[Pp]g?\.) \d|<)'
+    r"|\A\[?0?0:"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|-->|''|[xX:]D|\\o/",
     re.MULTILINE,
 )
@@ -112,28 +152,37 @@ _NO_NICKS = word_list(table("all", "html")["no_nicks"])
 def cleared(text: str) -> str:
     """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
     text = _WESTERN_MARK.sub(lambda mark: mark[0].translate(_WIDE_MARKS), text)
-    if not ("{" in text or "@@ -" in text or _NEEDED.search(text)):
+    if not ("{" in text or "@@ -" in text or "\n+-" in text or _NEEDED.search(text) or _HEAD.search(text)):
         return text
     text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
-    if len(_FRAMES.findall(text)) >= _FEWEST_FRAMES:
+    frames = len(_FRAMES.findall(text))
+    if frames >= _FEWEST_FRAMES or (frames and _TRACED.search(text)):
         text = _FRAMES.sub(_blank, text)
     if _FROM_ZERO.match(text) and len(_BARE_TIMES.findall(text)) > 2:
         text = _BREAK.sub(lambda match: " " * len(match[0]), _BARE_TIMES.sub(_blank, text))
     if "-->" in text:
         text = _without_times(text)
+    if len(_LYRICS.findall(text)) > 1:
+        text = _LYRICS.sub(_gone, text)
     if '"' in text and ("{" in text or "[" in text):
         text = _without_braces(text)
     if _HUNK.search(text):
         text = _REMOVED.sub("−", _PATCH.sub(_blank, text))
     if _CLOSED.search(text):
-        text = _BBCODE.sub(_gone, text)
+        text = _BBCODE.sub(_unbracketed, text)
+    if "{|" in text:
+        text = _WIKI_TABLE.sub(_row_by_row, text)
+    if "[[" in text or "\n==" in text:
+        text = _WIKI_ITEM.sub(lambda mark: "- ".ljust(len(mark[0]), FILLER), text)
     text = _WIKI.sub(_unmarked, text)
+    if "+-" in text or "+=" in text:
+        text = _piped(text)
     if _SOURCE.search(text):
         text = _SOURCE_OF_WORD.sub(_gone, text)
     text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
     if "<" in text:
         text = _NICK.sub(_named, text)
-    return _PAGE.sub(_page, text)
+    return _without_heads(_PAGE.sub(_page, text))
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -144,6 +193,11 @@ def _gone(match: re.Match[str]) -> str:
     return FILLER * len(match[0])
 
 
+def _unbracketed(match: re.Match[str]) -> str:
+    """Blank for a mark of BBCode; an item and a block begin a paragraph."""
+    return "\n\n".ljust(len(match[0]), FILLER) if _PART_OF_BBCODE.match(match[0]) else _gone(match)
+
+
 def _unmarked(match: re.Match[str]) -> str:
     """A wiki's heading, link or emphasis without its signs."""
     name = match.lastgroup
@@ -151,6 +205,30 @@ def _unmarked(match: re.Match[str]) -> str:
         return _gone(match)
     before, after = match.start(name) - match.start(), match.end() - match.end(name)
     return FILLER * before + match[name] + FILLER * after
+
+
+def _row_by_row(match: re.Match[str]) -> str:
+    """A wiki's table as a line for each row, with commas between cells."""
+    return _WIKI_CELL.sub(
+        lambda mark: (", " if mark[0].strip() in ("!!", "||") else "").rjust(len(mark[0]), FILLER), match[0]
+    )
+
+
+def _piped(text: str) -> str:
+    """Tables of signs as those of Markdown: the border under the headings parts them, the others are blank."""
+    place = 0
+
+    def border(match: re.Match[str]) -> str:
+        nonlocal place
+        under = text[place : match.start()].count("\n") == 1 and text.startswith("|", match.end())
+        place = match.end()
+        return match[0].replace("+", "|").replace("=", "-") if under else _gone_line(match[0])
+
+    return _BORDER.sub(border, text)
+
+
+def _gone_line(line: str) -> str:
+    return FILLER * len(line.rstrip("\n")) + "\n" * line.endswith("\n")
 
 
 def _without_times(text: str) -> str:
@@ -189,8 +267,26 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _page(match: re.Match[str]) -> str:
-    """A page's number between paragraphs; a text that consists of one keeps it."""
-    return match[0] if match.span() == (0, len(match.string)) else _blank(match)
+    """A page's number; a text that consists of one keeps it."""
+    return match[0] if match.span() == (0, len(match.string)) else _flat(match)
+
+
+def _without_heads(text: str) -> str:
+    """Pages without their running heads: titles in capitals that come back with rising numbers."""
+    numbers: dict[str, list[int]] = {}
+    for line in _HEAD.finditer(text):
+        if number := line["left"] or line["right"]:
+            numbers.setdefault(line["head"], []).append(int(number))
+    heads = {head for head, found in numbers.items() if len(found) > 1 and found == sorted(set(found))}
+    if not heads:
+        return text
+    return _HEAD.sub(
+        lambda line: _flat(line) if line["head"] in heads and (line["left"] or line["right"]) else line[0], text
+    )
+
+
+def _flat(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def without_fillers(pieces: Iterable[Replacement]) -> Iterator[Replacement]:
@@ -210,15 +306,18 @@ def joined(text: str) -> list[Replacement] | None:
     for match in _HYPHEN.finditer(text) if "-\n" in text else ():
         following = text[match.end()]
         if following.islower():
-            stop = match.end("hyphen") if keeps_hyphen(match["start"]) else match.start("hyphen")
+            stop = match.end("hyphen") if keeps_hyphen(match) else match.start("hyphen")
             pieces.append(Replacement.kept(text, end, stop))
             end = match.end()
     return [*pieces, Replacement.kept(text, end, len(text))] if pieces else None
 
 
-def keeps_hyphen(start: str) -> bool:
-    """True if a hyphen after this word belongs to a compound (well-known) rather than to the line's end."""
-    return start.lower() in words("en", "hyphenated")
+def keeps_hyphen(match: re.Match[str]) -> bool:
+    """True if the hyphen after a word (`start`) belongs to a compound (well-known, state-of-the-art) rather than to the
+    line's end.
+    """
+    joined = match.string[max(0, match.start() - 1) : match.start()] == "-"
+    return joined or match["start"].lower() in words("en", "hyphenated")
 
 
 # MathML as TeX, which the rule for TeX reads.

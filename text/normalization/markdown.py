@@ -10,8 +10,9 @@ without markup by CommonMark or HTML stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, image, link
@@ -38,7 +39,7 @@ _DEFINITION = re.compile(
 )
 """Definition of a link's address, or the mark of a footnote's text."""
 
-_HYPHENATED = re.compile(r"(?<![\w-])(?P<start>[^\W\d_]{2,20})-$")
+_HYPHENATED = re.compile(r"(?<!\w)(?P<start>[^\W\d_]{2,20})-$")
 _TASK = re.compile(r"\[[ xX]\] ")
 
 _MOST_UNNAMED_COLUMNS = 2
@@ -105,37 +106,53 @@ class _Reader:
             case "inline":
                 self._block_end = self._lines[token.map[1]] if token.map else len(self._chunk)
                 if self._column >= 0:
-                    self._cell(token)
+                    self._cell(token.content, token.children or [])
                 self._inline(token.children or [])
             case "fence":
                 self._code(token)
             case "list_item_open" if token.info:
                 self._text(token.info + token.markup)
                 self._separate(" ")
+            case "table_open" | "tr_open" | "tr_close" | "td_close" | "th_close":
+                self._in_table(token.type)
+            case _ if token.nesting == -1 and token.block:
+                self._column = -1 if token.type == "paragraph_close" else self._column
+                self._separate("\n\n")
+
+    def _in_table(self, place: str) -> None:
+        match place:
             case "table_open":
                 self._headings = []
             case "tr_open":
                 self._column = 0
-            case "tr_close":
+            case "tr_close" | "table_close":
                 self._column = -1
                 self._separate("\n\n")
-            case "td_close" | "th_close":
+            case "td_close" | "th_close" if self._column >= 0:
                 names = not self._column and len(self._headings) == _MOST_UNNAMED_COLUMNS and self.pieces
                 self._separate(": " if names and names[-1].said[-1] not in _NO_NAME else ", ")
                 self._column += 1
-            case _ if token.nesting == -1 and token.block:
-                self._separate("\n\n")
 
-    def _cell(self, token: Token) -> None:
+    def _cell(self, content: str, children: list[Token]) -> None:
         """Keep a heading; say it before the cells of its column, but for the first, which names the row."""
         if len(self._headings) == self._column:
-            texts = (child.content for child in token.children or [] if child.type in ("text", "code_inline"))
+            texts = (child.content for child in children if child.type in ("text", "code_inline"))
             self._headings.append("".join(texts).strip())
-        elif self._column and len(self._headings) > _MOST_UNNAMED_COLUMNS and (name := self._headings[self._column]):
-            start = self._source.find(token.content, self._end, self._block_end)
-            if token.content.strip() and start >= 0:
+        elif self._column and len(self._headings) > max(_MOST_UNNAMED_COLUMNS, self._column):
+            start = self._source.find(content, self._end, self._block_end)
+            if (name := self._headings[self._column]) and content.strip() and start >= 0:
                 self._add(Replacement(start, start, f"{name}:"))
                 self._separate(" ")
+
+    def _html_cell(self, tag: str, following: Iterator[Token]) -> None:
+        """Read a tag of a table in HTML: its first row of `<th>` has the headings."""
+        name, begins = tag.strip("</>").partition(" ")[0].lower(), not tag.startswith("</")
+        if name in ("table", "tr", "td", "th"):
+            self._in_table(f"{name}_{'open' if begins else 'close'}")
+        if name in ("td", "th") and begins and self._column >= 0:
+            inner = list(takewhile(lambda child: not _ENDS_CELL.match(child.content), following))
+            if name == "th" or (self._headings and len(self._headings) != self._column):
+                self._cell(next((child.content for child in inner if child.content.strip()), ""), inner)
 
     def _inline(self, children: list[Token]) -> None:
         hidden = ""
@@ -155,7 +172,7 @@ class _Reader:
                 case "softbreak" | "hardbreak":
                     following = children[place + 1].content if place + 1 < len(children) else ""
                     if not self._joins_hyphen(following):
-                        self._separate("\n")
+                        self._separate("\n" if self._column < 0 else " ")
                 case "tex":
                     english = self._tex_in.startswith("en")
                     spoken = child.content if english else tex.said_between(child.content, self._tex_in)
@@ -178,6 +195,7 @@ class _Reader:
                     else:
                         self._end = self._after(child.content)
                         self._separate(said)
+                        self._html_cell(child.content, (children[after] for after in range(place + 1, len(children))))
                 case "em_open" | "em_close" | "strong_open" | "strong_close" if _is_product(children, place):
                     self._text(child.markup)
 
@@ -187,7 +205,7 @@ class _Reader:
         hyphenated = _HYPHENATED.search(last.said) if last and last.verbatim and following[:1].islower() else None
         if last is None or hyphenated is None:
             return False
-        if not layout.keeps_hyphen(hyphenated["start"]):
+        if not layout.keeps_hyphen(hyphenated):
             self.pieces[-1] = Replacement.kept(self._chunk, last.start, last.end - 1)
         return True
 
@@ -261,6 +279,7 @@ def _is_product(children: list[Token], place: int) -> bool:
 
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
 
+_ENDS_CELL = re.compile("</?t[dhr]", re.IGNORECASE)
 _HTML = word_lists(table("all", "html"))
 _UNHEARD = frozenset(("script", "style"))
 

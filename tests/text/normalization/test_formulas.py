@@ -227,6 +227,21 @@ CASES = [
     ("¯\\_(ツ)_/¯ whatever", "whatever"),
     ("(╯°□°)╯︵ ┻━┻ I quit", "I quit"),
     ("Thanks (^_^) a lot", "Thanks a lot"),
+    ("A state-of-the-\nart lab.", "A state-of-the-art lab."),
+    ("The end of a page\n- 47 -\nand the next.", "The end of a page and the next."),
+    ("The world that the\nPage 12 of 300\nship saw.", "The world that the ship saw."),
+    ("THE GREAT BOOK 47\nIt ends here and\n48 THE GREAT BOOK\ngoes on.", "It ends here and goes on."),
+    ("So it was.^5 And is.", "So it was. | And is."),
+    ("WEBVTT\n\nSTYLE\n::cue { color: red }\n\nintro\n00:05.000 --> 00:09.000\nCome in.", "Come in."),
+    ("[ti:Song]\n[00:12.00]First line\n[00:17.20]Second line", "First line | Second line"),
+    ("[list][*]one[*]two[/list] [img]http://x.org/y.png[/img][quote=Ann]hey[/quote]", "one | two | hey"),
+    ("It is [[big]].\n* one\n** two", "It is big. | one | two"),
+    ('{| class="x"\n! Name !! Age\n|-\n| Ann || 30\n|}', "Name, Age | Ann, 30"),
+    ("+---+---+---+\n| A | B | C |\n+===+===+===+\n| x | y | z |\n+---+---+---+", "A, B, C | x, B: y, C: z"),
+    ("TypeError: no x\n at Object.<anonymous> (/app/a.js:3:15)\n at node:internal/main:23:47", "TypeError: no x"),
+    ("panic: bad index\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x.go:8 +0x1d", "panic: bad index"),
+    ("a.rb:1: oops (RuntimeError)\n from a.rb:3:in `f'\n from a.rb:9:in `g'", "a.rb:1: oops (RuntimeError)"),
+    ("ᴛʜɪs is sᴜᴘᴇʀ", "this is super"),
     ("𝓗𝓮𝓵𝓵𝓸 𝗕𝗼𝗹𝗱 ⓗⓘ ᴛʜɪꜱ", "Hello Bold hi this"),
 ]
 
@@ -247,6 +262,10 @@ def test_layout_is_left_out(text: str, expected: str) -> None:
         "A --> B means that A implies B.",
         "[b] is a bracket",
         "x_1 and (x, y) and f(x) are here.",
+        "TEAM A 3\nTEAM B 1",
+        "US 3\nUK 4",
+        "Look at line 3 (see a.js:3)\nand at home.",
+        "It was 3:\n1: the first\n2: the second",
         "9:00\nBreakfast\n10:00\nTalk\n12:00\nLunch",
     ],
 )
@@ -264,7 +283,8 @@ def test_each_word_keeps_its_place() -> None:
             for word in sentence.words:
                 letters = re.sub(r"\W", "", word.said)
                 assert FILLER not in word.said
-                assert letters[:3] in re.sub(r"\W", "", cleared(clean)[word.start : word.end])
+                if ":" not in word.said:  # a heading before its cell
+                    assert letters[:3] in re.sub(r"\W", "", cleared(clean)[word.start : word.end])
 
 
 def test_any_signs_take_linear_time_and_raise_nothing() -> None:

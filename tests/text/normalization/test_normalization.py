@@ -355,8 +355,19 @@ def test_the_first_sentence_of_a_long_text_waits_for_its_paragraph_only() -> Non
     assert first_takes_a_fraction(lambda: normalized_sentences(text, "en-us", ALL), 1 / 10)
 
 
-def test_cells_of_wide_tables_follow_their_headings() -> None:
-    table = "| Name | Age | City |\n|---|---|---|\n| Ann | 30 | **Paris** |\n| Bob | | Rome |"
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Name | Age | City |\n|---|---|---|\n| Ann | 30 | **Paris** |\n| Bob | | Rome |",
+        "<table><tr><th>Name</th><th>Age</th><th>City</th></tr><tr><td>Ann</td><td>30</td><td><b>Paris</b></td></tr>"
+        "<tr><td>Bob</td><td></td><td>Rome</td></tr></table>",
+        "<table>\n<tr>\n<th>Name</th>\n<th>Age</th>\n<th>City</th>\n</tr>\n<tr>\n<td>Ann</td>\n<td>30</td>"
+        "\n<td>Paris</td>\n</tr>\n<tr>\n<td>Bob</td>\n<td></td>\n<td>Rome</td>\n</tr>\n</table>",
+        "+------+-----+-------+\n| Name | Age | City  |\n+------+-----+-------+\n| Ann  | 30  | Paris |\n| Bob  |     | Rome  |\n"
+        "+------+-----+-------+",
+    ],
+)
+def test_cells_of_wide_tables_follow_their_headings(table: str) -> None:
     assert normalize(table, "en-us", Normalization()).split("\n") == [
         "Name, Age, City",
         "Ann, Age: 30, City: Paris",
