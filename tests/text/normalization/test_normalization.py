@@ -363,8 +363,8 @@ def test_the_first_sentence_of_a_long_text_waits_for_its_paragraph_only() -> Non
         "<tr><td>Bob</td><td></td><td>Rome</td></tr></table>",
         "<table>\n<tr>\n<th>Name</th>\n<th>Age</th>\n<th>City</th>\n</tr>\n<tr>\n<td>Ann</td>"
         "\n<td>30</td>\n<td>Paris</td>\n</tr>\n<tr>\n<td>Bob</td>\n<td></td>\n<td>Rome</td>\n</tr>\n</table>",
-        "+------+-----+-------+\n| Name | Age | City  |\n+------+-----+-------+\n| Ann  | 30  | Paris |\n| Bob  |     | Rome  |\n"
-        "+------+-----+-------+",
+        "+------+-----+-------+\n| Name | Age | City  |\n+------+-----+-------+\n| Ann  | 30  | Paris |\n"
+        "| Bob  |     | Rome  |\n+------+-----+-------+",
     ],
 )
 def test_cells_of_wide_tables_follow_their_headings(table: str) -> None:
