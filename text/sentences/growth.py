@@ -33,6 +33,8 @@ _LINE_END = re.compile(r"[\n\r]")
 _NUMBER = re.compile(r"\d\.$")
 _CLAUSE = re.compile(r".*(?:[,;:–—](?= )|[、，；：])", re.DOTALL)
 _SPANS = ("`", "**", "__", "~~")
+_BLOCKS = (("<table", "</table"), ("{|", "|}"), ('{"', "}"))
+"""Signs between which cells or values belong together."""
 _EMPHASIS = re.compile(r"(?<=\S)\*|\*(?=\S)")
 _LINK = re.compile(r"\[[^\]\n]*$|\]\([^)\n]*$")
 
@@ -51,7 +53,7 @@ class Growth:
 
     Sentences end where `text.sentences.sentences` ends them in the whole text. A sentence is complete once the next
     one has begun, so "3." may still become 3.5, and "Dr." never ends one. Paragraphs and list items are complete at
-    their ends. Markdown that is open (a fence, emphasis, code, a link) is never cut.
+    their ends. Markup that is open (a fence, emphasis, code, a link, a table, JSON) is never cut.
     """
 
     def __init__(self, language: str, whole: bool = False) -> None:
@@ -159,7 +161,7 @@ class Growth:
 
     def _first_end(self, block: str) -> int:
         """The end of the block's first sentence that more text can't move; 0 if there is none."""
-        if block.startswith("|"):
+        if block.startswith(("|", "+-", "{|")):
             return 0  # a table's rows are read with its head
         end = _line_end(block)
         line = block[: end or None].replace("\n", " ")
@@ -200,6 +202,8 @@ def _closes(fence: re.Match[str], sign: str) -> bool:
 
 def _is_open(text: str) -> bool:
     """True if inline markup that began in the text hasn't ended in it."""
+    if any(text.count(begin) > text.count(end) for begin, end in _BLOCKS):
+        return True
     bare = text
     for sign in _SPANS:
         if bare.count(sign) % 2:
