@@ -102,6 +102,29 @@ def test_shouted_words_are_words_and_initials_are_letters(g2p: G2P) -> None:
     assert spoken(g2p, "The US and NASA agree.")[1:4] == ["jˌuˈɛs", "ænd", "nˈæsə"]
 
 
+@pytest.mark.parametrize(
+    ("text", "initials", "word"),
+    [
+        ("US AND UK AGREE", "US", ""),
+        ("THE UK AND US AGREE", "US", ""),
+        ("US TO SEND AID NOW", "US", "AID"),
+        ("CHINA, US SIGN DEAL", "US", ""),
+        ("A BLOW TO US ECONOMY", "US", ""),
+        ("HE IS THE IT GUY", "IT", ""),
+        ("CALL OUR IT TEAM", "IT", ""),
+        ("IT HELPS US ALL", "", "IT US"),
+        ("COME WITH US AND SING", "", "US"),
+        ("WHO SAID IT WAS US", "", "WHO IT US"),
+        ("US AND THEM", "", "US"),
+    ],
+)
+def test_initials_among_capitals_are_told_from_words(g2p: G2P, text: str, initials: str, word: str) -> None:
+    said = dict(zip(text.replace(",", "").split(), spoken(g2p, text), strict=True))
+    letters = {"US": "jˌuˈɛs", "IT": "ˌItˈi"}
+    assert all(said[each] == letters[each] for each in initials.split())
+    assert all(said[each].strip("ˈˌ")[:3] not in ("jˌu", "Itˈ", "Aˌ") for each in word.split())
+
+
 def test_an_address_is_read_sign_by_sign(g2p: G2P) -> None:
     (word,) = g2p.words("https://example.com/foo_1?a=b.", "en-us")
     assert "kˈOlən slˈæʃ slˈæʃ ɪɡzˈæmpəl dˈɑt kˈɑm slˈæʃ" in word.phonemes

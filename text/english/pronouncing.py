@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from text.english.tokenizer import Token
+from text.locales.tables import table, word_list
 from text.words.segment import PhonemeSource
 
 _RECENT = 4096
@@ -22,6 +23,8 @@ _RECENT = 4096
 
 _WEAKER = -0.5
 """misaki's number for a primary stress that becomes a secondary one."""
+
+_NO_INITIALS = word_list(table("en", "word_classes")["no_initials"])
 
 _CAPITALS = re.compile(r"(?=[^AEIOUY]{0,3}[AEIOUY])(?![A-Z]*[^AEIOUY]{4})[A-Z]{6,}")
 """Words in capitals that are long for an abbreviation, and have vowels."""
@@ -74,13 +77,16 @@ class Pronouncer:
     def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
         spoken: list[SpokenToken] = []
         context = self._en.TokenContext()
+        shouted = len(found) > 2 and not any(any(map(str.islower, token.text)) for token in found)
         for parts in reversed(list(self._words(found, tags))):
             source = PhonemeSource.LEXICON
             if len(parts) > 1:
                 phonemes, source, context = self._joined(parts, context)
             else:
                 part = parts[0]
-                part.text = self._as_word(part.text)
+                part.text = self._as_word(
+                    part.text.lower() if shouted and part.text.lower() in _NO_INITIALS else part.text
+                )
                 known = self._known(
                     part.text, part.tag, part.phonemes, part.currency, part.alias, *vars(context).values()
                 )

@@ -104,6 +104,12 @@ def load_spacy(model: str) -> Any:
     return importlib.import_module(model).load(enable=["tok2vec", "tagger"])
 
 
+_ARTICLES = frozenset(("the", "a", "an", "our", "your"))
+_COUNTRIES = frozenset(
+    ("uk", "eu", "usa", "un", "uae", "nato", "china", "russia", "iran", "israel", "india", "japan", "mexico", "canada")
+)
+_JOINING = frozenset(("and", "or", "vs", "v", "versus", "with", "to"))
+_JOINTS = (["-"], ["–"], ["/"], [","], ["&"])
 _ENDING = frozenset(".,;:!?)”")
 _LETTERED = frozenset(
     (
@@ -201,13 +207,37 @@ class _Sentence:
             return "NN"
         if text == "I":
             return "PRP"
-        if text.isupper() and len(text) > 1 and word in ("us", "it", "who") and not self._shouted:
-            return "NNP"
+        if text.isupper() and len(text) > 1 and word in ("us", "it", "who"):
+            initials = self._stands_for_initials(place, word) if self._shouted else len(self._texts) > 1
+            if initials:
+                return "NNP"
         if word == "that":
             return self._demonstrative_or_conjunction(place, tag)
         if tag in ("NN", "NNP") and self._is_verb_after_all(place, word):
             tag = "VB"
         return RULES[word](self._context(place, tag)) if word in RULES else tag
+
+    def _stands_for_initials(self, place: int, word: str) -> bool:
+        """True for US and IT among capitals: after an article, beside a country, where a sentence begins with US."""
+        before, after = self._neighbour(place - 1), self._neighbour(place + 1)
+        noun = self.tags[place + 1 : place + 2] and self.tags[place + 1] in ("NN", "NNS", "NNP")
+        if before in _ARTICLES:
+            return word == "us" or (word == "it" and after != "")
+        if word != "us":
+            return False
+        beside = {before, after}
+        for step in (1, -1):
+            if self._neighbour(place + step) in _JOINING or self._texts[place + step : place + step + 1] in _JOINTS:
+                beside.add(self._neighbour(place + 2 * step))
+        if not beside.isdisjoint(_COUNTRIES):
+            return True
+        if place == 0:
+            return after not in ("", "and", "too", "all", "both", "two")
+        return (
+            bool(noun)
+            and after not in ("people", "all", "both")
+            and before in ("in", "of", "to", "from", "by", "on", "new")
+        )
 
     def _is_verb_after_all(self, place: int, word: str) -> bool:
         """True for a noun by the general rules that its neighbours show to be a verb ("never graduate", "would anyone
