@@ -170,8 +170,8 @@ def _content(c: WordContext) -> str:
 
 def _minute(c: WordContext) -> str:
     tiny = c.after in _TINY_THINGS and c.tag_before != "CD" and c.before not in ("last", "one")
-    plural = c.before in ("are", "were") and not c.after
-    return "JJ" if tiny or plural or c.before in ("very", "extremely") else "NN"
+    size = c.before in ("are", "were", "is", "was") and not c.after
+    return "JJ" if tiny or size or c.before in ("very", "extremely") else "NN"
 
 
 def _bass(c: WordContext) -> str:
@@ -188,13 +188,13 @@ def _used(c: WordContext) -> str:
     if c.before in BE:
         # "is used to cut" is passive; "are used to noise" and "are used to cutting" are habits.
         habitual = (
-            c.second_before in PRONOUNS | PLURALS
+            c.second_before in PRONOUNS - {"it"} | PLURALS
             or c.before not in ("is", "are", "was", "were", "be", "been", "being")
             or c.second_after.endswith("ing")
             or c.second_after in DETERMINERS | POSSESSIVES | PRONOUNS | ADJECTIVES
         )
         return "JJ" if habitual else "VBN"
-    return c.tag
+    return "VBD" if c.text.isdisjoint(BE | HAVE | MODALS | DO) else c.tag
 
 
 def _learned(c: WordContext) -> str:
@@ -246,6 +246,8 @@ def _reject(c: WordContext) -> str:
 
 def _adjective_or_verb(c: WordContext) -> str:
     last = not c.after and c.tag_before.startswith("N")
+    if c.before in MODALS | {"please"} or (c.before == "to" and not c.after):
+        return "VB"
     if c.before == "to" and c.second_before in _BEFORE_INFINITIVES and c.after:
         return "VB"
     return c.tag if c.tag.startswith("VB") and c.before not in BE | SEEM and not last else "JJ"

@@ -126,6 +126,7 @@ _VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VER
 _FINITE = ("VB", "VBP", "VBZ", "VBD", "MD")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ",", ":", ";")
 _COMPLEMENTS = ("DT", "PRP", "PRP$", "TO", "RB", "NN", "NNS", "NNP", "CD", "JJ")
+_BEFORE_NOUNS = frozenset(("a", "an", "the", "every", "another", "this")) | known.POSSESSIVES - {"her"}
 _ANYBODY = frozenset(("anyone", "anybody", "someone", "somebody", "everyone", "everybody", "nobody"))
 _PEOPLE = frozenset(("police", "people", "men", "women", "children"))
 _NOT_AFTER_THAT = frozenset(("NNS", "PRP", "DT", "PRP$", "EX"))
@@ -215,6 +216,8 @@ class _Sentence:
             return self._demonstrative_or_conjunction(place, tag)
         if tag in ("NN", "NNP") and self._is_verb_after_all(place, word):
             tag = "VB"
+        elif tag in ("VB", "JJ") and word in self._ambiguous and self._neighbour(place - 1) in _BEFORE_NOUNS:
+            tag = "NN" if word not in RULES else tag
         return RULES[word](self._context(place, tag)) if word in RULES else tag
 
     def _stands_for_initials(self, place: int, word: str) -> bool:
