@@ -385,15 +385,16 @@ class Dates:
         timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
         other = place - 2 if before.fold in self._and else stop + 1 if line.has(stop, self._and) else -1
         near = titled and (
-            (not place and line.has(stop, ":"))
-            or (line.has(place + 1, ".", glued=True) and place > 0 and (stopped or line[place].fold != "sun"))
+            (line.has(place + 1, ".", glued=True) and place > 0 and (stopped or line[place].fold != "sun"))
             or (line.last(place) and before.text.isupper())
             or (before.fold in ("am", "pm", *self._nths) or before.text[:1] == "0")
             or (alone and (timed or line.has(place - 1, self._cues["before_day"])))
             or (before.fold != "the" and line.short_days(self._days, self._full))
             or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun
         )
-        near = near or loose or (sure and line.has(stop, self._cues["after_day"]))
+        near = (
+            near or loose or (sure and line.has(stop, self._cues["after_day"])) or (not place and line.has(stop, ":"))
+        )
         following = stop + line.has(stop, ",", glued=True)
         token = line[following + line.has(following, ("the",))]
         near = near or (token.gap and token.kind in ("d", "m")) or token.fold in self._months
