@@ -155,7 +155,7 @@ def _telephone(text: str, _form: str, _language: str) -> str | None:
 
 def _by_rule(name: str, text: str, language: str) -> str:
     draft = Draft(text, language, frozenset((name,)))
-    english.classes(draft)
+    english.CLASSES.rewrite(draft)
     return draft.rewritten().text
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
-from functools import cached_property
 from typing import NamedTuple
 
 from text.normalization.settings import RULES
@@ -77,8 +75,6 @@ NUMBER = (
 (1'950), or ungrouped.
 """
 
-_WORDS = re.compile(r"[^\W⁰¹²³⁴-⁹₀-₉]+")
-
 
 _HIDDEN = frozenset((MASK, GAP))
 _OPENING = frozenset(" \n\t([{“‘\"'«¿¡")
@@ -112,16 +108,6 @@ class Draft:
         nothing for most rules, and a search takes longer.
         """
         return not self._characters.isdisjoint(characters)
-
-    def says_folded(self, words: AbstractSet[str]) -> bool:
-        """True if one of the sentence's words, whatever its capitals, is among `words`, which are in lower case; a word
-        has letters, digits and underscores only.
-        """
-        return not words.isdisjoint(self._folded)
-
-    @cached_property
-    def _folded(self) -> frozenset[str]:
-        return frozenset(map(str.casefold, _WORDS.findall(self.sentence)))
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], signs: Iterable[str] = ""

@@ -38,24 +38,26 @@ class Abbreviations:
         self._cased, self._dated, self._chat = table["cased"], table["dated"], table["chat"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         known = (self._titles, self._streets, self._labels, self._anywhere, self._chat, SENSES)
-        self.before_numbers = frozenset(self._labels).difference(
-            self._titles, self._streets, self._anywhere, self._unnumbered, SENSES
-        )
-        """Words that are abbreviations only before a number."""
         self._regions, self._schools = cues["regions"], cues["state_schools"]
         self.words = frozenset({"st", "sts", "co", "ft", "v", "d", "b", "n", "s", "e", "w"}.union(*known))
-        self.parser = Parser(self.words, self.parse, pattern=SHRUNK)
+        unstopped = self._streets.keys() | self._plain.keys() | self._bare_titles | {"st", "sts", "v", "incl"}
+        unstopped.update(map(str.casefold, self._chat), (word for word in self.words if shrunk_word(word)))
+        unstopped.update(word for word in SENSES if _VOWELS.isdisjoint(word) and len(word) > 2)
+        bare = Parser.of(self.parse, {word: ("" if word in unstopped else ".",) for word in self.words})
+        self.parser = Parser(self.words, self.parse, also=self._is_shrunk, bare=bare._replace(also=self._is_shrunk))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, after = line[place], place + 1
-        if token.fold not in self.words and not shrunk_word(token.fold):
-            return
         stop = line.has(after, ".", glued=True) and not (line[after + 1].kind == "w" and not line[after + 1].gap)
         end = after + (stop and not line.closing(after))
         for parse in (self._sense, self._title, self._street, self._number, self._word):
             if said := parse(line, place, after + stop, stop):
                 yield Classed(place, end, InWords("Abbreviation", _like(token, said)), _COST)
                 return
+
+    @staticmethod
+    def _is_shrunk(word: str) -> bool:
+        return SHRUNK.fullmatch(word) is not None and shrunk_word(word.casefold()) != ""
 
     def _is_name(self, line: Tokens, place: int) -> bool:
         """True for a word with a capital; in a sentence without small letters or without capitals for one that isn't

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from text.locales.tables import word_lists
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
@@ -50,6 +50,12 @@ class Addresses:
         }
         self._parties = table["parties"]
         self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties), *"nrs"))
+        seconds: dict[str, Iterable[str]] = dict.fromkeys("NRS", (".",)) | dict.fromkeys(self._parties, DASHES)
+        seconds |= dict.fromkeys(self._stopped, (".",))
+        for name in self._states:
+            seconds |= dict.fromkeys((name.upper(), name.title()) if name in self._code_words else (name,), ("",))
+        self.states = Parser.of(self.state, seconds)
+        """Parser of states in a sentence without digits."""
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         house, after, flat = line[place].text, place + 1, ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normalization.classes.tokens import SLASHED, VULGAR, Tokens
+from text.normalization.classes.tokens import SLASHED, TEXTS, VULGAR, Tokens
 from text.normalization.draft import Draft, Edit
 
 _LEFT_ALONE = 1.0
@@ -32,20 +32,37 @@ Parse = Callable[[Tokens, int, bool], Iterable[Classed]]
 
 class Parser(NamedTuple):
     words: frozenset[str]
-    """Words and signs with which an item of the class begins; in small letters."""
+    """Words and signs with which an item of the class begins; in small letters if they may be written so."""
     parse: Parse
     """Candidates that begin at a token of a sentence; the last argument is True for British habits."""
     numbers: bool = True
     """Items begin with digits as well."""
     mixed: bool = False
     """Items also begin with letters that digits follow: B12."""
-    pattern: re.Pattern[str] | None = None
-    """Pattern of more words with which items begin, as they are written."""
+    also: Callable[[str], object] | None = None
+    """True for more words with which items begin, as they are written."""
     needs: frozenset[str] = frozenset()
-    """Tokens of which a sentence has one if an item in it begins with digits; empty if it may have none."""
+    """Tokens of which a sentence has one if an item in it begins with digits, or if the sentence has none; empty if
+    there may be no such token.
+    """
+    followed: Mapping[str, frozenset[str]] = {}
+    """Tokens of which one follows some of the words in an item; in small letters."""
+    bare: Parser | None = None
+    """Parser of items in sentences without digits; None if each item has a digit."""
+
+    @classmethod
+    def of(cls, parse: Parse, seconds: Mapping[str, Iterable[str]], numbers: bool = False) -> Parser:
+        """Parser of items that begin with words, each with the tokens of which one follows it; "" is any."""
+        followed = {word: frozenset(after) for word, after in seconds.items() if "" not in after}
+        return cls(frozenset(seconds), parse, numbers, followed=followed)
+
+    def also_bare(self) -> Parser:
+        """The same parser, whose items need no digits."""
+        return self._replace(bare=self)
 
 
 _BEFORE_NUMBERS = frozenset("-−+.(")
+_DIGIT = re.compile(rf"[\d{''.join(VULGAR)}]")
 _REACH = 4
 """Tokens after such a sign among which the number begins: -HK$.50."""
 
@@ -54,20 +71,37 @@ class Parsers:
     """Parsers by the token with which their items begin."""
 
     def __init__(self, parsers: Iterable[Parser]) -> None:
-        listed = list(parsers)
-        self._numbers = [(parser.parse, parser.needs) for parser in listed if parser.numbers]
-        self._mixed = [parser.parse for parser in listed if parser.mixed]
-        self._patterns = [(parser.pattern, parser.parse) for parser in listed if parser.pattern]
-        words = frozenset[str]().union(*(parser.words for parser in listed))
-        self._words = {word: [parser.parse for parser in listed if word in parser.words] for word in words}
-        self._of_word = lru_cache(4096)(self._parses)
+        self._listed = list(parsers)
+        self._numbers = [(parser.parse, parser.needs) for parser in self._listed if parser.numbers]
+        self._seconds = frozenset[str]().union(*(each for one in self._listed for each in one.followed.values()))
+        self._of_word = lru_cache(8192)(self._parses)
+        self._of_text = lru_cache(8192)(self._starts)
 
-    def _parses(self, text: str, kind: str, numbered: bool) -> list[Parse]:
-        parses = self._words.get(text.casefold(), [])
-        if kind != "w":
-            return parses
-        more = [parse for pattern, parse in self._patterns if pattern.fullmatch(text)]
-        return list(dict.fromkeys([*parses, *more, *(self._mixed if numbered else ())]))
+    def _starts(self, text: str) -> tuple[tuple[Parser, frozenset[str] | None], ...]:
+        """Parsers of which a token is a word, each with the tokens of which one follows it, or None if any may."""
+        words = {text, text.casefold()}
+        known = ((each, each.followed.get(word)) for each in self._listed for word in words & each.words)
+        also = ((each, None) for each in self._listed if text[0].isalpha() and each.also and each.also(text))
+        return (*known, *also)
+
+    def _parses(self, text: str, second: str, numbered: bool) -> list[Parse]:
+        """Parsers of items that may begin with a token before the token `second`, which is "" if none of `followed` has
+        it; `numbered` means that it is a word to which a number is glued.
+        """
+        parses = [parser.parse for parser, seconds in self._starts(text) if seconds is None or second in seconds]
+        return list(dict.fromkeys([*parses, *(each.parse for each in self._listed if each.mixed and numbered)]))
+
+    def may_begin(self, sentence: str) -> bool:
+        """False for a sentence without digits that has no item."""
+        texts = TEXTS.findall(sentence)
+        folds = [*map(str.casefold, texts), ""]
+        every = frozenset(folds)
+        for starts, following in zip(map(self._of_text, texts), folds[1:], strict=True):
+            for parser, seconds in starts:
+                follows = seconds is None or following in seconds
+                if follows and not (parser.needs and parser.needs.isdisjoint(every)):
+                    return True
+        return False
 
     def candidates(self, line: Tokens, british: bool) -> Iterator[Classed]:
         """Candidates that begin and end where an item can."""
@@ -81,7 +115,9 @@ class Parsers:
                 continue
             else:
                 following = line[place + 1]
-                parses = self._of_word(token.text, token.kind, following.kind == "d" and not following.gap)
+                second = following.fold if following.fold in self._seconds else ""
+                numbered = token.kind == "w" and following.kind == "d" and not following.gap
+                parses = self._of_word(token.text, second, numbered)
                 if not parses:
                     continue
             if line.begins(place):
@@ -166,11 +202,19 @@ class Classes:
         between: tuple[str, str, str] = ("", "", ""),
     ) -> None:
         self.parsers, self._say, self._between = tuple(parsers), say, between
-        self._on = lru_cache(32)(lambda on: Parsers(parser for name, parser in self.parsers if name in on))
+        self._on = lru_cache(32)(self._parsers)
+
+    def _parsers(self, on: frozenset[str], digits: bool) -> Parsers:
+        listed = (parser if digits else parser.bare for name, parser in self.parsers if name in on)
+        return Parsers(filter(None, listed))
 
     def rewrite(self, draft: Draft) -> None:
+        digits = _DIGIT.search(draft.text) is not None
+        parsers = self._on(draft.on, digits)
+        if not (digits or parsers.may_begin(draft.text)) and COVERS.get() is None:
+            return
         line = Tokens(draft.text)
-        found = list(self._on(draft.on).candidates(line, draft.british))
+        found = list(parsers.candidates(line, draft.british))
         cover = cheapest(found, len(line.tokens))
         if (seen := COVERS.get()) is not None:
             seen.append(Covered(draft.sentence, line, found, cover, lambda fields: self._say(fields, draft.british)))

@@ -41,8 +41,10 @@ class Dates:
         self._cues, self._plain, self._hundreds = calendar.cues, calendar.plain, calendar.hundreds
         self._and = frozenset("/") if self._plain else frozenset(("and", "&"))
         self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
-        spans = () if self._plain else DASHES  # Monday 11 – Friday 15 May
-        self.parser = Parser(frozenset((*self._days, *self._months, *spans)) | self._cues["the"], self.parse)
+        names, spans = {*self._days, *self._months}, {"/", *DASHES, *self._cues["between_weekdays"]}
+        bare = Parser.of(self.parse, {name: spans if name in self._full else {""} for name in names})
+        dashes = frozenset[str]() if self._plain else DASHES  # Monday 11 – Friday 15 May
+        self.parser = Parser(self._cues["the"] | dashes | names, self.parse, bare=bare)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for found in self._single(line, place, british):

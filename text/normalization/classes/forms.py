@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
 from typing import NamedTuple
 
 from text.locales.tables import word_list
@@ -23,7 +22,6 @@ _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
-_COMMON = frozenset(("the", "my", "or", "and", "so", "at", "on", "an"))
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
 
@@ -62,10 +60,10 @@ class Forms:
         self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
         self._pers: Mapping[str, str] = table.get("per", {})
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
-        self.marks = {short for short, full in self._pers.items() if short != full and len(short) > 1}
-        """A word of each row that begins with a word and has no number: the one before a full stop, or the longest."""
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
+        self._bare: dict[str, set[str]] = defaultdict(set)
+        """Of rows without digits: their first tokens, in capitals if they have them, and the second ones; "" is any."""
         for name, section in table.items():
             if name == "per":
                 continue
@@ -79,7 +77,8 @@ class Forms:
             seconds = {"", _NUMBER, *dict(rows)}
             self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
         numbers = bool(self._numbered or _NUMBER in self._rows)
-        self.parser = Parser(frozenset(self._rows) - {_NUMBER}, self.parse, numbers=numbers)
+        words = frozenset(self._rows) - {_NUMBER}
+        self.parser = Parser(words, self.parse, numbers, bare=Parser.of(self.parse, self._bare))
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
@@ -95,12 +94,12 @@ class Forms:
             for after in _ENDINGS if name == "o" else (following,):
                 self._numbered[after].append(row)
             return
-        words = [part.fold for part in parts if part.kind == "w" and part.fold != "of"]
-        if parts[0].kind == "w" and all(_NAMES.get(part.text, "c") == "c" and part.kind != "d" for part in parts):
-            stopped = (part.fold for part, after in pairwise(parts) if after.text == "." and len(part.fold) > 1)
-            mark = next(stopped, max(words, key=lambda word: (word not in _COMMON, len(word)), default=""))
-            if len(parts[0].text) > 1 < len(mark):
-                self.marks.add(mark)
+        if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cp" for part in parts):
+            first = parts[0].text
+            seconds = {"c": _CAPITALS, "p": self._pers.keys()}.get(second, {following}) if parts[1:] else {""}
+            written = (first, first.upper()) if row.exact else (first.casefold(),)
+            for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, written):
+                self._bare[start].update(seconds)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
         one = (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,)
         for start in {"c": _CAPITALS, "p": map(str.casefold, self._pers)}.get(name, one):

@@ -66,7 +66,13 @@ class Measures:
         self._symbols = frozenset(units)
         self._units, self._pers = self._index(units), self._index([*units, *pers])
         alone = (start for start in self._units if start.isalpha() or start == "°") if plain else ()
-        self.parser = Parser(SIGNS.union(alone) if plain else frozenset(("-", "−", ".", "per")), self.parse)
+        seconds = {
+            start: {"²", "³", "^", *(parts[1].casefold() for parts, *_ in self._units[start] if parts[1:])}
+            for start in alone
+        }
+        words = SIGNS.union(seconds) if plain else frozenset(("-", "−", ".", "per"))
+        bare = Parser.of(self.parse, seconds if plain else {"per": {""}})
+        self.parser = Parser(words, self.parse, bare=bare)
 
     def _index(self, units: Iterable[str]) -> dict[str, _Symbols]:
         found: dict[str, _Symbols] = defaultdict(list)

@@ -99,7 +99,9 @@ class LabelledNumbers:
         lists = word_lists(table)
         self._unstopped, self._rooms = lists["unstopped"], lists["rooms"]
         self._abbreviated, self._roads = lists["abbreviated"], lists["roads"]
-        self.words = self._full | frozenset(self._short) | self._rooms | {"flight", "flights"}
+        words = self._full | frozenset(self._short) | self._rooms | {"flight", "flights"}
+        bare = Parser.of(self.parse, dict.fromkeys(words, (".",)))
+        self.parser = Parser(words, self.parse, numbers=False, bare=bare)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         word, after = line[place], place + 1

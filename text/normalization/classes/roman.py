@@ -7,23 +7,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from text.locales.tables import WordLists, word_list
-from text.normalization.classes.cover import Classed
+from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.tokens import Lexeme, Tokens
 from text.normalization.number_words import roman_value
 
 _COST = 0.4
 _NUMERAL = re.compile(r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-NUMERAL = re.compile(r"[IVXLCDM]\w*|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier|[iv]")
-"""Words that may be numerals, with or without an ending, where numerals stand without a word that names them."""
 _TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx")
 _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _PLAIN = frozenset(f"{tens}{ones}" for tens in _TENS for ones in _ONES) - {""}
 _ENDINGS = ("", "th", "st", "nd", "rd")
-LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 for ending in _ENDINGS)
+_LONG = frozenset(f"{numeral}{ending}" for numeral in _PLAIN if len(numeral) > 1 for ending in _ENDINGS) - {"list"}
 LETTERS = frozenset("ivxl")
 """Numerals that are words or names of letters as well."""
 LETTERED = re.compile(r"(?!ID\b)(?:I{1,3}|I?V|VI{1,3}|I?X)[A-Ea-e]")
-FIRST_ITEM = re.compile(r"\(?[iv]\) \S")
 _ENDING = frozenset(("", ".", ",", ";", ":", "!", "?", ")", "'", "’", "-", "–", "—", "("))
 _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL DL ML CL CM XXL XX VI XXX")
 """Numerals that are words, units or sizes elsewhere."""
@@ -57,9 +54,19 @@ class RomanNumerals:
     def __init__(self, words: WordLists, plain: bool) -> None:
         self._words, self._plain = words, plain
         self._near = self._words["centuries"] | self._words["before"]
-        self.words = frozenset[str]() if plain else LONG | LETTERS | {"p", "pp"}
-        self.cues = self._words["rulers"] | self._words["numeral_parts"] | self._words["small_numerals"]
-        self.cues |= {f"{cue}s" for cue in self.cues} | self._words["before"] | {"p", "pp"}
+        endings = "|".join(map(re.escape, self._words["endings"]))
+        listed = re.compile(
+            rf"(?=[IVXLCDM])(?i:{_NUMERAL.pattern}(?:{endings})?)|{LETTERED.pattern}"
+            "|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})(?:e|er|ᵉ|es|ème)?|ier"
+        )
+        items, long = dict.fromkeys("iv", (")",)), frozenset[str]() if plain else _LONG | {"p", "pp"}
+        parser = Parser.of(self.parse, dict.fromkeys(long, ("",)) | items)
+        self.parser = parser._replace(also=listed.fullmatch if plain else None).also_bare()
+        cues = self._words["rulers"] | self._words["numeral_parts"] | self._words["small_numerals"]
+        cues |= {f"{cue}s" for cue in cues} | self._words["before"]
+        letters = Parser(LETTERS, self.parse, numbers=False, also=LETTERED.fullmatch, needs=cues)
+        self.letters = letters.also_bare()
+        """Parser of numerals that are words elsewhere, beside a word that names them."""
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]

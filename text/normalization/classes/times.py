@@ -39,7 +39,7 @@ class Times:
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
         listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
         needs = _HALVES.union((":", "to", "z", "l"), DASHES, named, *(cues[name] for name in listed))
-        self.parser = Parser(frozenset(named), self.parse, needs=needs)
+        self.parser = Parser(frozenset(named), self.parse, needs=needs, bare=Parser(frozenset(named), self.parse))
 
     def _half(self, line: Tokens, place: int) -> tuple[str, int]:
         """ "a" or "p" and the place after a.m., PM, …; ("", place) if there is none."""

@@ -15,6 +15,10 @@ _MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 _TOKEN = re.compile(
     rf"(?P<d>\d+)|(?P<m>[{MASK}{GAP}]+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
 )
+TEXTS = re.compile(
+    _TOKEN.pattern.replace("(?P<d>", "(?:").replace("(?P<m>", "(?:").replace("(?P<w>", "(?:").replace("(?P<s>", "(?:")
+)
+"""The same without the kinds, for who wants the texts of all tokens alone."""
 _CURRENCY = frozenset("$£€¥₹")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
 """Signs that belong to what they are glued to."""

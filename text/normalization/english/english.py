@@ -21,7 +21,7 @@ from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import SLASHES, english_number
 from text.normalization.classes.numerals import ENDINGS, NumberForms
 from text.normalization.classes.references import LabelledNumbers, Scores, Verses, lettered, sections
-from text.normalization.classes.roman import FIRST_ITEM, LETTERED, LETTERS, LONG, RomanNumerals
+from text.normalization.classes.roman import RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
 from text.normalization.classes.tokens import DASHES, VULGAR
@@ -29,7 +29,7 @@ from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
-from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, SHRUNK, STREETS, shrunk_word
+from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, STREETS
 
 _CALENDAR = table("en", "calendar")
 _CUES = word_lists(_CALENDAR["cues"])
@@ -41,7 +41,6 @@ _DATED = Calendar(
     frozenset(map(str.casefold, (*_MONTHS, *_WEEKDAYS))),
     _CUES,
 )
-_DIGITS = VULGAR.union("0123456789°")
 _UNITS = table("en", "units")
 _SIZED = word_lists(_UNITS["cues"]) | {"things": word_list(_UNITS["things"])}
 _MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
@@ -61,31 +60,15 @@ _PHONES = Telephones(_LISTS)
 _FORMS = Forms(table("en", "forms"), number, ordinal)
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
-_COMMON = word_list("d r i n s in or me hi oh de la id ma pa it can man port am part org dev on")
-"""Words among the abbreviations and states for which no sentence is lexed, but before a full stop within it."""
-_LETTER = re.compile(
-    r"\b[a-zA-Z](?:[./(]|['’](?:\(|[a-z]{3})|[-–][A-Z]| o[fn]\b)|\|\||[IVX][A-Ea-e]\b|# [a-z]| x [A-Z] x|, ON\b"
-    r"|\b[cCuU] [rRuU]\b|\b[LR] [a-z]|\b[yn] (?:tho|stuff)\b|&c\b"
-    rf"|\b[CcGgFfJj](?:\+\+|#)|\b(?i:{'|'.join(sorted(_COMMON))})\.(?=[ ,;)])"
-    r"|(?:\b(?i:my|your|his|her|its|our|their|the|phone|mobile|same)|['’]s)\s[Nn]o\."
-)
-"""A letter that may begin an abbreviation or a form of letters (e.g., c/o, M-F), or a common word as one."""
-_SHRUNK = re.compile(rf"(?<![A-Za-z])(?:{SHRUNK.pattern})(?![A-Za-z])")
-_NAMES = LONG.union(
-    (name.casefold() for name in (*DAY_NAMES, *DAY_NAMES.values(), *MONTH_NAMES)),
-    {word for word in _ABBREVIATIONS.words if len(word) > 1} - _ABBREVIATIONS.before_numbers - _COMMON,
-    _ADDRESSES.words - _COMMON,
-    _INITIALISMS.words,
-    _FORMS.marks,
-)
 
 CLASSES = Classes(
     (
         ("abbreviations", _FORMS.parser),
         ("references", _VERSES.parser),
-        ("references", Parser(_LABELS.words, _LABELS.parse, numbers=False)),
+        ("references", _LABELS.parser),
         ("references", Parser(frozenset("§"), sections, numbers=False)),
-        ("roman_numerals", Parser(_NUMERALS.words, _NUMERALS.parse, numbers=False, pattern=LETTERED)),
+        ("roman_numerals", _NUMERALS.parser),
+        ("roman_numerals", _NUMERALS.letters),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"], _CUES["numbered"]).parse, needs=frozenset("-–:"))),
@@ -104,25 +87,14 @@ CLASSES = Classes(
         ("ranges", Parser(_NUMBERED.words, _NUMBERED.ranges, needs=DASHES)),
         ("numbers", Parser(_NUMBERED.words, _NUMBERED.numbers)),
         ("addresses", Parser(_NUMBERS, _ADDRESSES.parse)),
-        ("addresses", Parser(_ADDRESSES.words, _ADDRESSES.state, numbers=False)),
+        ("addresses", Parser(_ADDRESSES.words, _ADDRESSES.state, numbers=False, bare=_ADDRESSES.states)),
         ("phones", _PHONES.parser),
         ("abbreviations", _ABBREVIATIONS.parser),
-        ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False)),
+        ("initialisms", Parser(_INITIALISMS.words, _INITIALISMS.parse, numbers=False).also_bare()),
     ),
     said,
     ("between", "to", "and"),
 )
-
-
-def _is_shrunk(draft: Draft) -> bool:
-    return any(shrunk_word(word.lower()) for word in _SHRUNK.findall(draft.text))
-
-
-def classes(draft: Draft) -> None:
-    """Say all classes that are on: the cheapest cover of the sentence."""
-    numeral = draft.says_folded(LETTERS) and (draft.says_folded(_NUMERALS.cues) or FIRST_ITEM.match(draft.text))
-    if numeral or draft.has(_DIGITS) or draft.says_folded(_NAMES) or _LETTER.search(draft.text) or _is_shrunk(draft):
-        CLASSES.rewrite(draft)
 
 
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}}|[a-z]{{1,2}}|[A-Z][a-z])&(?P<right>[A-Z]{{1,3}}|[a-z]){END}")
@@ -157,7 +129,6 @@ def _cell(letters: str, digit: str, british: bool) -> str | None:
 
 
 _DIGIT = re.compile(r"\d")
-_ANY = re.compile("")
 
 RULES = (
     Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\^]")),
@@ -165,7 +136,7 @@ RULES = (
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
     Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]")),
-    Rule("classes", classes, _ANY),
+    Rule("classes", CLASSES.rewrite, re.compile("")),
     Rule("chemistry", lambda draft: maths.chemistry(draft, lambda n: cardinal(n, draft.british)), maths.CHEMISTRY),
     Rule("units", maths.units, _DIGIT),
     Rule("initialisms", initialisms, re.compile(r"[A-Z](?:[A-Z&\ds]|[a-z][A-Z])|&(?<=\w&)\w|\((?:e?s|ren)\)")),

@@ -6,6 +6,7 @@ Plain numbers stay digits, which espeak-ng reads well, unless they agree with a 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
 from text.normalization.classes.numbers import SIGNS, written
-from text.normalization.classes.roman import NUMERAL, RomanNumerals
+from text.normalization.classes.roman import RomanNumerals
 from text.normalization.classes.telephones import Identifier, Telephones
 from text.normalization.classes.times import Durations, Times, Years
 from text.normalization.classes.tokens import VULGAR, Tokens
@@ -40,6 +41,7 @@ _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials
 _TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "before_women"]
 _VOWELS = frozenset("aeiouyàéè")
 _OPENING = frozenset(("", *'([¿¡«“"'))
+_LETTERS = re.compile("[A-Z]{1,3}")
 _CENTURY = re.compile("[IVX]+(?:e|er|ème)?")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+|[A-Z]")
 
@@ -62,9 +64,13 @@ class AbbreviationParser:
             self._add(where, getattr(locale, where))
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
-        self.starts = frozenset(self._rows)
         self._cut, self._feminine = locale.cut, locale.feminine
         self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
+        seconds: dict[str, set[str]] = defaultdict(set, {cut: {"."} for cut in self._cut if _WORD.fullmatch(cut)})
+        for row in (row for rows in self._rows.values() for row in rows):
+            start = row.texts[0] if row.exact and not row.lower else row.texts[0].casefold()
+            seconds[start].add(row.texts[1].casefold() if row.texts[1:] else "")
+        self.parser = Parser.of(self.parse, seconds, numbers=True).also_bare()
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, full in table.items():
@@ -222,14 +228,17 @@ class Western:
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
                 ("versions", Versions(locale.signs.get("v", ""), locale.cue["versions"], locale.stages).parser),
                 ("codes", Parser(figures.starts, figures.codes, mixed=True)),
-                ("references", Parser(frozenset(), figures.labels, mixed=True, pattern=re.compile("[A-Z]{1,3}"))),
+                (
+                    "references",
+                    Parser(frozenset(), figures.labels, mixed=True, also=re.compile("[A-Z]{1,3}").fullmatch),
+                ),
                 ("ranges", Parser(frozenset(), figures.ranges)),
                 ("ranges", Parser(frozenset(), figures.ratios)),
                 ("times", Parser(frozenset(), figures.minutes)),
                 ("numbers", Parser(SIGNS, figures.counted)),
-                ("roman_numerals", Parser(numerals.words, numerals.parse, numbers=False, pattern=NUMERAL)),
-                ("initialisms", Parser(locale.cue["initials"], short.initials, pattern=_UNSAYABLE)),
-                ("abbreviations", Parser(short.starts, short.parse, pattern=_WORD)),
+                ("roman_numerals", numerals.parser),
+                ("initialisms", Parser(locale.cue["initials"], short.initials, also=_UNSAYABLE.fullmatch).also_bare()),
+                ("abbreviations", short.parser),
             ),
             lambda fields, british: said(locale, fields),
         )
