@@ -44,7 +44,9 @@ class Abbreviations:
         unstopped.update(map(str.casefold, self._chat), (word for word in self.words if shrunk_word(word)))
         unstopped.update(word for word in SENSES if _VOWELS.isdisjoint(word) and len(word) > 2)
         bare = Parser.of(self.parse, {word: ("" if word in unstopped else ".",) for word in self.words})
-        self.parser = Parser(self.words, self.parse, also=self._is_shrunk, bare=bare._replace(also=self._is_shrunk))
+        self.parser = Parser(
+            self.words, self.parse, numbers=False, also=self._is_shrunk, bare=bare._replace(also=self._is_shrunk)
+        )
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, after = line[place], place + 1

@@ -51,10 +51,10 @@ class Parser(NamedTuple):
     """Parser of items in sentences without digits; None if each item has a digit."""
 
     @classmethod
-    def of(cls, parse: Parse, seconds: Mapping[str, Iterable[str]], numbers: bool = False) -> Parser:
+    def of(cls, parse: Parse, seconds: Mapping[str, Iterable[str]]) -> Parser:
         """Parser of items that begin with words, each with the tokens of which one follows it; "" is any."""
         followed = {word: frozenset(after) for word, after in seconds.items() if "" not in after}
-        return cls(frozenset(seconds), parse, numbers, followed=followed)
+        return cls(frozenset(seconds), parse, numbers=False, followed=followed)
 
     def also_bare(self) -> Parser:
         """The same parser, whose items need no digits."""

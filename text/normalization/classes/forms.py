@@ -27,6 +27,8 @@ _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
 class _Row(NamedTuple):
     parts: tuple[Lexeme, ...]
+    fixed: frozenset[str]
+    """Parts that are no placeholders."""
     exact: bool
     """Written with capitals in the table, and found only so."""
     plain: bool
@@ -76,8 +78,8 @@ class Forms:
         for start, rows in self._listed.items():
             seconds = {"", _NUMBER, *dict(rows)}
             self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
-        numbers = bool(self._numbered or _NUMBER in self._rows)
-        words = frozenset(self._rows) - {_NUMBER}
+        words = frozenset(start for start in self._rows if not start.isdecimal())
+        numbers = bool(self._numbered) or len(words) < len(self._rows)
         self.parser = Parser(words, self.parse, numbers, bare=Parser.of(self.parse, self._bare))
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
@@ -86,12 +88,14 @@ class Forms:
         letters = "".join(filter(str.isalpha, marked))
         plain = marked == written
         others = cues.difference(part.fold for part in parts)  # no abbreviation is its own cue
-        row = _Row(parts, not letters.islower() and bool(letters), plain, said, others)
+        fixed = frozenset(part.fold for part in parts if part.text not in _NAMES)
+        row = _Row(parts, fixed, not letters.islower() and bool(letters), plain, said, others)
         name = _NAMES.get(parts[0].text, "")
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
         following = "" if second else parts[1].fold
-        if name == "o" or (name in ("n", "d", "t") and following):
-            for after in _ENDINGS if name == "o" else (following,):
+        lettered = _CAPITALS if second == "c" and parts[1:] else frozenset[str]()
+        if name == "o" or (name in ("n", "d", "t") and (following or lettered)):
+            for after in _ENDINGS if name == "o" else lettered or (following,):
                 self._numbered[after].append(row)
             return
         if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cp" for part in parts):
@@ -101,18 +105,18 @@ class Forms:
             for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, written):
                 self._bare[start].update(seconds)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
-        one = (_NUMBER if name or parts[0].kind == "d" else parts[0].fold,)
+        one = (_NUMBER if name else parts[0].fold,)
         for start in {"c": _CAPITALS, "p": map(str.casefold, self._pers)}.get(name, one):
             self._listed[start].append((second, row))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         start = line[place]
-        seconds, second = self._rows.get(_NUMBER if start.kind == "d" else start.fold), line[place + 1]
-        rows = (seconds.get(second.fold) or seconds[_NUMBER if second.kind == "d" else ""]) if seconds else []
+        rows = self._beginning(start.fold, line[place + 1])
         if start.kind == "d":
-            rows = [*self._numbered.get(line[self._written_at(line, place)[1]].fold, ()), *rows]
+            following = line[self._written_at(line, place)[1]]
+            rows = [*self._numbered.get(following.fold, ()), *rows, *self._beginning(_NUMBER, line[place + 1])]
         for row in rows:
-            if row.cues and row.cues.isdisjoint(line.folds):
+            if not row.fixed <= line.folds or (row.cues and row.cues.isdisjoint(line.folds)):
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
@@ -125,6 +129,10 @@ class Forms:
                 if start.text.istitle() and not row.exact:
                     said = said[0].upper() + said[1:]
                 yield Classed(place, after, InWords("Form", said), _COST - 0.05 * bool(row.cues) - 0.01 * row.plain)
+
+    def _beginning(self, start: str, second: Lexeme) -> list[_Row]:
+        seconds = self._rows.get(start)
+        return (seconds.get(second.fold) or seconds[_NUMBER if second.kind == "d" else ""]) if seconds else []
 
     def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
         filled: dict[str, list[str]] = defaultdict(list)

@@ -70,7 +70,9 @@ class AbbreviationParser:
         for row in (row for rows in self._rows.values() for row in rows):
             start = row.texts[0] if row.exact and not row.lower else row.texts[0].casefold()
             seconds[start].add(row.texts[1].casefold() if row.texts[1:] else "")
-        self.parser = Parser.of(self.parse, seconds, numbers=True).also_bare()
+        self.parser = Parser.of(self.parse, seconds).also_bare()
+        initials = Parser(self._cue["initials"], self.initials, numbers=False, also=_UNSAYABLE.fullmatch)
+        self.initials_parser = initials.also_bare()
 
     def _add(self, where: str, table: Mapping[str, str]) -> None:
         for name, full in table.items():
@@ -237,7 +239,12 @@ class Western:
                 ("times", Parser(frozenset(), figures.minutes)),
                 ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", numerals.parser),
-                ("initialisms", Parser(locale.cue["initials"], short.initials, also=_UNSAYABLE.fullmatch).also_bare()),
+                (
+                    "initialisms",
+                    Parser(
+                        locale.cue["initials"], short.initials, numbers=False, also=_UNSAYABLE.fullmatch
+                    ).also_bare(),
+                ),
                 ("abbreviations", short.parser),
             ),
             lambda fields, british: said(locale, fields),
