@@ -100,14 +100,14 @@ class Draft:
         """Sentence with `MASK` or `GAP` in place of each character that a rule has rewritten: positions stay."""
         self.british, self.english = language == "en-gb", language.startswith("en")
         self._spaced = language not in EAST_ASIAN
-        self._characters = frozenset(sentence)
+        self.characters = frozenset(sentence)
         self._edits: list[Edit] = []
 
     def has(self, characters: Iterable[str]) -> bool:
         """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
         nothing for most rules, and a search takes longer.
         """
-        return not self._characters.isdisjoint(characters)
+        return not self.characters.isdisjoint(characters)
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], signs: Iterable[str] = ""

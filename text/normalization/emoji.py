@@ -45,7 +45,7 @@ def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _withou
         draft.replace(_STARS, _stars)
         draft.replace(_BOX, lambda match: _BOXES[match[0]])
     # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.
-    draft.replace(_EMOTICON, lambda match: "")
+    draft.replace(_EMOTICON, lambda match: "", ":;=<")
     draft.replace(_PICTURE, pictures)
 
 
@@ -64,7 +64,7 @@ def _named(match: re.Match[str]) -> str:
     return f" {', '.join(names)}{' ' if following.isalnum() else ''}" if names else ""
 
 
-_NEEDED = re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")
+_NEEDED = re.compile(rf"{_JOINED}|[:;=<][^ ]")
 OMITTED = Rule("emoji", omit, _NEEDED)
 TELEPHONES = Rule("emoji", lambda draft: draft.replace(_TELEPHONES, lambda match: ""), re.compile("[☎☏📞📱📲]"))
 """The last rule of all languages."""

@@ -229,9 +229,10 @@ def test_no_word_is_a_cut_one_before_an_ellipsis_or_by_chance(code: str, languag
 @pytest.mark.parametrize("code", ["ja", "cmn"])
 def test_no_expression_is_found_without_the_signs_that_it_needs(code: str) -> None:
     drawn, asked, lacking = random.Random(5), 0, []
-    for pattern, _, needs in (step for rule in rules_of(code) for step in getattr(rule.rewrite, "args", [()])[0]):
-        text = sample(pattern, drawn) or ""
-        normalize(sanitize(text), code, Normalization())
-        asked += len(needs) * bool(text)
-        lacking += [text for need in needs if text and need.isdisjoint(text)]
+    for signs, steps in (getattr(rule.rewrite, "args", ((), ())) for rule in rules_of(code)):
+        for pattern, _, ways in steps:
+            text = sample(pattern, drawn) or ""
+            normalize(sanitize(text), code, Normalization())
+            asked += any(ways) and bool(text)
+            lacking += [text] * (text != "" and all(way & signs.lacking(frozenset(text)) for way in ways))
     assert asked > 100 and lacking == []
