@@ -54,7 +54,7 @@ class Parser(NamedTuple):
     def of(cls, parse: Parse, seconds: Mapping[str, Iterable[str]]) -> Parser:
         """Parser of items that begin with words, each with the tokens of which one follows it; "" is any."""
         followed = {word: frozenset(after) for word, after in seconds.items() if "" not in after}
-        return cls(frozenset(seconds), parse, numbers=False, followed=followed)
+        return cls(frozenset(seconds), parse, any(map(str.isdecimal, seconds)), followed=followed)
 
     def also_bare(self) -> Parser:
         """The same parser, whose items need no digits."""
