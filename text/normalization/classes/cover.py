@@ -67,21 +67,29 @@ _REACH = 4
 """Tokens after such a sign among which the number begins: -HK$.50."""
 
 
+_Start = tuple[Parser, frozenset[str] | None]
+
+
 class Parsers:
     """Parsers by the token with which their items begin."""
 
     def __init__(self, parsers: Iterable[Parser]) -> None:
-        self._listed = list(parsers)
-        self._numbers = [(parser.parse, parser.needs) for parser in self._listed if parser.numbers]
-        self._seconds = frozenset[str]().union(*(each for one in self._listed for each in one.followed.values()))
+        listed = list(parsers)
+        self._numbers = [(parser.parse, parser.needs) for parser in listed if parser.numbers]
+        self._mixed = [parser.parse for parser in listed if parser.mixed]
+        self._also = [(parser, parser.also) for parser in listed if parser.also]
+        self._words: dict[str, list[_Start]] = defaultdict(list)
+        for parser in listed:
+            for word in parser.words:
+                self._words[word].append((parser, parser.followed.get(word)))
+        self._seconds = frozenset[str]().union(*(each for one in listed for each in one.followed.values()))
         self._of_word = lru_cache(8192)(self._parses)
         self._of_text = lru_cache(8192)(self._starts)
 
-    def _starts(self, text: str) -> tuple[tuple[Parser, frozenset[str] | None], ...]:
+    def _starts(self, text: str) -> tuple[_Start, ...]:
         """Parsers of which a token is a word, each with the tokens of which one follows it, or None if any may."""
-        words = {text, text.casefold()}
-        known = ((each, each.followed.get(word)) for each in self._listed for word in words & each.words)
-        also = ((each, None) for each in self._listed if text[0].isalpha() and each.also and each.also(text))
+        known = [start for word in dict.fromkeys((text.casefold(), text)) for start in self._words.get(word, ())]
+        also = [(parser, None) for parser, also in self._also if text[0].isalpha() and also(text)]
         return (*known, *also)
 
     def _parses(self, text: str, second: str, numbered: bool) -> list[Parse]:
@@ -89,7 +97,7 @@ class Parsers:
         it; `numbered` means that it is a word to which a number is glued.
         """
         parses = [parser.parse for parser, seconds in self._starts(text) if seconds is None or second in seconds]
-        return list(dict.fromkeys([*parses, *(each.parse for each in self._listed if each.mixed and numbered)]))
+        return list(dict.fromkeys([*parses, *(self._mixed if numbered else ())]))
 
     def may_begin(self, sentence: str) -> bool:
         """False for a sentence without digits that has no item."""
