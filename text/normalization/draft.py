@@ -42,6 +42,8 @@ class Rewritten:
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Span of the original that a span of the new text (not empty) stands for."""
+        if self.verbatim:
+            return start, end
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
         origin_start, origin_end = self._pieces[first].start, self._pieces[last].end

@@ -46,14 +46,18 @@ class Parser(NamedTuple):
     there may be no such token.
     """
     followed: Mapping[str, frozenset[str]] = {}
-    """Tokens of which one follows some of the words in an item; in small letters."""
+    """Tokens of which one follows some of the words in an item; in small letters, `NUMBER` for all numbers."""
     bare: Parser | None = None
     """Parser of items in sentences without digits; None if each item has a digit."""
 
     @classmethod
     def of(cls, parse: Parse, seconds: Mapping[str, Iterable[str]]) -> Parser:
         """Parser of items that begin with words, each with the tokens of which one follows it; "" is any."""
-        followed = {word: frozenset(after) for word, after in seconds.items() if "" not in after}
+        followed = {
+            word: frozenset(NUMBER if each.isdecimal() else each for each in after)
+            for word, after in seconds.items()
+            if "" not in after
+        }
         return cls(frozenset(seconds), parse, any(map(str.isdecimal, seconds)), followed=followed)
 
     def also_bare(self) -> Parser:
@@ -61,6 +65,7 @@ class Parser(NamedTuple):
         return self._replace(bare=self)
 
 
+NUMBER = "0"
 _BEFORE_NUMBERS = frozenset("-−+.(")
 _DIGIT = re.compile(rf"[\d{''.join(VULGAR)}]")
 _REACH = 4
@@ -102,9 +107,12 @@ class Parsers:
     def may_begin(self, sentence: str) -> bool:
         """False for a sentence without digits that has no item."""
         texts = TEXTS.findall(sentence)
+        begun = list(map(self._of_text, texts))
+        if not any(begun):
+            return False
         folds = [*map(str.casefold, texts), ""]
         every = frozenset(folds)
-        for starts, following in zip(map(self._of_text, texts), folds[1:], strict=True):
+        for starts, following in zip(begun, folds[1:], strict=True):
             for parser, seconds in starts:
                 follows = seconds is None or following in seconds
                 if follows and not (parser.needs and parser.needs.isdisjoint(every)):
@@ -123,7 +131,7 @@ class Parsers:
                 continue
             else:
                 following = line[place + 1]
-                second = following.fold if following.fold in self._seconds else ""
+                second = NUMBER if following.kind == "d" else following.fold if following.fold in self._seconds else ""
                 numbered = token.kind == "w" and following.kind == "d" and not following.gap
                 parses = self._of_word(token.text, second, numbered)
                 if not parses:

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from text.locales.tables import word_list
 from text.normalization.classes.abbreviations import JOINED
-from text.normalization.classes.cover import Classed, InWords, Parser
+from text.normalization.classes.cover import NUMBER, Classed, InWords, Parser
 from text.normalization.classes.numbers import written_number
 from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
-_NUMBER = "0"
 _PLACE = re.compile(r"\{([a-z])\}(?:(?= (\w+)))?")
 _HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
@@ -39,7 +38,7 @@ class _Row(NamedTuple):
 
 
 def _may_follow(second: str, key: str) -> bool:
-    return second in ("", key) or (second == _NUMBER and key.isdecimal())
+    return second in ("", key) or (second == NUMBER and key.isdecimal())
 
 
 class Forms:
@@ -74,13 +73,18 @@ class Forms:
                 if written != "cues":
                     self._add(written, said, cues)
         self._rows: dict[str, dict[str, list[_Row]]] = {}
-        """Rows by their first token and by the second; `_NUMBER` is any other number, "" any other token."""
+        """Rows by their first token and by the second; `NUMBER` is any other number, "" any other token."""
         for start, rows in self._listed.items():
-            seconds = {"", _NUMBER, *dict(rows)}
+            seconds = {"", NUMBER, *dict(rows)}
             self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
-        words = frozenset(start for start in self._rows if not start.isdecimal())
+        words = {
+            start: [second for second, found in seconds.items() if found]
+            for start, seconds in self._rows.items()
+            if not start.isdecimal()
+        }
         numbers = bool(self._numbered) or len(words) < len(self._rows)
-        self.parser = Parser(words, self.parse, numbers, bare=Parser.of(self.parse, self._bare))
+        bare = Parser.of(self.parse, self._bare)
+        self.parser = Parser.of(self.parse, words)._replace(numbers=numbers, bare=bare)
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
@@ -104,8 +108,8 @@ class Forms:
             written = (first, first.upper()) if row.exact else (first.casefold(),)
             for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, written):
                 self._bare[start].update(seconds)
-        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else _NUMBER if second else following
-        one = (_NUMBER if name else parts[0].fold,)
+        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else NUMBER if second else following
+        one = (NUMBER if name else parts[0].fold,)
         for start in {"c": _CAPITALS, "p": map(str.casefold, self._pers)}.get(name, one):
             self._listed[start].append((second, row))
 
@@ -114,7 +118,7 @@ class Forms:
         rows = self._beginning(start.fold, line[place + 1])
         if start.kind == "d":
             following = line[self._written_at(line, place)[1]]
-            rows = [*self._numbered.get(following.fold, ()), *rows, *self._beginning(_NUMBER, line[place + 1])]
+            rows = [*self._numbered.get(following.fold, ()), *rows, *self._beginning(NUMBER, line[place + 1])]
         for row in rows:
             if not row.fixed <= line.folds or (row.cues and row.cues.isdisjoint(line.folds)):
                 continue
@@ -132,7 +136,7 @@ class Forms:
 
     def _beginning(self, start: str, second: Lexeme) -> list[_Row]:
         seconds = self._rows.get(start)
-        return (seconds.get(second.fold) or seconds[_NUMBER if second.kind == "d" else ""]) if seconds else []
+        return (seconds.get(second.fold) or seconds[NUMBER if second.kind == "d" else ""]) if seconds else []
 
     def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
         filled: dict[str, list[str]] = defaultdict(list)

@@ -57,11 +57,13 @@ class Tokens:
 
     def __init__(self, sentence: str) -> None:
         tokens: list[Lexeme] = []
-        last = -1
+        new, last = tuple.__new__, -1  # without the call that a named tuple's own makes
         for found in _TOKEN.finditer(sentence):
-            text, (start, end) = found[0].replace("''", "″"), found.span()
+            text, (start, end) = found[0], found.span()
+            if text == "''":
+                text = "″"
             gap = start > last or text[0] == GAP
-            tokens.append(Lexeme(found.lastgroup or "s", text, text.casefold(), start, end, gap))
+            tokens.append(new(Lexeme, (found.lastgroup, text, text.casefold(), start, end, gap)))
             last = end if text[-1] != GAP else -1
         self.tokens = tokens
         self._length = len(tokens)
