@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, InWords, Parser
-from text.normalization.classes.fields import Clock, Date, DateSpan, MonthSpan, Weekday, full_year, valid_date
+from text.normalization.classes.fields import Both, Clock, Date, Weekday, full_year, valid_date
 from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.3
@@ -52,7 +52,7 @@ class Dates:
             if isinstance(found.fields, Date) and found.fields.day and found.fields.month and line.dash(found.last):
                 for last in self._single(line, found.last + 1, british):
                     if isinstance(last.fields, Date) and last.fields.day and last.fields.month:
-                        yield Classed(place, last.last, DateSpan(found.fields, last.fields), 0.25)
+                        yield Classed(place, last.last, Both(found.fields, last.fields), 0.25)
 
     def _single(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token = line[place]
@@ -94,9 +94,11 @@ class Dates:
         last, end = self._month(line, after + 1) if line.dash(after) else (0, after)
         if last:
             year, with_year = self._year(line, end)
-            yield Classed(place, with_year if year else end, MonthSpan(month, last, year), _COST)
+            yield Classed(place, with_year if year else end, Both(Date(0, month), Date(year, last)), _COST)
         last, end = self._month(line, after + 1) if line.has(after, "/", glued=True) and not self._plain else (0, after)
-        yield from [Classed(place, end, MonthSpan(month, last, joint="and"), _COST)][: last and not line[after + 1].gap]
+        yield from [Classed(place, end, Both(Date(0, month), Date(0, last), "and"), _COST)][
+            : last and not line[after + 1].gap
+        ]
 
     def _short_month(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Short month before a year, after a preposition, or with a full stop."""
@@ -348,7 +350,7 @@ class Dates:
             if last >= 0:
                 stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
                 stopped = stopped and line[end].kind != "d"
-                yield Classed(place, end - stopped, Weekday(day, last), _COST)
+                yield Classed(place, end - stopped, Both(Weekday(day), Weekday(last)), _COST)
         others, after, sign = list[int](), stop, line[stop].text
         while sign in ("/", "-") and line.has(after, sign, glued=True) and not line[after + 1].gap:
             last, end = self._named_at(line, after + 1, self._days)
@@ -356,7 +358,7 @@ class Dates:
                 break
             others, after = [*others, last], end - (line.has(end - 1, ".") and line.closing(end - 1))
         if others and (sign == "/" or len(others) > 1):
-            yield Classed(place, after, Weekday(day, None, tuple(others)), _COST - 0.1)
+            yield Classed(place, after, Weekday(day, tuple(others)), _COST - 0.1)
         if line[place].fold not in self._full:
             rest = self._short_weekday if self._plain else self._weekday_before
             yield from rest(line, place, day, stop)

@@ -10,6 +10,14 @@ from text.normalization.classes.numbers import Written
 _NONE = Written("0")
 
 
+class Both(NamedTuple):
+    """Two items of a class, each said by itself: a span of dates, decades, numerals, …"""
+
+    first: Any
+    last: Any
+    joint: str = "to"
+
+
 class Measure(NamedTuple):
     """Number or two numbers with a unit; units by their symbols in the language's table."""
 
@@ -99,8 +107,6 @@ class TimeSpan(NamedTuple):
 class MilitaryTime(NamedTuple):
     hours: int
     minutes: int
-    last: Any = None
-    """Another one, at a span's end."""
     zone: str = ""
     """Name of the zone by the letter after it: Zulu."""
 
@@ -137,21 +143,8 @@ def valid_date(year: int, month: int, day: int) -> Date | None:
     return Date(year, month, day)
 
 
-class DateSpan(NamedTuple):
-    first: Date
-    last: Date
-
-
-class MonthSpan(NamedTuple):
-    first: int
-    last: int
-    year: int = 0
-    joint: str = "to"
-
-
 class Weekday(NamedTuple):
     day: int
-    last: int | None = None
     others: tuple[int, ...] = ()
     """Days after slashes: Mon/Wed/Fri."""
 
@@ -168,8 +161,6 @@ class Decades(NamedTuple):
     """Decades by their first year, or by a number below a hundred if the century isn't written."""
 
     first: int
-    last: int | None = None
-    joint: str = ""
 
 
 class Elapsed(NamedTuple):
@@ -190,8 +181,7 @@ class Ratio(NamedTuple):
 
 
 class Ordinal(NamedTuple):
-    first: int
-    last: int = 0
+    number: int
 
 
 class Fraction(NamedTuple):
@@ -204,8 +194,6 @@ class Fraction(NamedTuple):
     described: bool = False
     """It describes a noun: a half-inch nail."""
     minus: bool = False
-    last: Any = None
-    """Another one, at a span's end."""
 
 
 class Pair(NamedTuple):

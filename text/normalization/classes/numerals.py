@@ -9,7 +9,7 @@ from math import gcd
 
 from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
-from text.normalization.classes.fields import Fraction, Number, Ordinal, Pair, Span
+from text.normalization.classes.fields import Both, Fraction, Number, Ordinal, Pair, Span
 from text.normalization.classes.numbers import LONGEST, SLASHES, fraction_at, signed, written_number
 from text.normalization.classes.tokens import VULGAR, Tokens
 
@@ -52,10 +52,9 @@ class NumberForms:
         value, after = self._nth(line, place)
         if not value:
             return
-        if line.dash(after):
-            last, end = self._nth(line, after + 1)
-            if last:
-                yield Classed(place, end, Ordinal(value, last), _COST)
+        last, end = self._nth(line, after + 1) if line.dash(after) else (0, after)
+        if last:
+            yield Classed(place, end, Both(Ordinal(value), Ordinal(last)), _COST)
         yield Classed(place, after, Ordinal(value), _COST)
 
     def _nth(self, line: Tokens, place: int) -> tuple[int, int]:
@@ -125,7 +124,7 @@ class NumberForms:
         if unit and (first.below or last.below) and first.whole <= last.whole + (not first.below):
             whole = line[end - 1].fold[-1:] != "s" and len(line[end - 1].text) > 3 and line[end].kind == "w"
             last = last._replace(unit=unit, described=joined or whole)
-            yield Classed(place, end, first._replace(last=last), 0.2)
+            yield Classed(place, end, Both(first, last), 0.2)
 
     def _rated(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Score with a point: 7.5/10."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from text.locales.tables import WordLists, word_list
 from text.normalization.classes.cover import Classed, Parser
+from text.normalization.classes.fields import Both
 from text.normalization.classes.tokens import Lexeme, Tokens
 from text.normalization.number_words import roman_value
 
@@ -32,8 +33,6 @@ class Numeral(NamedTuple):
     """"count" (World War II), "part" (chapter four), "century", "ruler" (Henry the eighth), or "nth" with an ending or
     before the noun that it agrees with.
     """
-    last: int = 0
-    joint: str = ""
     letter: str = ""
     before: str = ""
     """Words before it that are said otherwise than written: pages."""
@@ -136,7 +135,7 @@ class RomanNumerals:
         joint = "to" if line.dash(after) else line[after].fold
         if named and joint in ("to", "and") and self._is_numeral(line[after + 1], small):
             last = roman_value(line[after + 1].text.upper())
-            yield Classed(place, after + 2, Numeral(value, "part", last, joint), _COST)
+            yield Classed(place, after + 2, Both(Numeral(value, "part"), Numeral(last, "part"), joint), _COST)
         yield Classed(place, after, Numeral(value, "part"), _COST)
 
     def _is_numeral(self, token: Lexeme, small: bool) -> bool:
@@ -175,10 +174,11 @@ class RomanNumerals:
         if not line.has(place + 1, ".", glued=True) or not self._is_numeral(line[place + 2], small=True):
             return
         name = "pages" if line[place].fold == "pp" else "page"
-        first, last, after = roman_value(line[place + 2].text.upper()), 0, place + 3
+        first, after = Numeral(roman_value(line[place + 2].text.upper()), "count", before=f"{name} "), place + 3
         if line.dash(after) and self._is_numeral(line[after + 1], small=True):
-            last, after = roman_value(line[after + 1].text.upper()), after + 2
-        yield Classed(place, after, Numeral(first, "count", last, "to", before=f"{name} "), _COST)
+            last = Numeral(roman_value(line[after + 1].text.upper()), "count")
+            yield Classed(place, after + 2, Both(first, last), _COST)
+        yield Classed(place, after, first, _COST)
 
     def _unnamed(self, line: Tokens, place: int, written: str, ending: str) -> Iterator[Classed]:
         """Numeral in capitals, or in small letters beside a word that names it."""
@@ -202,7 +202,9 @@ class RomanNumerals:
             yield Classed(place, after, fields, 0.45)
             last = line[after + 1]
             if line.dash(after) and not last.gap and _NUMERAL.fullmatch(last.text) and roman_value(last.text) > value:
-                yield Classed(place, after + 2, fields._replace(last=roman_value(last.text)), 0.4)  # ss. XVI-XVII
+                yield Classed(
+                    place, after + 2, Both(fields, fields._replace(value=roman_value(last.text))), 0.4
+                )  # ss. XVI-XVII
 
     def _named(self, line: Tokens, place: int, before: int) -> bool:
         """True if a numeral follows or precedes a word that makes it one."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.dates import Calendar
-from text.normalization.classes.fields import Clock, Decades, Elapsed, MilitaryTime, Pair, Ratio, TimeSpan, Year
+from text.normalization.classes.fields import Both, Clock, Decades, Elapsed, MilitaryTime, Pair, Ratio, TimeSpan, Year
 from text.normalization.classes.numbers import glued, written_number
 from text.normalization.classes.tokens import DASHES, Tokens
 
@@ -113,7 +113,7 @@ class Times:
         elif military and zero:
             end_of = _military(line[place + 2].text) if line.dash(place + 1) or line.has(place + 1, ("to",)) else None
             if end_of and not (military.minutes % 5 or end_of.minutes % 5):
-                yield Classed(place, place + 3, military._replace(last=end_of), 0.2)
+                yield Classed(place, place + 3, Both(military, end_of), 0.2)
             elif full or line.has(place + 1, self._cues["weekdays"]):
                 yield Classed(place, place + 1, military, 0.3)
         clock, after, colon = self._clock(line, place)
@@ -381,7 +381,7 @@ class Years:
         last, end = at(start)
         if last >= 0 and (line.dash(after) or joint in ("to", "and", "or")):
             spoken = line[after].text if joint in ("to", "and", "or") else "to"
-            yield Classed(place, end, Decades(first, last, spoken), 0.3)
+            yield Classed(place, end, Both(Decades(first), Decades(last), spoken), 0.3)
         yield Classed(place, after, Decades(first), 0.3)
 
     def _apostrophe(self, line: Tokens, place: int) -> Iterator[Classed]:

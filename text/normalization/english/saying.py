@@ -53,25 +53,24 @@ def said(item: object, british: bool) -> str:
             return " to ".join(_clock(end, british, bare) for end, bare in ends)
         case fields.MilitaryTime():
             hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
-            last = f" to {said(item.last, british)}" if item.last else f" {item.zone}".rstrip()
-            return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'}{last}"
+            return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'} {item.zone}".rstrip()
         case fields.Elapsed():
             return _duration(item, british)
-        case fields.DateSpan():
-            return f"{_date(item.first, british)} to {_date(item.last, british)}"
-        case fields.MonthSpan():
-            names = f"{month_name(item.first)} {item.joint} {month_name(item.last)}"
-            return f"{names} {year(item.year, british)}" if item.year else names
+        case fields.Both():
+            return f"{said(item.first, british)} {item.joint} {said(item.last, british)}"
         case fields.Weekday():
-            listed = ", ".join(map(day_name, (item.day, *item.others)))
-            return listed if item.last is None else f"{listed} to {day_name(item.last)}"
+            return ", ".join(map(day_name, (item.day, *item.others)))
         case fields.Year():
             first = two_digits(item.year, british) if item.year < 100 else year(item.year, british)
             last = two_digits(item.last, british) if item.last < 100 else year(item.last, british)
             return f"{item.before} {first}".strip() + (f" to {last}" if item.last else "")
         case fields.Decades():
-            last = "" if item.last is None else f" {item.joint} {_decade(item.last)}"
-            return _decade(item.first) + last
+            if 0 < item.first < 100:
+                return decade(item.first)
+            two_thousands = item.first in (0, 2000)
+            return (
+                "two thousands" if two_thousands else f"{cardinal(item.first // 100, False)} {decade(item.first % 100)}"
+            )
         case fields.Ratio():
             if item.decimals:
                 seconds = two_digits(item.last, british)
@@ -107,8 +106,7 @@ def said(item: object, british: bool) -> str:
         case fields.Sides():
             return _sides(item, british)
         case fields.Ordinal():
-            last = f" to {ordinal(item.last, british)}" if item.last else ""
-            return ordinal(item.first, british) + last
+            return ordinal(item.number, british)
         case fields.Fraction():
             return _fraction(item, british)
         case fields.Pair():
@@ -143,8 +141,6 @@ def said(item: object, british: bool) -> str:
 def _fraction(fraction: fields.Fraction, british: bool) -> str:
     """Words of a fraction: `half a cup`, `three quarters of a teaspoon`, `two and a half inches`."""
     above, below = fraction.above, fraction.below
-    if fraction.last:
-        return f"{_fraction(fraction._replace(last=None), british)} to {_fraction(fraction.last, british)}"
     words = fraction_words(above, below, british) if below else cardinal(fraction.whole, british)
     if fraction.whole and below:
         part = f"{'an' if below in (8, 11, 18, 80) else 'a'} {words.partition(' ')[2]}" if above == 1 else words
@@ -231,8 +227,6 @@ def _numeral(numeral: Numeral, british: bool) -> str:
         nth = ordinal(numeral.value, british)
         return f"the {nth}" if numeral.kind == "ruler" else nth
     words = f"{numeral.before}{cardinal(numeral.value, british)}"
-    if numeral.last:
-        words += f" {numeral.joint} {cardinal(numeral.last, british)}"
     return f"{words} {numeral.letter}" if numeral.letter else words
 
 
@@ -344,9 +338,3 @@ def _duration(duration: fields.Elapsed, british: bool) -> str:
     if duration.fraction:
         words[-1] = f"{cardinal(duration.parts[-1][0], british)} point {digits(duration.fraction)} seconds"
     return " and ".join([" ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
-
-
-def _decade(first: int) -> str:
-    if 0 < first < 100:
-        return decade(first)
-    return "two thousands" if first in (0, 2000) else f"{cardinal(first // 100, False)} {decade(first % 100)}"

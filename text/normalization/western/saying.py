@@ -24,20 +24,16 @@ def said(locale: Locale, item: object) -> str:
             return item.said
         case fields.Date():
             return _date(locale, item)
-        case fields.DateSpan():
-            return f"{_date(locale, item.first)} {locale.to} {_date(locale, item.last)}"
-        case fields.MonthSpan():
-            names = f"{locale.months[item.first - 1]} {locale.to} {locale.months[item.last - 1]}"
-            return f"{names}{_between(locale)}{locale.year(item.year)}" if item.year else names
+        case fields.Both():
+            return f"{said(locale, item.first)} {locale.to} {said(locale, item.last)}"
         case fields.Weekday():
-            listed = ", ".join(locale.weekdays[day] for day in (item.day, *item.others))
-            return listed if item.last is None else f"{listed} {locale.to} {locale.weekdays[item.last]}"
+            return ", ".join(locale.weekdays[day] for day in (item.day, *item.others))
         case fields.Year():
             before = "FY " if item.before.startswith("fiscal") else f"{item.before} " if item.before else ""
             last = f" {locale.joint_words('to')} {locale.year(item.last)}".replace("  ", " ") if item.last else ""
             return before + locale.year(item.year) + last
         case fields.Decades():
-            return locale.year(item.first) + (f" {locale.to} {locale.year(item.last)}" if item.last else "")
+            return locale.year(item.first)
         case fields.Clock():
             return _clock(locale, item)
         case fields.TimeSpan():
@@ -93,11 +89,6 @@ def _measure(locale: Locale, measure: fields.Measure) -> str:
     return said + per_words(locale, measure.per, measure.per_power, measure.per_count)
 
 
-def _between(locale: Locale) -> str:
-    """Words and spaces between a month and its year."""
-    return locale.date.partition("{month}")[2].partition("{year}")[0]
-
-
 def _date(locale: Locale, date: fields.Date) -> str:
     day = locale.first_day if date.day == 1 else locale.cardinal(date.day)
     if date.last_day:
@@ -106,7 +97,8 @@ def _date(locale: Locale, date: fields.Date) -> str:
     if not date.month:
         return day
     if not date.day:
-        return f"{name}{_between(locale)}{locale.year(date.year)}" if date.year else name
+        between = locale.date.partition("{month}")[2].partition("{year}")[0]
+        return f"{name}{between}{locale.year(date.year)}" if date.year else name
     form = locale.date if date.year else locale.day_and_month
     words = form.format(day=day, month=name, year=locale.year(date.year))
     return f"{words}, {_clock(locale, date.time)}{' U T C' * date.utc}" if date.time else words
@@ -166,9 +158,6 @@ def _identifier(locale: Locale, code: Identifier) -> str:
 
 
 def _numeral(locale: Locale, numeral: Numeral) -> str:
-    if numeral.last:
-        ends = (numeral._replace(last=0), numeral._replace(value=numeral.last, last=0))
-        return f" {locale.to} ".join(_numeral(locale, end) for end in ends)
     words, value = locale.roman, numeral.value
     ruler = numeral.kind == "ruler" and (value <= int(words.get("ordinal_up_to", 0)) or value == 1)
     listed = words.get({"century": "ordinal_centuries", "part": "ordinal_parts"}.get(numeral.kind, ""))
