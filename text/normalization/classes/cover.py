@@ -83,26 +83,20 @@ class Parsers:
         self._numbers = [(parser.parse, parser.needs) for parser in listed if parser.numbers]
         self._mixed = [parser.parse for parser in listed if parser.mixed]
         self._also = [(parser, parser.also) for parser in listed if parser.also]
-        self._words: dict[str, list[_Start]] = defaultdict(list)
+        words: dict[str, list[_Start]] = defaultdict(list)
         for parser in listed:
             for word in parser.words:
-                self._words[word].append((parser, parser.followed.get(word)))
-        self._seconds = frozenset[str]().union(*(each for one in listed for each in one.followed.values()))
-        self._of_word = lru_cache(8192)(self._parses)
+                words[word].append((parser, parser.followed.get(word)))
+        self._words = {word: tuple(starts) for word, starts in words.items()}
         self._of_text = lru_cache(8192)(self._starts)
 
     def _starts(self, text: str) -> tuple[_Start, ...]:
         """Parsers of which a token is a word, each with the tokens of which one follows it, or None if any may."""
-        known = [start for word in dict.fromkeys((text.casefold(), text)) for start in self._words.get(word, ())]
-        also = [(parser, None) for parser, also in self._also if text[0].isalpha() and also(text)]
-        return (*known, *also)
-
-    def _parses(self, text: str, second: str, numbered: bool) -> list[Parse]:
-        """Parsers of items that may begin with a token before the token `second`, which is "" if none of `followed` has
-        it; `numbered` means that it is a word to which a number is glued.
-        """
-        parses = [parser.parse for parser, seconds in self._starts(text) if seconds is None or second in seconds]
-        return list(dict.fromkeys([*parses, *(self._mixed if numbered else ())]))
+        fold = text.casefold()
+        known = self._words.get(fold, ())
+        if fold != text:
+            known += self._words.get(text, ())
+        return known + tuple((parser, None) for parser, also in self._also if text[0].isalpha() and also(text))
 
     def may_begin(self, sentence: str) -> bool:
         """False for a sentence without digits that has no item."""
@@ -130,12 +124,13 @@ class Parsers:
             elif token.text in _BEFORE_NUMBERS and "d" not in kinds[place + 1 : place + 1 + _REACH]:
                 continue
             else:
-                following = line[place + 1]
-                second = NUMBER if following.kind == "d" else following.fold if following.fold in self._seconds else ""
+                following, starts = line[place + 1], self._of_text(token.text)
                 numbered = token.kind == "w" and following.kind == "d" and not following.gap
-                parses = self._of_word(token.text, second, numbered)
-                if not parses:
+                if not (starts or numbered):
                     continue
+                second = NUMBER if following.kind == "d" else following.fold
+                parses = [parser.parse for parser, seconds in starts if seconds is None or second in seconds]
+                parses = list(dict.fromkeys(parses + self._mixed * numbered))
             if line.begins(place):
                 for parse in parses:
                     for candidate in parse(line, place, british):
