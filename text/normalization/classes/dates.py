@@ -383,6 +383,7 @@ class Dates:
         titled, stopped, word = line[place].text.istitle(), stop > place + 1, line.has(place, _WORDS)
         alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
         loose = line.has(place - 1, ("am", "pm")) and (alone or line.small)  # 10am sat
+        loose = loose or (not place and line.has(stop, ":"))  # Sun: closed
         if word and not (titled or stopped or loose or line[stop + 1].text == "/" or line[stop].fold in self._months):
             return
         sure = not word or line[stop].fold in self._cues["parts_of_day"] or (titled and stopped)
@@ -396,9 +397,7 @@ class Dates:
             or (before.fold != "the" and line.short_days(self._days, self._full))
             or self._named_at(line, other, self._days)[0] >= 0  # Sat & Sun
         )
-        near = (
-            near or loose or (sure and line.has(stop, self._cues["after_day"])) or (not place and line.has(stop, ":"))
-        )
+        near = near or loose or (sure and line.has(stop, self._cues["after_day"]))
         following = stop + line.has(stop, ",", glued=True)
         token = line[following + line.has(following, ("the",))]
         near = near or (token.gap and token.kind in ("d", "m")) or token.fold in self._months
