@@ -435,3 +435,11 @@ def test_the_numerals_of_a_list_are_numbers(language: str, lang: str) -> None:
 def test_each_line_of_a_log_is_a_sentence(stamp: str) -> None:
     text = "\n".join(f"{stamp.format(line)} the disk of this machine is nearly full, clean it" for line in (1, 2, 3))
     assert said(text).count("\n") == 2
+
+
+def test_a_short_form_that_is_a_word_is_read_in_full_where_its_stop_ends_no_sentence() -> None:
+    words = word_list(ABBREVIATIONS["contexts"]["words"]) - {*ABBREVIATIONS["senses"], *ABBREVIATIONS["titles"]}
+    cuts = {cut: full for cut, full in cut_words("stopped").items() if cut in words and ANYWHERE[cut] == full}
+    assert len(cuts) > 60
+    assert [cut for cut, full in cuts.items() if said(f"We saw the {cut}. there.") != f"We saw the {full} there."] == []
+    assert [cut for cut in cuts if said(f"We saw the {cut}.") != f"We saw the {cut}."] == []
