@@ -127,7 +127,7 @@ class Forms:
                 joined = not line[after + 1].gap and line[after + 1].kind == "w" and line.has(after, JOINED, glued=True)
                 if row.plain and row.parts[-1].kind == "w" and joined:
                     continue  # etc/hosts
-                said += "." * (line[after - 1].text == "." and line.closing(after - 1))  # the sentence's own
+                said += "." * (line[after - 1].text == "." and line.closing(after - 1) and line[after].text != ")")
                 if line.has(after, ".", glued=True) and not line.last(after):
                     after += line[after + 1].gap or line[after + 1].text in ",;:)"  # it ends no sentence
                 if start.text.istitle() and not row.exact:

@@ -299,7 +299,8 @@ class Measures:
                 second, second_end = self._find(line, end + 1, self._pers)
                 if second:
                     return f"{per}/{second}", power, "", second_end
-            return per, power, "", end + (self.plain and line.has(end, ".", glued=True) and not line.last(end))
+            ends = line.last(end) and line[end + 1].text != ")"
+            return per, power, "", end + (self.plain and line.has(end, ".", glued=True) and not ends)
         token = line[place + 1]
         if token.kind == "d" and (number := self.number(line, place + 1)):
             per, end = self.unit(line, number.after)
