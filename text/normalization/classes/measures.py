@@ -283,7 +283,8 @@ class Measures:
         )
         singular = gap == "-" or described or packed or attributive or line.has(end, "-", glued=True)
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
-        cost = 0.35 if self.plain and symbol in _DEGREES else 0.4
+        warm = symbol[0] == "º" and (int(first.whole or 0) > 12 or bool(self._cues["degrees"] & line.folds))  # no 3ºC
+        cost = 0.35 if self.plain and (symbol in _DEGREES or warm) else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
 
     def per(self, line: Tokens, place: int) -> tuple[str, str, str, int]:
@@ -295,10 +296,9 @@ class Measures:
         per, end = self._find(line, place + 1, self._pers)
         if per:
             power, end = self.power(line, end)
-            if line.has(end, "/", glued=True) and not line[end + 1].gap:
-                second, second_end = self._find(line, end + 1, self._pers)
-                if second:
-                    return f"{per}/{second}", power, "", second_end
+            joined = line.has(end, "/", glued=True) and not line[end + 1].gap
+            if joined and (second := self._find(line, end + 1, self._pers))[0]:
+                return f"{per}/{second[0]}", power, "", second[1]
             ends = line.last(end) and line[end + 1].text != ")"
             return per, power, "", end + (self.plain and line.has(end, ".", glued=True) and not ends)
         token = line[place + 1]
