@@ -236,3 +236,20 @@ def test_no_expression_is_found_without_the_signs_that_it_needs(code: str) -> No
             asked += any(ways) and bool(text)
             lacking += [text] * (text != "" and all(way & signs.lacking(frozenset(text)) for way in ways))
     assert asked > 100 and lacking == []
+
+
+@pytest.mark.parametrize("code", ["ja", "cmn"])
+def test_a_unit_of_units_is_said_by_its_parts(code: str) -> None:
+    words = eastern_words(code)
+    units = [
+        unit for unit in words.units if "{}" not in words.units[unit] and re.fullmatch("(?!pm)[a-zA-Zµ]{2,3}", unit)
+    ]
+    drawn = random.Random(3)
+    for one, other in (drawn.choices(units, k=2) for _ in range(200)):
+        name, per = words.units[one], words.rates.get(words.units[other])
+        per = per or words.per_unit.format(words.units[other])
+        written = {f"5{one}·{other}": f"五{name}{words.units[other]}", f"5{one}·{other}⁻¹": f"五{name}{per}"}
+        if f"{one}/{other}" not in words.units:
+            written[f"5{one}/{other}"] = f"五{name}{per}"
+        said = {text: normalize(sanitize(text), code, Normalization()) for text in written}
+        assert said == written
