@@ -43,7 +43,7 @@ _CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー�
 _LONG_CHAIN = re.compile(rf"(?<![\d.,:/{MASK}-])(?P<numbers>\d{{1,4}}(?:[-‐−ー–]\d{{1,4}}){{2,4}})(?![\d/]|[.,]\d)")
 _PLACE = re.compile(r"[\u4e00-\u9fffァ-ヶ]")
 _WEEKDAYS = re.compile(
-    r"(?<![\u4e00-\u9fff\d])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?![\u4e00-\u9fff])|(?= ?\d{1,2}[:：]\d))"
+    r"(?<![\u4e00-\u9fff\d])[月火水木金土日](?:(?:[~〜～・-][月火水木金土日])+(?:(?![\u4e00-\u9fff])|(?=[運休定限祝営]))|(?= ?\d{1,2}[:：]\d))"
 )
 _HYPHEN = re.compile("[~〜～-]")
 _PER_UNIT = (
