@@ -175,8 +175,8 @@ _SIGN = re.compile(
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
-    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)|(?<={MASK}) ?/ ?(?={MASK})"
-    rf"|(?<=[ँ-ॣ){MASK}A-Za-z]) ?/ ?(?=[अ-ह])|(?<=[ँ-ॣ])/(?=[A-Z{MASK}])"
+    rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)"
+    rf"|(?<={MASK}) ?/ ?(?={MASK})|(?<=[ँ-ॣ){MASK}A-Za-z]) ?/ ?(?=[अ-ह])|(?<=[ँ-ॣ])/(?=[A-Z{MASK}])"
     r"|(?<=\w) / (?=[^\W\d_]{2})|(?<=[^\W\d_]{3}) > (?=[A-ZÀ-Ú][^\W\d_]{2})"
 )
 """Slash between a town and its province (Santos/SP) or two items, and the sign between a menu's names."""
