@@ -6,6 +6,7 @@ Pronounced sentences are kept, up to a number of bytes.
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import sys
 import threading
 from collections import Counter, OrderedDict
@@ -180,6 +181,14 @@ class G2P:
             known = self._language(language)
             return known.parts_of_speech(sentence) if isinstance(known, English) else [""] * len(sentence.split())
 
+    def readings(self, word: str, language: str) -> dict[str, str]:
+        """Phonemes by part of speech, as `English.readings`; none outside English. Errors as of `words`."""
+        from text.english.english import English
+
+        with self._lock:
+            known = self._language(language)
+            return known.readings(word) if isinstance(known, English) else {}
+
     def _language(self, code: str) -> _Language:
         if code not in LANGUAGE_FILES:
             raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(LANGUAGE_FILES)}")
@@ -247,6 +256,10 @@ class MixedG2P:
 
 _MOST = 6
 _LEAST_PROBABILITY = 0.01
+_LEAST_OF_KNOWN = 0.1
+"""The same for a word that the lexicon has."""
+_FOREIGN = 3
+"""Most origins in a voice of another language than English."""
 
 
 class WayToSay(NamedTuple):
@@ -263,15 +276,29 @@ def ways_to_say(word: str, language: str, g2p: G2P) -> list[WayToSay]:
 
     Args:
         word: a single word.
-        language: a code of `LANGUAGE_FILES`; only English words have origins.
+        language: a code of `LANGUAGE_FILES`. Outside English the sounds of other languages become the nearest ones,
+            and origins have no probability, since the model knows English texts.
     """
     now = g2p.words(word, language)[0]
     found = [WayToSay(now.phonemes.strip(), f"now ({now.source.value})", None)]
-    if language.startswith("en"):
-        likely = [each for each in origins(word) if each.language != ENGLISH and each.probability >= _LEAST_PROBABILITY]
+    for part, phonemes in g2p.readings(word, language).items():
+        found.append(WayToSay(phonemes, f"as {part}" if part else "otherwise", None))
+    english = language.startswith("en")
+    latin = re.fullmatch("[A-Za-zÀ-ɏḀ-ỿ'’-]+", word)
+    if latin and not english:
+        found.append(WayToSay(adapted(g2p.words(word, "en-us")[0].phonemes.strip(), language), "English", None))
+    if latin:
+        least = _LEAST_OF_KNOWN if now.source is PhonemeSource.LEXICON else _LEAST_PROBABILITY
+        likely = [each for each in origins(word) if each.language != ENGLISH and each.probability >= least]
         rules = table("en", "origins")
-        for origin, probability in likely[:_MOST]:
-            found.append(WayToSay(by_rules_of(word, origin, language), rules[origin]["name"], probability))
+        for origin, probability in likely[: _MOST if english else _FOREIGN]:
+            said = by_rules_of(word, origin, language if english else "en-us")
+            name, known = rules[origin]["name"], probability if english else None
+            found.append(WayToSay(said if english else adapted(said, language), name, known))
     for how, way in (("rules", by_rule), ("letters", spelled)):
         found.append(WayToSay(way(word, language)[0].phonemes.strip(), how, None))
-    return list({each.phonemes: each for each in reversed(found) if each.phonemes}.values())[::-1]
+    ways: dict[str, WayToSay] = {}
+    for each in found:
+        if each.phonemes:
+            ways.setdefault(each.phonemes, each)
+    return list(ways.values())

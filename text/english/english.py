@@ -117,6 +117,7 @@ class WithNames(Mapping[str, Said]):
 
 _log = logging.getLogger(__name__)
 
+_READINGS = {"DEFAULT": "", "NOUN": "noun", "VERB": "verb", "ADJ": "adjective", "VBD": "past", "FW": "another sense"}
 _PARTS = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 _NOUN_OR_VERB = frozenset(("NOUN", "VERB", "ADJ"))
 
@@ -132,6 +133,7 @@ class English:
         lexicon = english_lexicon(british=language == "en-gb")
         lexicon.golds = WithNames(lexicon.golds, language)
         self._fallback = Fallback(language, lexicon)
+        self._golds = lexicon.golds
         self._heteronyms = Heteronyms(lexicon.golds)
         self._tagger = tagger or best_tagger(self._heteronyms)
         self._pronouncer = Pronouncer(misaki.english(), lexicon, self._fallback)
@@ -143,6 +145,14 @@ class English:
         return tuple(
             self._monster(text) if len(text) > MAX_LEXICAL else spoken[place] for place, text in enumerate(texts)
         )
+
+    def readings(self, word: str) -> dict[str, str]:
+        """Phonemes by part of speech, where the dictionary has several: by a part's name, or "" for the rest."""
+        said = self._golds.get(word) or self._golds.get(word.lower())
+        if not isinstance(said, dict):
+            return {}
+        found = {_READINGS[tag]: phonemes for tag, phonemes in said.items() if phonemes and tag in _READINGS}
+        return found if len(set(found.values())) > 1 else {}
 
     def depends_on_sentence(self, word: str) -> bool:
         """True if the word may be pronounced in several ways, between which any word of its sentence may decide."""

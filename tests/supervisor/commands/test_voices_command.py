@@ -129,6 +129,21 @@ def test_the_ways_to_say_a_word_are_shown_each_once_the_one_in_use_first() -> No
     assert "%" not in pronounced("queso", "--lang", "es").output
 
 
+@pytest.mark.parametrize("word", ["record", "read", "lead", "live", "resume", "bow"])
+def test_a_homograph_has_a_way_for_each_part_of_speech(word: str) -> None:
+    lines = pronounced(word).output.splitlines()
+    assert "now" in lines[0]
+    assert re.search(r"  (?:as \w[\w ]+|otherwise)$", lines[1])
+
+
+@pytest.mark.parametrize("language", ["es", "fr", "hi"])
+def test_a_word_has_the_ways_of_other_languages_in_any_voice(language: str) -> None:
+    lines = pronounced("Goethe", "--lang", language).output.splitlines()
+    assert any(line.endswith("  English") for line in lines)
+    assert not any("%" in line for line in lines)
+    assert len(pronounced("123", "--lang", language).output.splitlines()) <= 3
+
+
 def test_a_way_is_kept_in_the_lexicon_with_the_words_capitals(tmp_path: Path) -> None:
     lexicon = tmp_path / "lexicon.txt"
     lexicon.write_text("nginx\tengine x")
