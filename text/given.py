@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from text.lexicon import PARTS, Lexicon, LexiconMatch
+from text.lexicon import Lexicon, LexiconMatch
+from text.lexicon_formats import PARTS
 from text.markup.marked import Marked, Pronunciation
 from text.words.language import EAST_ASIAN
 from text.words.punctuation import MARKS

@@ -23,14 +23,14 @@ from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.serving.services import SERVICES
 from frontend.speech.asked import check_length, checked_text, delivery_of, speech_request, text_of
 from frontend.speech.body import SpeechBody
-from frontend.speech.lexicons import entries_of_key, lexicon_of_key, write_entries
+from frontend.speech.lexicons import entries_of_key, lexicon_of_key, pronunciations_of, write_entries
 from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score
 from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P, ways_to_say
-from text.lexicon import NotKept, entry_of, keep
+from text.lexicon import Entry, NotKept, entry_of, keep
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -70,6 +70,10 @@ class PhonemizeBody(msgspec.Struct):
             description="What pronounces the words: misaki's lexicons, espeak-ng's rules alone, or letters; the "
             "server's setting where it is left out."
         ),
+    ] = None
+    pronunciations: Annotated[
+        Annotated[dict[str, str], Meta(max_length=1000)] | None,
+        Meta(description="The same field as in a speech request."),
     ] = None
 
 
@@ -138,21 +142,27 @@ async def phonemize(request: web.Request) -> web.Response:
     named = fields.language if fields.lang is None else fields.lang
     language = language_of_text(named, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering(text):
-        found = await asyncio.to_thread(_phonemized, request, fields, text, language, engine)
+        entries = pronunciations_of(request, fields.pronunciations)
+        found = await asyncio.to_thread(_phonemized, request, fields, text, language, engine, entries)
         if read_query(request.query, PhonemizeQuery).why:
             found.why = await asyncio.to_thread(lambda: list(reasons(sanitize(text), language, Normalization())))
     return json_response(found)
 
 
 def _phonemized(
-    request: web.Request, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
+    request: web.Request,
+    fields: PhonemizeBody,
+    text: str,
+    language: str,
+    engine: EngineInfo | None,
+    entries: tuple[Entry, ...],
 ) -> Phonemized:
     notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
     cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
     with current.get().working():
         marked = apart.result(text, parse_markup, fields.markup, text, language, notation, cast)
         words: list[Word] = []
-        pipeline = request.app[PHONEMIZER].pipeline.saying(entries_of_key(request))
+        pipeline = request.app[PHONEMIZER].pipeline.saying(entries)
         pipeline = pipeline.by(fields.g2p) if fields.g2p else pipeline
         for part in marked.performed(Performer((), language)):
             words += pipeline.words(part.marked, part.performer.language, notation)

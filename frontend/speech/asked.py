@@ -300,7 +300,7 @@ def speech_request(
         delimiters=fields.delimiters,
         rules_off=rules_off(fields.normalization_options, tuple(RULES)),
         emphasis=fields.emphasis,
-        pronunciations=pronunciations_of(request, fields),
+        pronunciations=pronunciations_of(request, fields.pronunciations),
         phonemes=phonemes,
         timestamps=timestamps and engine.marks,
         visemes=visemes,

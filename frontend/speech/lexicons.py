@@ -8,7 +8,7 @@ lexicons/DIGEST.tsv    lines of `text.lexicon`; DIGEST is of the key
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,6 @@ from frontend.contract.errors import ApiError, Unavailable
 from frontend.serving.gate import API_KEY
 from frontend.serving.json_body import json_response
 from frontend.serving.route import WITH_BODY, Access, Answer, Routes, json_answer
-from frontend.speech.body import SpeechBody
 from shm.atomic import write_whole
 from shm.folders import state_folder
 from text.lexicon import Entry, LexiconFile, line_of, read_entries
@@ -30,13 +29,13 @@ MOST = 1000
 """Most entries of a key's lexicon, as many as a request may bring: each request carries them to the next front."""
 
 
-def pronunciations_of(request: web.Request, fields: SpeechBody) -> tuple[Entry, ...]:
+def pronunciations_of(request: web.Request, said_as: Mapping[str, str] | None) -> tuple[Entry, ...]:
     """Entries of the key's lexicon, then those of the request, which precede them.
 
     Raises:
         ApiError: 400, a word or its sounds are none.
     """
-    lines = (f"{word}\t{said}" for word, said in (fields.pronunciations or {}).items())
+    lines = (f"{word}\t{said}" for word, said in (said_as or {}).items())
     entries, problems = read_entries("\n".join(" ".join(line.split("\n")) for line in lines).encode())
     if problems:
         raise ApiError(400, f"`pronunciations`: {problems[0].reason}.", param="pronunciations", code="invalid_value")

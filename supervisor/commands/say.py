@@ -35,7 +35,7 @@ _KINDS_SHOWN = 20
 
 def _checked_part(_context: click.Context, _parameter: click.Parameter, part: str | None) -> str | None:
     if part is not None:
-        from text.lexicon import PARTS  # msgspec comes with it
+        from text.lexicon_formats import PARTS
 
         if part not in PARTS:
             raise click.BadParameter(f"{part!r} is none of {', '.join(PARTS)}.")

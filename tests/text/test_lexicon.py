@@ -176,8 +176,8 @@ def test_lines_of_the_cmu_dictionary_are_entries_in_any_capitals() -> None:
     entries, problems = read_entries(
         b";;; comment\nNGUYEN  W IH1 N\nABOUT  AH0 B AW1 T\nNGUYEN(2)  N UW0 Y EH1 N\nmine\tyours\n"
     )
-    assert problems == [] and len(entries) == 4
-    lexicon = Lexicon(entries[:2])
+    assert problems == [] and len(entries) == 3
+    lexicon = Lexicon(entries)
     for written in ("Nguyen", "NGUYEN", "nguyen,"):
         found = lexicon.find(written, "en-us")
         assert found is not None and found.phonemes == from_ipa("wˈɪn", "en-us")
@@ -192,6 +192,24 @@ def test_a_pls_document_is_read_grapheme_by_grapheme() -> None:
         ("Nguyễn", "ˈwɪn", None, "en-us"),
         ("W3C", None, "World Wide Web Consortium", "en-us"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("role", "part"),
+    [
+        ("verb", "verb"),
+        ("claws:VVI", "verb"),
+        ("t:NN1", "noun"),
+        ("t:JJ", "adjective"),
+        ("t:AV0", "adverb"),
+        ("x:other", ""),
+    ],
+)
+def test_a_pls_lexeme_is_for_its_role_and_said_in_the_preferred_way(role: str, part: str) -> None:
+    ways = '<phoneme>a</phoneme><phoneme prefer="true">ˈzɔːk</phoneme>'
+    document = f'<lexicon xml:lang="en-US"><lexeme role="{role}"><grapheme>zork</grapheme>{ways}</lexeme></lexicon>'
+    (entry,), problems = read_entries(document.encode())
+    assert (entry.ipa, entry.part or "", problems) == ("ˈzɔːk", part, [])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from frontend.monitoring.metrics import Metrics
 from frontend.serving.services import Services
 from frontend.settings.front import FrontSettings
 from frontend.speech.asked import check_phonemes
-from frontend.speech.body import SpeechBody
 from frontend.speech.lexicons import MOST, pronunciations_of
 from shm.engine_info import EngineInfo
 from tests.engine_infos import espeak, kokoro
@@ -293,6 +292,14 @@ async def test_what_is_no_entry_is_refused_and_not_written(
     assert (got, lexicon.read_text()) == (status, "")
 
 
+async def test_a_texts_own_pronunciations_are_shown() -> None:
+    body = {"input": "zyxxy nginx", "lang": "en-us", "pronunciations": {"zyxxy": "/zˈuksi/", "nginx": "two"}}
+    ((status, answer),) = await pronounced(None, body)
+    assert (status, answer["phonemes"]) == (200, "zˈuksi tˈu")
+    ((status, _),) = await pronounced(None, body | {"pronunciations": {"zyxxy": "/§/"}})
+    assert status == 400
+
+
 async def test_without_a_lexicon_nothing_can_be_kept() -> None:
     ((status, _),) = await pronounced(None, {"word": "word", "lang": "en-us", "keep": "werd"})
     assert status == 409
@@ -372,7 +379,7 @@ def test_a_requests_pronunciations_precede_the_users_and_end_with_it(tmp_path: P
     lexicon = tmp_path / "words.tsv"
     lexicon.write_text("nginx\tengine x\nzyxxy\t/zˈɪksi/\n")
     pipeline = TextPipeline(G2P(), lexicon=LexiconFile(lexicon).current)
-    own = pronunciations_of(KEYLESS, SpeechBody(pronunciations={"nginx": "/ˈɛn/"}))
+    own = pronunciations_of(KEYLESS, {"nginx": "/ˈɛn/"})
     assert phonemes(pipeline.saying(own), "nginx zyxxy").startswith("ˈɛn zˈɪksi")
     assert not phonemes(pipeline, "nginx zyxxy").startswith("ˈɛn zˈɪksi")
     assert pipeline.saying(()) is pipeline
@@ -380,4 +387,4 @@ def test_a_requests_pronunciations_precede_the_users_and_end_with_it(tmp_path: P
 
 def test_a_request_with_unknown_sounds_is_refused() -> None:
     with pytest.raises(ApiError, match="pronunciations"):
-        pronunciations_of(KEYLESS, SpeechBody(pronunciations={"word": "/中/"}))
+        pronunciations_of(KEYLESS, {"word": "/中/"})
