@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 
 from text.lexicon import Lexicon, LexiconMatch
 from text.lexicon_formats import PARTS
@@ -22,13 +22,22 @@ class Given:
     """Given pronunciations of one text in one language. Callers must ask for the text's words in order."""
 
     def __init__(
-        self, marked: Marked, lexicon: Lexicon, language: str, parts: Callable[[str, str], Sequence[str]] | None = None
+        self,
+        marked: Marked,
+        lexicon: Lexicon,
+        language: str,
+        parts: Callable[[str, str], Sequence[str]] | None = None,
+        foreign: Callable[[str, str], Sequence[Word]] | None = None,
     ) -> None:
-        """`parts`: the part of speech of each word of a sentence of a language, for entries that are for one."""
+        """Args:
+        parts: the part of speech of each word of a sentence of a language, for entries that are for one.
+        foreign: words of another language, in the sounds of this one.
+        """
         self._text = marked.text
         self._lexicon = lexicon
         self._language = language
         self._parts = parts if lexicon.by_part else None
+        self._foreign = foreign
         self._pronunciations = [each for each in marked.annotations if isinstance(each, Pronunciation)]
         self._starts = [each.start for each in self._pronunciations]
         self._said: Pronunciation | None = None
@@ -37,8 +46,8 @@ class Given:
         """
 
     def __getstate__(self) -> dict[str, object]:
-        """Without `parts`: the helper that reads long texts (`text.apart`) finds words, and pronounces none."""
-        return {**self.__dict__, "_parts": None}
+        """Without `parts` and `foreign`: the helper that reads long texts (`text.apart`) pronounces no words."""
+        return {**self.__dict__, "_parts": None, "_foreign": None}
 
     def __bool__(self) -> bool:
         """True if markup or the lexicon gives any pronunciation."""
@@ -76,6 +85,7 @@ class Given:
             None if self._over(*origin) else self._found(token, part)
             for token, origin, part in zip(tokens, origins, spoken_as, strict=True)
         ]
+        self._say_foreign(tokens, origins, found)
         if self._language in EAST_ASIAN:
             return tuple(
                 self._unspaced(token, origin, each, say)
@@ -112,6 +122,19 @@ class Given:
                 phonemes = _edge(before, say) + each.phonemes + _edge(after, say, closing=True)
                 words.append(Word(token, phonemes, PhonemeSource.USER))
         return tuple(words)
+
+    def _say_foreign(
+        self, tokens: Sequence[str], origins: Sequence[tuple[int, int]], found: list[LexiconMatch | None]
+    ) -> None:
+        """Give each run of tokens that markup calls another language's the phonemes of that language."""
+        if self._foreign is None or not any(each.language for each in self._pronunciations):
+            return
+        codes = [next((each.language for each in self._over(*origin)), "") for origin in origins]
+        for code, run in groupby(range(len(tokens)), key=codes.__getitem__):
+            places = list(run)
+            if code and (said := self._foreign(" ".join(tokens[place] for place in places), code)):
+                for place, word in zip(places, said, strict=True):
+                    found[place] = LexiconMatch(0, len(tokens[place]), word.phonemes, None)
 
     def _unspaced(self, token: str, origin: tuple[int, int], whole: LexiconMatch | None, say: Say) -> Word:
         """Word for a token of a language without spaces, in which given pronunciations replace parts."""

@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from text.apart import apart
+from text.east_asian import LanguageUnavailable
 from text.errors import Mishaps
 from text.espeak.espeak_g2p import by_rule, spelled
+from text.espeak.ipa import adapted
 from text.g2p import G2P, MixedG2P
 from text.given import Given
 from text.lexicon import Entry, Lexicon, LexiconFile
@@ -226,7 +228,13 @@ class TextPipeline:
         return said.split() != clean.split()
 
     def _pronounced(self, reading: Reading, normalization: Normalization) -> Iterator[PronouncedPassage]:
-        given = Given(reading.marked, reading.lexicon, reading.language, lambda *of: self._g2p.parts_of_speech(*of))
+        given = Given(
+            reading.marked,
+            reading.lexicon,
+            reading.language,
+            lambda *of: self._g2p.parts_of_speech(*of),
+            lambda text, code: self._foreign(text, code, reading.language),
+        )
         mishaps = reading.mishaps
         limit = _PASSAGE * reading.notation.max_tokens
         for passage in read_passages(reading.marked.text, reading.language, normalization, given, limit, mishaps.note):
@@ -237,6 +245,14 @@ class TextPipeline:
                 if word.source is not PhonemeSource.USER:
                     self.unpronounceable.update(filter(is_unpronounceable, word.text))
             yield PronouncedPassage(passage, words, len(silent) < len(words))
+
+    def _foreign(self, text: str, code: str, language: str) -> Words:
+        """Words of another language in the sounds of the voice's; none if that language can't be read here."""
+        try:
+            words = self._g2p.words(text, code)
+        except LanguageUnavailable:
+            return ()
+        return tuple(replace(word, phonemes=adapted(word.phonemes, language)) for word in words)
 
     def _ways(self, passage: ReadPassage, given: Given, reading: Reading) -> Iterator[Callable[[str], Words]]:
         """The ways to pronounce a passage, each simpler than the one before."""

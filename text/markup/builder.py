@@ -82,11 +82,12 @@ class MarkedBuilder:
         """End the innermost of those elements."""
         self._open = self._open[:-1]
 
-    def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
+    def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None, language: str = "") -> None:
         """Add a stretch of text, which continues the word before if no white space is between them.
 
         Args:
             phonemes: the stretch's pronunciation (`Pronunciation.phonemes`).
+            language: another language than the text's, whose words these are (`Pronunciation.language`).
         """
         guarded = sanitize(_GUARD + written + _GUARD)[1:-1]
         if self.performer != self._speaking:
@@ -102,8 +103,8 @@ class MarkedBuilder:
         self._enter()
         self._add_bookmarks()
         self._add(core)
-        if phonemes is not None:
-            self._annotations.append(Pronunciation(start, self._length, phonemes))
+        if phonemes is not None or language:
+            self._annotations.append(Pronunciation(start, self._length, phonemes or "", language))
         if rate != 1.0:
             self._add_rate(start, rate)
         if self._open:
@@ -249,7 +250,7 @@ class TagWriter:
     def end_inflection(self) -> None:
         self._inflections.pop()
 
-    def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
+    def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None, language: str = "") -> None:
         if not written.strip():
             self._parts.append(written)
             return

@@ -34,6 +34,8 @@ class Pronunciation:
     end: int
     phonemes: str
     """Phonemes in the alphabet of the text's language; empty if the stretch is read as written."""
+    language: str = ""
+    """Language by whose rules the stretch is pronounced as it is written, if that isn't the text's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,11 @@ from shm.audio import FASTEST, SLOWEST
 from text.errors import TextError
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.markup.say_as import said_as
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
+from text.words.language import UnknownLanguage, language_code
 from text.words.performer import Cast, Performer
+from text.words.sanitize import sanitize
 from text.words.segment import Notation
 
 MAX_DEPTH = 32
@@ -110,6 +114,20 @@ class Meanings:
         if missing := sorted(set(phonemes) - self._notation.vocabulary - {" "}):
             raise UnknownSymbols(ipa, "".join(missing))
         return phonemes
+
+    def language(self, named: str, performer: Performer | None) -> str:
+        """Code of a language that an element names; empty for one that no reader knows, or that is the performer's."""
+        if not named or self._notation.speaks == "text":
+            return ""
+        try:
+            code = language_code(named)
+        except UnknownLanguage:
+            return ""
+        own = performer.language if performer else self._language
+        return "" if code.partition("-")[0] == own.partition("-")[0] else code
+
+    def normalized(self, text: str, language: str) -> str:
+        return normalize(sanitize(text), language, Normalization()).replace("\n", " ")
 
     def said_as(self, text: str, interpret_as: str, form: str, performer: Performer | None) -> str:
         return said_as(text, interpret_as, form, performer.language if performer else self._language)

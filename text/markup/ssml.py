@@ -61,11 +61,12 @@ ELEMENTS = {
     "phoneme": "a pronunciation, in IPA or X-SAMPA: [word](/ipa/)",
     "sub": "its alias, in place of its text",
     "say-as": "its text in words, by interpret-as",
+    "lang": "its text by another language's rules, in the voice's sounds; tags have none",
     "mark": "a place whose time comes with the times of words, also as Azure's bookmark; tags have none",
 }
 """Each element that has an effect, with tags that do the same."""
 
-IGNORED = ("audio", "lang", "token", "w")
+IGNORED = ("audio", "token", "w")
 """Elements of other documents of which only the text is read."""
 
 _UNNAMED = frozenset((*ELEMENTS, "paragraph", "sentence", "bookmark", "metadata", "meta", "desc"))
@@ -163,6 +164,8 @@ class _Reader(ContentHandler):
         self._open: list[str] = []
         self._rates = [1.0]
         self._performers: list[Performer | None] = [None]
+        self._languages = [""]
+        """Languages of the open `lang` elements, the innermost last."""
         self._written: list[str] = []
         """Text since the last tag, in the parts that the parser gives."""
         self._replaced = 0
@@ -220,6 +223,8 @@ class _Reader(ContentHandler):
             self.builder.inflect(self._emphasis(attrs.get("level", "moderate")))
         elif name == "voice":
             self._change_performer(attrs.get("name"))
+        elif name == "lang":
+            self._languages.append(attrs.get("xml:lang", ""))
 
     def endElement(self, name: str) -> None:
         depth = len(self._open)
@@ -247,6 +252,8 @@ class _Reader(ContentHandler):
         elif name == "voice":
             self._performers.pop()
             self.builder.performer = self._performers[-1]
+        elif name == "lang":
+            self._languages.pop()
 
     def _flush(self) -> None:
         written, self._written = "".join(self._written), []
@@ -256,7 +263,9 @@ class _Reader(ContentHandler):
     def _text(self, written: str, phonemes: str | None = None) -> None:
         """Add text whose lines may be wrapped, as in any XML: only a blank line separates paragraphs."""
         unwrapped = _LINE_END.sub(lambda end: "\n\n" if end[0].count("\n") > 1 else " ", written)
-        self.builder.text(unwrapped, rate=self._rates[-1], phonemes=phonemes)
+        language = self._meanings.language(self._languages[-1], self._performers[-1]) if phonemes is None else ""
+        said = _with_edges(unwrapped, self._meanings.normalized(unwrapped, language)) if language else unwrapped
+        self.builder.text(said, rate=self._rates[-1], phonemes=phonemes, language=language)
 
     def _check_replacement(self, name: str, attrs: AttributesImpl) -> None:
         needed = {"phoneme": "ph", "sub": "alias", "say-as": "interpret-as"}[name]

@@ -115,7 +115,6 @@ def test_it_sounds_as_it_says(document: str, said: str, annotations: list[Annota
         ('<mstts:audioduration value="20s"/>x', "mstts:audioduration"),
         ('<mstts:backgroundaudio src="https://a/b.wav" volume="0.7"/>x', "mstts:backgroundaudio"),
         ('<lexicon uri="https://a/b.xml"/>x', "lexicon"),
-        ('<lang xml:lang="es-MX">x</lang>', "lang"),
         ('<audio src="a.wav">x</audio>', "audio"),
         ('<par><media begin="0.5s"><speak>x</speak></media></par>', "par"),
         ('<google:style name="lively">x</google:style>', "google:style"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
+from text.espeak.ipa import ALPHABET, adapted
 from text.g2p import G2P
 from text.lexicon import Lexicon, read_entries
 from text.markup.marked import Marked, MarkupKind
@@ -19,6 +20,9 @@ from text.units.prosody import Pauses
 from text.words.segment import Cut, Notation, PhonemeSource, Unit
 
 BOOK = Lexicon(read_entries("nginx\tengine x\nSQL\t/ˈsiːkwəl/\nk8s\tkates\n5\tfie ve".encode())[0])
+
+
+KOKORO_SOUNDS = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 
 
 @pytest.fixture(scope="module")
@@ -205,3 +209,18 @@ def test_plain_text_is_read_as_if_there_were_no_markup() -> None:
 def test_markup_that_is_refused_is_refused_before_anything_is_spoken() -> None:
     with pytest.raises(MarkupError):
         tags("One. [pause:61s] Two.")
+
+
+@pytest.mark.parametrize("code", ["es", "fr-fr", "it", "pt-br", "hi"])
+def test_text_in_a_lang_element_is_read_by_that_languages_rules(code: str, plain: TextPipeline) -> None:
+    def said(text: str, language: str) -> list[str]:
+        document = parse_markup(MarkupKind.SSML, f"<speak>{text}</speak>", language, KOKORO_SOUNDS)
+        return [word.phonemes for word in plain.words(document, language, KOKORO_SOUNDS)]
+
+    for text in ("Paris, 21%", "x 5 km"):
+        own = [adapted(phonemes, "en-us") for phonemes in said(text, code)]
+        marked_up = said(f'One <lang xml:lang="{code}">{text}</lang> two.', "en-us")
+        assert marked_up[1:-1] == own
+        assert [marked_up[0], marked_up[-1]] == [said("One two.", "en-us")[0], said("One two.", "en-us")[1]]
+    assert said('A <lang xml:lang="xx">cat</lang>.', "en-us") == said("A cat.", "en-us")
+    assert said(f'<lang xml:lang="{code}">Paris</lang>', code) == said("Paris", code)
