@@ -86,6 +86,9 @@ class TextSettings:
         separator=",",
     )
     normalize_emoji_names: bool = setting(Group.TEXT, "Say emoji by name instead of leaving them out.", False)
+    skip_code_blocks: bool = setting(
+        Group.TEXT, "Leave long code blocks out instead of naming their language and length.", False
+    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -109,7 +112,8 @@ class TextSettings:
 
     @property
     def normalization(self) -> Normalization:
-        return Normalization(emoji_names=self.normalize_emoji_names).without(self.normalize_without)
+        rules = Normalization(emoji_names=self.normalize_emoji_names, skips_code=self.skip_code_blocks)
+        return rules.without(self.normalize_without)
 
     def _seconds(self) -> dict[str, float]:
         found = dict(_PAUSES)

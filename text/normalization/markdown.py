@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from functools import cache
 from itertools import takewhile
 
@@ -56,18 +57,26 @@ _TABLE = table("en", "programming")
 _LANGUAGES: dict[str, str] = _TABLE["languages"]
 
 
-def plain(chunk: str, mention_code: bool, tex_in: str) -> list[Replacement] | None:
+class CodeBlocks(Enum):
+    """What becomes of long code blocks."""
+
+    READ = auto()
+    MENTIONED = auto()
+    SKIPPED = auto()
+
+
+def plain(chunk: str, language: str, code: CodeBlocks, with_tex: bool) -> list[Replacement] | None:
     """Spoken pieces of a chunk of sanitised text; None if the chunk has no markup.
 
     Args:
-        mention_code: True if long code blocks are only mentioned.
-        tex_in: language in which formulas in TeX are said; empty if they are characters. English ones stay as written,
-            for a later rule.
+        language: a code.
+        code: what becomes of long code blocks.
+        with_tex: True if formulas in TeX are said. English ones stay as written, for a later rule.
     """
-    marked = _SIGN.search(chunk) or (tex_in and not tex_in.startswith("en") and tex.has_formula(chunk))
+    marked = _SIGN.search(chunk) or (with_tex and not language.startswith("en") and tex.has_formula(chunk))
     if not marked or _TOO_DEEP.search(chunk):
         return None
-    return _Reader(chunk, mention_code, tex_in).pieces
+    return _Reader(chunk, language, code, with_tex).pieces
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -80,10 +89,9 @@ class _Reader:
     The parser returns line numbers only, but returns the source's own characters in their order.
     """
 
-    def __init__(self, chunk: str, mention_code: bool, tex_in: str) -> None:
+    def __init__(self, chunk: str, language: str, code: CodeBlocks, with_tex: bool) -> None:
         self.pieces: list[Replacement] = []
-        self._mention_code = mention_code
-        self._tex_in = tex_in
+        self._language, self._code_blocks = language, code
         self._end = 0
         """End of the source that was read so far."""
         self._joint = ""
@@ -96,7 +104,7 @@ class _Reader:
         self._source = _DEFINITION.sub(_blank, chunk)
         self._block_end = len(chunk)
         self._lines = [0, *(match.end() for match in re.finditer("\n", chunk)), len(chunk) + 1]
-        for token in _markdown(bool(tex_in)).parse(self._source):
+        for token in _markdown(with_tex).parse(self._source):
             self._block(token)
 
     def _block(self, token: Token) -> None:
@@ -174,8 +182,8 @@ class _Reader:
                     if not self._joins_hyphen(following):
                         self._separate("\n" if self._column < 0 else " ")
                 case "tex":
-                    english = self._tex_in.startswith("en")
-                    spoken = child.content if english else tex.said_between(child.content, self._tex_in)
+                    english = self._language.startswith("en")
+                    spoken = child.content if english else tex.said_between(child.content, self._language)
                     self._text(child.content, " ".join(spoken.split()))
                 case "footnote_mark":
                     self._end = self._after(child.content)
@@ -216,11 +224,10 @@ class _Reader:
         closed = len(token.content.split("\n")) == last - first - 1
         is_long = len(lines) > _READ_LINES or len(token.content) > _READ_CHARACTERS
         self._separate("\n\n")
-        if self._mention_code and closed and is_long:
-            language = _LANGUAGES.get(token.info.strip().partition(" ")[0].lower())
-            said = f"{f'{language} code' if language else 'Code'}, {cardinal(len(lines), british=False)} lines."
-            said = said.replace("one lines", "one line")
-            self._add(Replacement(self._lines[first], self._lines[last] - 1, said))
+        if self._code_blocks is not CodeBlocks.READ and closed and is_long:
+            if self._code_blocks is CodeBlocks.MENTIONED:
+                said = _mention(token.info.strip().partition(" ")[0].lower(), len(lines), self._language)
+                self._add(Replacement(self._lines[first], self._lines[last] - 1, said))
         else:
             self._end = max(self._end, self._lines[first + 1])
             for line in lines:
@@ -268,6 +275,15 @@ class _Reader:
             self.pieces.append(Replacement(self.pieces[-1].end, self.pieces[-1].end, self._joint))
         self.pieces.append(piece)
         self._end, self._joint = piece.end, ""
+
+
+def _mention(tag: str, lines: int, language: str) -> str:
+    """Words for a code block that isn't read: its programming language and length."""
+    own: dict[str, str] = (table(language.partition("-")[0], "programming") or _TABLE)["blocks"]
+    name = _LANGUAGES.get(tag)
+    code = own["named"].format(name) if name else own["unnamed"]
+    number = cardinal(lines, british=False) if language.startswith("en") else str(lines)
+    return code + (own["one"] if lines == 1 else own["many"].format(number))
 
 
 def _is_product(children: list[Token], place: int) -> bool:

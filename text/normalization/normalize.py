@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from text.locales.tables import table
 from text.normalization import emoji, layout
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
 from text.normalization.english import english, web
-from text.normalization.markdown import plain
+from text.normalization.markdown import CodeBlocks, plain
 from text.normalization.settings import Normalization
 from text.sentences.sentences import chunks, sentences
 
@@ -83,13 +84,15 @@ def normalized_sentences(
     """
     rules = _rules_on(language.partition("-")[0], settings)
     markdown, laid_out = "markdown" in settings.on, "layout" in settings.on
-    tex_in = language if "tex" in settings.on else ""
+    with_tex = "tex" in settings.on and bool(table(language.partition("-")[0], "tex"))
+    code = CodeBlocks.SKIPPED if settings.skips_code else CodeBlocks.MENTIONED
+    code = code if "code_blocks" in settings.on else CodeBlocks.READ
     if laid_out:
-        text = layout.cleared(layout.mathml_as_tex(text, bool(tex_in)) if "<math" in text else text)
+        text = layout.cleared(layout.mathml_as_tex(text, with_tex) if "<math" in text else text)
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         kept = [Replacement.kept(chunk, 0, len(chunk))]
-        pieces = plain(chunk, "code_blocks" in settings.on, tex_in) if markdown else None
+        pieces = plain(chunk, language, code, with_tex) if markdown else None
         if pieces is None and laid_out:
             pieces = layout.joined(chunk)
         if layout.FILLER in chunk:

@@ -46,6 +46,8 @@ class Normalization:
     on: frozenset[str] = frozenset(RULES)
     emoji_names: bool = False
     """Emoji are said by name instead of left out."""
+    skips_code: bool = False
+    """Long code blocks are left out instead of mentioned."""
 
     def without(self, rules: Iterable[str]) -> Normalization:
         return replace(self, on=self.on.difference(rules))

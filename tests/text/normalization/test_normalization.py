@@ -145,6 +145,20 @@ def test_a_long_code_block_can_be_read() -> None:
     assert said(text) == "Python code, three lines."
     read = said(text, ALL.without(["code_blocks"]))
     assert [word for word in read.split() if len(word) == 1] == ["a", "1", "b", "2", "c", "3"]
+    assert said(f"So:\n\n{text}\n\nDone.", replace(ALL, skips_code=True)) == "So:\nDone."
+
+
+@pytest.mark.parametrize("language", ["es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn"])
+def test_a_long_code_block_is_mentioned_in_the_texts_language(language: str) -> None:
+    heard = said("```py\na = 1\nb = 2\nc = 3\n```", language=language)
+    assert "Python" in heard and "lines" not in heard
+    assert "Python" not in said("```\na = 1\nb = 2\nc = 3\n```", language=language)
+
+
+@pytest.mark.parametrize("language", ["de", "sw"])
+def test_a_language_without_tables_is_read(language: str) -> None:
+    text = "a \\(x^2=1\\) $y^2$ <math><mi>x</mi></math> **5** km 😀\n\n```py\na\nb\nc\n```"
+    assert said(text, language=language)
 
 
 FRAGMENTS = [
