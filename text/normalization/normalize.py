@@ -152,6 +152,7 @@ class _Words:
         self._offset = offset
         self._spans = [match.span() for match in _WORD.finditer(text)]
         self._starts = [start for start, _ in self._spans]
+        self._ends = dict(self._spans)
 
     def whole(self, start: int, end: int) -> tuple[NormalizedWord, ...]:
         """Words between two places, as written; none if one of the places is inside a word."""
@@ -162,6 +163,8 @@ class _Words:
         return tuple(NormalizedWord(self._text[start:end], offset + start, offset + end) for start, end in spans)
 
     def around(self, start: int, end: int) -> tuple[int, int]:
+        if self._ends.get(start) == end:
+            return self._offset + start, self._offset + end
         first = max(0, bisect_right(self._starts, start) - 1)
         last = max(first, bisect_right(self._starts, max(start, end - 1)) - 1)
         return self._offset + self._spans[first][0], self._offset + self._spans[last][1]
