@@ -105,8 +105,8 @@ class Forms:
         if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cp" for part in parts):
             first = parts[0].text
             seconds = {"c": _CAPITALS, "p": self._pers.keys()}.get(second, {following}) if parts[1:] else {""}
-            written = (first, first.upper()) if row.exact else (first.casefold(),)
-            for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, written):
+            itself = (first, first.upper()) if row.exact else (first.casefold(),)
+            for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, itself):
                 self._bare[start].update(seconds)
         second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else NUMBER if second else following
         one = (NUMBER if name else parts[0].fold,)
