@@ -213,7 +213,8 @@ class NumberForms:
         if line.has(place - 1, ".:", glued=True) and not spaced and first.isdecimal() and len(last) < len(first) > 2:
             last = first[: -len(last)] + last  # Lancet 356:411-7
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
-        if padded and spaced and last.isdecimal():
+        phone = line[place - 1].text == ")" and (len(first), len(last)) == (3, 4)  # (540) 381 – 7665
+        if phone or (padded and spaced and last.isdecimal()):
             return  # DAY 3 — 0600 HOURS
         model = last[1:] in ("00", "50") or (len(last) < 3 and line[place - 1].fold not in (".", "pages"))
         if AIRLINER.fullmatch(first) and not spaced and model:

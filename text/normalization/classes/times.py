@@ -217,7 +217,8 @@ class Durations:
             yield Classed(place, after, Ratio(numbers[0], numbers[1], timed=True), 0.25)  # a 7:45 mile
         timed = len(numbers) == 2 == len(_fraction(line, after)[0])  # 3:32.45
         cued = cued or timed or (not numbers[0] and line.has(after, self._remaining))
-        if len(numbers) < 2 or not cued or line.has(after, ("am", "pm", "a", "p")):
+        spoken = timed and line.has(place - 1, self._articles)  # a 1:58.74
+        if len(numbers) < 2 or not cued or spoken or line.has(after, ("am", "pm", "a", "p")):
             return
         fraction, after = _fraction(line, after)
         parts = list(zip([0] * (3 - len(numbers)) + numbers, ("hour", "minute", "second"), strict=True))
