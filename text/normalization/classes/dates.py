@@ -59,7 +59,7 @@ class Dates:
         if token.kind == "d":
             yield from self._numeric(line, place, british)
             yield from self._day_first(line, place, place)
-        elif token.kind == "s":
+        elif token.kind == "s" and not self._plain:  # Monday 11 – Friday 15 May
             if line.dash(place) and line.has(place + 1, self._days) and line.cued(place - 1, self._days, 2):
                 yield Classed(place, place + 1, InWords("Span", "to"), _COST)
         elif token.kind == "w":
@@ -129,14 +129,17 @@ class Dates:
         stop = "º" in endings and line.has(after, ".", glued=True) and line[after + 1].text == "º"
         return day, after + stop + line.has(after + stop, endings, glued=True)
 
-    def _to_nth(self, line: Tokens, place: int) -> tuple[int, int]:
-        apart = line[place].text == "-" and line[place].gap
-        apart = apart and (self._plain or line[place - 2].fold in self._cues["numbered"])  # Week 2 - 11 October
-        if (line.dash(place) and not apart) or line.has(place, self._and):
+    def _to_nth(self, line: Tokens, place: int) -> tuple[int, int, str]:
+        """Another day after a dash, "and" or a slash (25/26 Dec), the place after it, and the word between them."""
+        numbered = self._plain or line[place - 2].fold in self._cues["numbered"]  # Week 2 - 11 October
+        apart = line[place].gap and line[place].text == "-" and numbered
+        following = (line.number(place - 1, 1, 31, 2) or 99) + 1 == line.number(place + 1, 1, 31, 2)
+        joint = "and" if line.has(place, self._and) or (following and line.has(place, "/", glued=True)) else "to"
+        if joint == "and" or (line.dash(place) and not apart):
             last, after = self._nth(line, place + 1)
             if last and not line.has(after, ":", glued=True):
-                return last, after
-        return 0, place
+                return last, after, joint
+        return 0, place, joint
 
     def _year(self, line: Tokens, place: int) -> tuple[int, int]:
         """Year after a date, and the place after it."""
@@ -171,7 +174,7 @@ class Dates:
         cued = not doubtful or line.cued(place, self._cues["month"] | self._cues["padded_date"], 1)
         several = line[place].fold in self._cues["words"] and line.has(end, self._cues["counted"])  # May 5 times
         if day and not (several or line.has(end, "%°", glued=True)):
-            (last, end), only, joint = self._to_nth(line, end), end, "and" if line.has(end, self._and) else "to"
+            (last, end, joint), only = self._to_nth(line, end), end
             year, with_year = self._year(line, end)
             if joint == "and" and not (year or (line.ends(end) and line[end].kind != "w")):
                 last, end = 0, only  # June 3 and 4 people
@@ -198,7 +201,7 @@ class Dates:
         if not day:
             return
         article = line[place].text if number > place else ""
-        (last, after), joint = self._to_nth(line, first_end), "and" if line.has(first_end, self._and) else "to"
+        last, after, joint = self._to_nth(line, first_end)
         sign = line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
@@ -218,9 +221,8 @@ class Dates:
             return
         if self._doubtful(line, after + of) and not (year or of or article or line[after - 1].fold in self._nths):
             return
-        stopped = end > after + of + 1 and not self._plain
-        if stopped and not (year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"):
-            end -= 1
+        dated = self._plain or year or line.has(end, ",") or line[end].text[:1].islower() or line[end].kind == "d"
+        end -= end > after + of + 1 and not dated
         if year:
             yield Classed(place, with_year, Date(year, month, day, last, True, article, joint=joint), 0.25)
         yield Classed(place, end, Date(0, month, day, last, True, article, joint=joint), _COST)
@@ -371,11 +373,10 @@ class Dates:
         beside = line.has(stop, between | {"/", ","}) and line[stop + 1].fold in self._days
         if line.has(place - 1, self._cues["after_numbers_only"]) or (line[place - 1].kind == "d" and not before):
             return
-        closed = line[stop + line.has(stop, ".")].text == ")"
-        bracketed = closed and line[place - 1].text == "(" and line[place - 2].kind == "d"
+        signs = line[place - 1].text + line[stop + line.has(stop, ".")].text + line[place - 2].kind
         small = line[place].text.islower() or follows.text.islower()
         named = line.has(place - 1, self._cues["day_articles"]) and line.ends(stop) and line[stop].kind != "w"
-        near = named or bracketed or beside or before or (stop > place + 1 and small)
+        near = named or signs == "()d" or beside or before or (stop > place + 1 and small)
         if near or follows.kind == "d" or follows.fold in self._cues["parts_of_day"]:
             yield Classed(place, stop, Weekday(day), 0.35 if beside or before else 0.4)
 

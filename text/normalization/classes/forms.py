@@ -19,7 +19,7 @@ _HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:1[1-9]|20)\d\d")
 _PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 

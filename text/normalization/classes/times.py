@@ -37,7 +37,7 @@ class Times:
     def __init__(self, named: Mapping[str, int], cues: WordLists, halves: bool) -> None:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
-        listed = ("before_hours", "dotted_times", "hours", "military", "oclock")
+        listed = ("before_hours", "dotted_times", "hours", "military", "oclock", "services")
         needs = _HALVES.union((":", "to", "z", "l"), DASHES, named, *(cues[name] for name in listed))
         self.parser = Parser(frozenset(named), self.parse, needs=needs, bare=Parser(frozenset(named), self.parse))
 
@@ -143,6 +143,7 @@ class Times:
         called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
         timed = full and clock.minutes % 5 == 0 and line.folds.isdisjoint(self._cues["prices"])
+        called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
         called |= timed and any(fold[-3:] == "day" != fold[2:] for fold in line.folds)  # by 21.00 on Monday, not today
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
         cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
