@@ -243,7 +243,8 @@ class Dates:
         if len(parts) == 2 and widths[1] == 4 and line.cued(place, self._cues["laws"], 6):
             return
         numbers = [int(part) for part in parts]
-        month = len(parts) == 2 and 0 < numbers[1] <= min(12, numbers[0] % 100)  # 2003-04 may be two years
+        told = (padded := widths == [2, 2]) and line.has(place - 1, self._cues["dated"])  # el 22-11
+        dashed = self._plain and (told or parts[-1][0] == "0" < whole[0])
         ahead = british or self._plain or line[place + 1].text != sign or "dd" in line.folds  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
             if date := valid_date(numbers[0], numbers[1], numbers[2]):
@@ -252,29 +253,27 @@ class Dates:
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
             chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
-            before = line[place - 1].fold
-            program = len(before) > 3 and before not in cues | self._days.keys()  # since Linux 2.6.18
-            sure = sure or (line.cued(place, cues) and not (program and sign == "."))
+            program = sign == "." and len(before := line[place - 1].fold) > 3 and before not in cues | self._days.keys()
+            sure = sure or (line.cued(place, cues) and not program)  # since Linux 2.6.18
             one, two = numbers[1::-1] if ahead or sign == "." else numbers[:2]
             date = valid_date(full_year(parts[2]), one, two) or valid_date(full_year(parts[2]), two, one)
             if date and (sure or line.has(after, self._cues["after_dates"])) and not chained:
                 yield Classed(place, after, date._replace(day_first=british), _COST)
-        elif len(parts) == 2 and (sign in "/." or (self._plain and parts[1][0] == "0" < whole[0])) and max(widths) < 3:
+        elif len(parts) == 2 and (sign in "/." or dashed) and max(widths) < 3:
             expires = line.has(place - 1 - line.has(place - 1, ".:"), self._cues["expiry"])
             if expires and [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1]:
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
             other = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
             ahead = ahead or other > 12  # 21/7-1/9
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
-            padded = len(parts[0]) == len(parts[1]) == 2
             if not date and sign == "/" and (other or parts[1][0] == "0" or self._announced(line, place, padded)):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other > 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)
         elif len(parts) == 2 and 0 < numbers[0] < 13 and 1900 <= numbers[1] < 2100 and (whole[0] == "0" or sign == "/"):
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
-        elif month and widths == [4, 2] and sign == "-" and 1900 <= numbers[0] < 2100:
-            yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)
+        elif widths == [4, 2] and sign == "-" and "19" <= whole < "21" and 0 < numbers[1] <= min(12, numbers[0] % 100):
+            yield Classed(place, after, Date(numbers[0], numbers[1]), _COST)  # 2003-04 may be two years
 
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str, spanned: bool) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
