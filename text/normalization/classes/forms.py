@@ -34,7 +34,7 @@ class _Row(NamedTuple):
     """Without placeholders."""
     said: str
     cues: frozenset[str]
-    """Words of which the sentence has one; empty if it needs none."""
+    """Words of which the sentence has one, without the row's own; empty if it needs none."""
 
 
 def _may_follow(second: str, key: str) -> bool:
