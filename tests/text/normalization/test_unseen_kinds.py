@@ -443,3 +443,10 @@ def test_a_short_form_that_is_a_word_is_read_in_full_where_its_stop_ends_no_sent
     assert len(cuts) > 60
     assert [cut for cut, full in cuts.items() if said(f"We saw the {cut}. there.") != f"We saw the {full} there."] == []
     assert [cut for cut in cuts if said(f"We saw the {cut}.") != f"We saw the {cut}."] == []
+
+
+@pytest.mark.parametrize(("short", "full"), [("sat", "Saturday"), ("sun", "Sunday"), ("mon", "Monday")])
+def test_a_small_weekday_before_a_date_is_one(short: str, full: str) -> None:
+    assert said(f"meet me {short} 12 oct ok").startswith(f"meet me {full} the twelfth of October")
+    assert said(f"{short} may 5 is fine").startswith(f"{full} May fifth")
+    assert said("he sat 12 hours in the sun 3 times") == "he sat 12 hours in the sun 3 times"

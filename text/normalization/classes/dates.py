@@ -384,7 +384,8 @@ class Dates:
         alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
         loose = line.has(place - 1, ("am", "pm")) and (alone or line.small)  # 10am sat
         loose = loose or (not place and line.has(stop, ":"))  # Sun: closed
-        if word and not (titled or stopped or loose or line[stop + 1].text == "/" or line[stop].fold in self._months):
+        dated = line[stop + (line[stop].kind == "d")].fold in self._months  # sat 12 oct
+        if word and not (titled or stopped or loose or line[stop + 1].text == "/" or dated):
             return
         sure = not word or line[stop].fold in self._cues["parts_of_day"] or (titled and stopped)
         timed = before.kind == "d" or line.has(place - 1 - (before.text == "."), ("am", "pm", "m"))
