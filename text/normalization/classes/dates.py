@@ -278,9 +278,9 @@ class Dates:
     def _short_cost(self, line: Tokens, place: int, parts: list[str], sign: str, spanned: bool) -> float:
         """Cost of a day and month that context or a zero tells from a fraction; 0 for what is no date."""
         before, after, cues = place - 1 - line.has(place - 1, ".,"), place + 3, self._cues
-        before -= line.has(before, ".,")
-        weekday = line[before].fold in self._days
-        if sign == "." or (line.has(after, cues["partitive"]) and not weekday and int(parts[0]) < int(parts[1])):
+        weekday = line[before - line.has(before, ".,")].fold in self._days
+        part = line.has(after, cues["partitive"]) and line[after + 1].kind != "d"  # 3/4 du lait; 6/11 de 18h
+        if sign == "." or (part and not weekday and int(parts[0]) < int(parts[1])):
             return _COST if weekday and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")

@@ -178,15 +178,15 @@ class FigureParser:
         elif (first.whole, last.whole) in (("24", "7"), ("7", "24"), ("50", "50")):
             yield Classed(place, last.after, InWords("Ratio", f"{one} {two}"), 0.3)
         elif not (last.fraction and not first.fraction):
-            law, marked = line.cued(place, locale.cue["laws"]), last.grouped or len(last.whole) > 3
+            law, totals = line.cued(place, locale.cue["laws"]), locale.cue["totals"]
             if not (int(first.whole) < 10_000 or len(last.whole) == 4 or law):
                 return
-            marked = marked or line.cued(place, locale.cue["marks"]) or line.has(place - 1, "[")  # a series: [11/13]
+            marked = line.cued(place, locale.cue["marks"]) or line.has(place - 1, "[") or len(last.whole) > 3  # [11/13]
             falls = (int(first.whole) > int(last.whole) and not law) or _among_sets(line, place)
             numbered = (line[place].gap and line.has(place - 1, ("º", "°", "n", "nº"))) or line.has(place - 2, ("n",))
             dated = law or (numbered and (1990 < int(last.whole) < 2100 or len(first.whole) > 2 == len(last.whole)))
-            several, totals = line.has(last.after, locale.cue["several"]), locale.cue["totals"]
-            sized = totals and not (falls or marked) and int(first.whole) > 9 and last.whole not in totals
+            several = line.has(last.after, locale.cue["several"]) and line[last.after + 1].kind != "d"  # 6/11 ore 18
+            sized = totals and not (falls or marked) and 9 < int(first.whole) < 100 and last.whole not in totals
             over = locale.signs.get("falling /", locale.over) if falls else locale.over
             over = locale.signs.get("of law", over) if dated else over
             over = locale.signs["or"] if first.plain and last.plain and not dated and (several or sized) else over
