@@ -215,7 +215,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         or (word.istitle() and language == "en" and _ONE.match(stretch, stop))
         or _LABEL.match(stretch, stop)
         or (following in MONTH_NAMES and lower != "no")  # exp. May '26
-        or (len(following) == 1 and language != "en")
+        or (len(following) == 1 and following not in "ÈÀ" and language != "en")  # no label: È, À are words
     ):
         numbered = abbreviations.before_number(word.rpartition(".-")[2] or word, language)
         if numbered or (lower in _LARGER and _SMALLER.match(stretch, stop)):
