@@ -16,7 +16,7 @@ _JOINTS = frozenset("-/.–")
 _RULER = frozenset((4, 8, 16, 32))
 _WORDS = ("mon", "sat", "sun", "wed")
 """Short weekdays that are words or names as well."""
-_AFTER_STOP = frozenset(",;:)")
+_AFTER_STOP = frozenset(",;:)0123456789")
 
 
 class Calendar(NamedTuple):
@@ -131,11 +131,10 @@ class Dates:
 
     def _to_nth(self, line: Tokens, place: int) -> tuple[int, int, str]:
         """Another day after a dash, "and" or a slash (25/26 Dec), the place after it, and the word between them."""
-        numbered = self._plain or line[place - 2].fold in self._cues["numbered"]  # Week 2 - 11 October
-        apart = line[place].gap and line[place].text == "-" and numbered
+        numbered = line.has(place, "-") and (self._plain or line.has(place - 2, self._cues["numbered"]))
         following = (line.number(place - 1, 1, 31, 2) or 99) + 1 == line.number(place + 1, 1, 31, 2)
         joint = "and" if line.has(place, self._and) or (following and line.has(place, "/", glued=True)) else "to"
-        if joint == "and" or (line.dash(place) and not apart):
+        if joint == "and" or (line.dash(place) and not (numbered and line[place].gap)):  # Week 2 - 11 October
             last, after = self._nth(line, place + 1)
             if last and not line.has(after, ":", glued=True):
                 return last, after, joint
@@ -349,8 +348,7 @@ class Dates:
         if line.dash(stop) or line.has(stop, self._cues["between_weekdays"]):
             last, end = self._named_at(line, stop + 1, self._days)
             if last >= 0:
-                stopped = line.has(end - 1, ".") and not (self._plain or line[end].text in _AFTER_STOP)
-                stopped = stopped and line[end].kind != "d"
+                stopped = line.has(end - 1, ".") and not (self._plain or line[end].text[:1] in _AFTER_STOP)
                 yield Classed(place, end - stopped, Both(Weekday(day), Weekday(last)), _COST)
         others, after, sign = list[int](), stop, line[stop].text
         while sign in ("/", "-") and line.has(after, sign, glued=True) and not line[after + 1].gap:

@@ -16,7 +16,7 @@ _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁻^")
 _FEET = frozenset("'’′")
 _INCHES = frozenset('″"”')
 _SIDES = frozenset("WHDL")
-_LENGTHS = frozenset(("in", "ft", "cm", "mm", "m"))
+_LENGTHS = frozenset(("in", "ft", "cm", "mm", "m", "wide", "long", "high", "tall", "deep"))
 _ANGLE = (frozenset("°º˚"), _FEET, _INCHES)
 """Signs after degrees, minutes and seconds."""
 
