@@ -43,8 +43,7 @@ class Dates:
         self._nths, self._first = self._cues["day_endings"], self._cues["day_endings"] | self._cues["first_endings"]
         names, spans = {*self._days, *self._months}, {"/", *DASHES, *self._cues["between_weekdays"]}
         bare = Parser.of(self.parse, {name: spans if name in self._full else {""} for name in names})
-        dashes = frozenset[str]() if self._plain else DASHES  # Monday 11 – Friday 15 May
-        self.parser = Parser(self._cues["the"] | dashes | names, self.parse, bare=bare)
+        self.parser = Parser(self._cues["the"] | DASHES | names, self.parse, bare=bare)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for found in self._single(line, place, british):
