@@ -70,8 +70,7 @@ class NumberForms:
         minus, start = signed(line, place)
         whole, above, below, after = self._mixed(line, start)
         yield from self._fraction_span(line, place, after)
-        if below and above == 1 and line.has(after, ENDINGS, glued=True):
-            after += 1  # 1/4th
+        after += bool(below) and above == 1 and line.has(after, ENDINGS, glued=True)  # 1/4th
         if not below:
             yield from self._rated(line, place)
             return
@@ -285,8 +284,7 @@ class NumberForms:
         if ten and line.has(after + 2, "^", glued=True):
             below, at = signed(line, after + 3)
             if line[at].kind == "d" and len(line[at].text) < 4:
-                fields = Number(number, before, exponent="-" * below + line[at].text)
-                yield Classed(place, at + 1, fields, _COST)
+                yield Classed(place, at + 1, Number(number, before, exponent="-" * below + line[at].text), _COST)
         build = line[after].text == "E" and "." not in number and len(line[after + 1].text) > 2  # 21E236
         if build or not line.has(after, ("e",), glued=True):
             return

@@ -72,12 +72,9 @@ def said(item: object, british: bool) -> str:
                 "two thousands" if two_thousands else f"{cardinal(item.first // 100, False)} {decade(item.first % 100)}"
             )
         case fields.Ratio():
-            if item.decimals:
-                seconds = two_digits(item.last, british)
-                return f"{cardinal(item.first, british)} {seconds} point {digits(item.decimals)}"
-            if item.timed:
-                return f"{cardinal(item.first, british)} {two_digits(item.last, british)}"
-            return f"{cardinal(item.first, british)} to {cardinal(item.last, british)}"
+            point = f" point {digits(item.decimals)}" if item.decimals else ""
+            last = two_digits(item.last, british) if item.timed else f"to {cardinal(item.last, british)}"
+            return f"{cardinal(item.first, british)} {last}{point}"
         case fields.Money():
             return _money(item, british)
         case fields.Measure():
@@ -318,12 +315,8 @@ def _clock(time: fields.Clock, british: bool, bare: bool = False) -> str:
     if not time.half and not time.minutes and time.hours in (0, 24) and not time.seconds:
         return "midnight"
     hour = cardinal(time.hours, british)
-    if time.minutes:
-        words = f"{hour} {two_digits(time.minutes, british)}"
-    elif time.half:
-        words = hour
-    else:
-        words = f"{hour} o'clock" if time.hours <= 12 else f"{hour} hundred"
+    full = hour if time.half else f"{hour} o'clock" if time.hours <= 12 else f"{hour} hundred"
+    words = f"{hour} {two_digits(time.minutes, british)}" if time.minutes else full
     words = f"{words} {time.half}.m." if time.half else words
     if time.seconds or time.fraction:
         point = f" point {digits(time.fraction)}" if time.fraction else ""
