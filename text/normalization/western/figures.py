@@ -216,11 +216,9 @@ class FigureParser:
         locale, minute = self._locale, line.number(place, 1, 120, 3)
         after = place + 1 + line.has(place + 1, "'’′", glued=True)
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
-        after += 2 * (added is not None)
-        after += added is not None and line.has(after, "'’′", glued=True)
+        after += 2 + line.has(after + 2, "'’′", glued=True) if added is not None else 0
         before = line[place - 1 - line.has(place - 1, "'’,")]
-        told = before.fold in locale.cue["minutes"] or glued(line, after)
-        if told or not minute or line[after - 1].text not in "'’′":
+        if before.fold in locale.cue["minutes"] or glued(line, after) or not (minute and line.has(after - 1, "'’′")):
             return
         article, named = before.fold in locale.cue["minute_after"], before.fold in locale.all_units["min"]
         names = (before, line[after]) if line[after].gap else (before,)
