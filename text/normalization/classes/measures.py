@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Measure, Multiple, Sides
 from text.normalization.classes.numbers import SIGNS, Written
+from text.normalization.classes.symbols import DEGREES, POWERS, Symbols
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.5
-_POWERS = {"²": "2", "³": "3"}
 _NTHS = {"¹": "", "²": "2", "³": "3"}
 TIMES = frozenset(("x", "×"))
 _SPECIAL = frozenset("%‰°℃℉º˚")
-_DEGREES = frozenset("°º˚")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "bn", "mn", "tn"))
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी", "सेमी", "मिमी", "फुट"))
-_VOWELS = frozenset("aeiou")
 _KINDS = (*(frozenset(kind.split()) for kind in ("kJ kcal J cal", "g kg oz lb", "oz pt ml mL cl dl l L")), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""
 _JOINTS = {"mmhg": "over", "mg": "over", "gb": "", "go": "", "tb": ""}
@@ -37,8 +34,6 @@ _STONES = frozenset(map(str, (*range(5, 21), *range(22, 31), *range(32, 40))))
 _NO_TALLY = frozenset(("A", "G", "AM", "PM", "AD", "BC", "CE"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
-_Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
-"""Units that begin with the same token: their tokens, the gaps between them and their symbols, the longest first."""
 
 
 class Measures:
@@ -60,71 +55,28 @@ class Measures:
         self._times = "x" if plain else TIMES
         self._cues = cues
         self._things = frozenset(form for thing in self._cues["things"] for form in (thing, f"{thing}s"))
-        self._preferred = {symbol.casefold(): symbol for symbol in self._cues["folded"]}
+        folded = {symbol.casefold(): symbol for symbol in self._cues["folded"]}
         listed = ((unit, forms) for unit, forms in units.items() if isinstance(forms, tuple | list) and plain)
         self._full = {unit for unit, forms in listed if unit.islower() and len(unit) > 3 and unit in forms}
         self._symbols = frozenset(units)
-        self._units, self._pers = self._index(units), self._index([*units, *pers])
-        alone = (start for start in self._units if start.isalpha() or start == "°") if plain else ()
+        self._units, self._pers = Symbols(units, folded, plain), Symbols([*units, *pers], folded, plain, per=True)
+        alone = (start for start in self._units.starting if start.isalpha() or start == "°") if plain else ()
         seconds = {
-            start: {"²", "³", "^", *(parts[1].casefold() for parts, *_ in self._units[start] if parts[1:])}
+            start: {"²", "³", "^", *(parts[1].casefold() for parts, *_ in self._units.starting[start] if parts[1:])}
             for start in alone
         }
         words = SIGNS.union(seconds) if plain else frozenset(("-", "−", ".", "per"))
         bare = Parser.of(self.parse, seconds if plain else {"per": {""}})
         self.parser = Parser(words, self.parse, bare=bare)
 
-    def _index(self, units: Iterable[str]) -> dict[str, _Symbols]:
-        found: dict[str, _Symbols] = defaultdict(list)
-        for symbol in units:
-            tokens = Tokens(symbol).tokens
-            gaps = tuple(token.gap for token in tokens[1:])
-            found[tokens[0].fold].append((tuple(token.text for token in tokens), gaps, symbol))
-        for listed in found.values():
-            listed.sort(key=lambda each: -len(each[0]))
-        return found
-
     def unit(self, line: Tokens, place: int) -> tuple[str, int]:
         """Symbol of the unit at a token and the place after it; ("", place) if there is none."""
-        return self._find(line, place, self._units)
-
-    def _find(self, line: Tokens, place: int, units: Mapping[str, _Symbols]) -> tuple[str, int]:
-        folded: dict[str, None] = {}
-        length = 0
-        if line[place].text[-1:] == "s" and line[place].text[:-1].isupper():
-            units = {} if len(line[place].text) > 2 else units  # HRs
-        for parts, gaps, symbol in units.get(line[place].fold, ()):
-            tokens = line.tokens[place : place + len(parts)]
-            if tuple(token.gap for token in tokens[1:]) != gaps and symbol[0] not in _DEGREES:
-                continue
-            if folded and len(parts) < length:
-                break
-            if tuple(token.text for token in tokens) == parts:
-                return symbol, place + len(parts)
-            micro = symbol in ("c.", "ga") or (symbol[0] == "u" and not symbol.islower())  # uL isn't UL, C. no cup
-            if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)) and not micro:
-                folded[symbol] = None
-                length = len(parts)
-        if not folded:
-            fold = line[place].fold if line.shouted or not line[place].text.isupper() else ""  # 22.04 LTS
-            one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
-            return (one, place + 1) if any(symbol == one for *_, symbol in units.get(one, ())) else ("", place)
-        written = "".join(token.fold for token in line.tokens[place : place + length])
-        if len(folded) == 1 and len(written) > 1:
-            return next(iter(folded)), place + length
-        symbol = self._preferred.get(written, next(iter(folded)) if self.plain and len(written) > 1 else "")
-        if not symbol and len(written) == 1 and written in folded:
-            following = line[place + 1]
-            mega = self.plain and written in "mk"
-            compound = not following.gap and (following.text in _POWERS or following.text in ("/", "^"))
-            if units is self._pers or compound or (line.shouted and (line[place].gap or written == "s") and not mega):
-                symbol = written
-        return symbol, place + length
+        return self._units.at(line, place)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first = self.number(line, place)
         if line[place].fold == "per":
-            per, end = self._find(line, place + 1, self._pers)
+            per, end = self._pers.at(line, place + 1)
             if per.startswith(line[place + 1].text) and (len(per) > 1 or per in _SINGLE):
                 power, end = self.power(line, end)
                 yield Classed(place, end, Measure(Written(""), "", per=per, per_power=power), 0.4)
@@ -180,9 +132,9 @@ class Measures:
         if self.plain:
             if unit.fold in _JOINTS:
                 return _JOINTS[unit.fold]
-            if any(line[place - 1].text in signs and line[place + 2].text in signs for signs in (_DEGREES, _FEET)):
+            if any(line[place - 1].text in signs and line[place + 2].text in signs for signs in (DEGREES, _FEET)):
                 return ""
-            if line[place + 2].text in _DEGREES and last > int(first.whole):
+            if line[place + 2].text in DEGREES and last > int(first.whole):
                 return "to"
             each = "each" if line[place + 1].text == first.number else "or" if last > int(first.whole) >= 10 else ""
             return each if each in self._cues["joints"] and not (first.sign or first.fraction) else None
@@ -198,8 +150,8 @@ class Measures:
         token, length = line[place], line[place - 1].fold in _LENGTHS
         if token.gap or not (length or not self.plain):
             return "", place
-        if token.text in _POWERS:
-            return _POWERS[token.text], place + 1
+        if token.text in POWERS:
+            return POWERS[token.text], place + 1
         if token.text in ("2", "3") and length and line.ends(place + 1):
             return token.text, place + 1  # 8 m2
         if token.text == "^" and line[place + 1].text in ("2", "3"):
@@ -284,7 +236,7 @@ class Measures:
         singular = gap == "-" or described or packed or attributive or line.has(end, "-", glued=True)
         singular = singular or (article and (self.is_noun(line, end) or (line[end].kind == "d" and line[end].gap)))
         warm = symbol[0] == "º" and (int(first.whole or 0) > 12 or bool(self._cues["degrees"] & line.folds))  # no 3ºC
-        cost = 0.35 if self.plain and (symbol in _DEGREES or warm) else 0.4
+        cost = 0.35 if self.plain and (symbol in DEGREES or warm) else 0.4
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
 
     def per(self, line: Tokens, place: int) -> tuple[str, str, str, int]:
@@ -293,11 +245,11 @@ class Measures:
         """
         if not line.has(place, "/", glued=True) or line[place + 1].gap:
             return "", "", "", place
-        per, end = self._find(line, place + 1, self._pers)
+        per, end = self._pers.at(line, place + 1)
         if per:
             power, end = self.power(line, end)
             joined = line.has(end, "/", glued=True) and not line[end + 1].gap
-            if joined and (second := self._find(line, end + 1, self._pers))[0]:
+            if joined and (second := self._pers.at(line, end + 1))[0]:
                 return f"{per}/{second[0]}", power, "", second[1]
             ends = line.last(end) and line[end + 1].text != ")"
             return per, power, "", end + (self.plain and line.has(end, ".", glued=True) and not ends)
@@ -358,7 +310,7 @@ class Measures:
         exact &= symbol not in cues["never_apart"] or self._closed(line, end, symbol) or joint == "by"
         if gap == " " and not (exact or compound):
             return False
-        if self.plain and written in _DEGREES and end == after + 1:
+        if self.plain and written in DEGREES and end == after + 1:
             doubtful = written in cues["doubtful_degrees"] and not first.fraction
             cued = last or first.sign or cues["degrees"] & line.folds or line.has(place - 1, cues["before_degrees"])
             nominal = following.kind == "w" and following.gap and self._noun(following.text)

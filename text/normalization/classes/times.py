@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
-from text.normalization.classes.dates import Calendar
 from text.normalization.classes.fields import Both, Clock, Decades, Elapsed, MilitaryTime, Pair, Ratio, TimeSpan, Year
 from text.normalization.classes.numbers import glued, written_number
 from text.normalization.classes.tokens import DASHES, Tokens
+from text.normalization.classes.weekdays import Calendar
 
 _COST = 0.39
 _HALVES = frozenset(("a", "p", "am", "pm", "m"))

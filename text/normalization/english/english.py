@@ -13,7 +13,7 @@ from text.normalization.classes.abbreviations import Abbreviations, Initialisms
 from text.normalization.classes.addresses import Addresses
 from text.normalization.classes.codes import Codes, Versions
 from text.normalization.classes.cover import Classes, Parser
-from text.normalization.classes.dates import Calendar, Dates
+from text.normalization.classes.dates import Dates
 from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import TIMES, Measures
@@ -25,6 +25,7 @@ from text.normalization.classes.roman import RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
 from text.normalization.classes.tokens import DASHES, VULGAR
+from text.normalization.classes.weekdays import Calendar
 from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, web
 from text.normalization.english.saying import said

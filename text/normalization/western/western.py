@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from text.normalization.classes.codes import Versions
 from text.normalization.classes.cover import Classed, Classes, InWords, Parser
-from text.normalization.classes.dates import Calendar, Dates
+from text.normalization.classes.dates import Dates
 from text.normalization.classes.dimensions import Dimensions
 from text.normalization.classes.forms import Forms
 from text.normalization.classes.measures import Measures
@@ -22,6 +22,7 @@ from text.normalization.classes.roman import RomanNumerals
 from text.normalization.classes.telephones import Identifier, Telephones
 from text.normalization.classes.times import Durations, Times, Years
 from text.normalization.classes.tokens import VULGAR, Tokens
+from text.normalization.classes.weekdays import Calendar
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.english.maths import CHEMISTRY, chemistry
 from text.normalization.number_words import spoken_address
