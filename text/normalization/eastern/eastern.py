@@ -8,14 +8,12 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
-from functools import lru_cache, partial, reduce
-from operator import or_
-from re import _parser  # type: ignore[attr-defined]
-from typing import Any
+from functools import lru_cache, partial
 
-from text.normalization.draft import MASK, Draft, Rule
+from text.normalization.draft import MASK, Rule
+from text.normalization.eastern.needs import Said, Signs, rewrite
 from text.normalization.eastern.numerals import MEASURE_WORDS, EasternWords, Numerals, eastern_words
 from text.normalization.number_words import ADDRESS, spoken_address
 
@@ -99,77 +97,6 @@ _ORDER = (
 _OPTIONAL = re.compile(r"\[(?P<said>[^\]{]{0,9}\{(?P<name>\w{1,9})\}[^\]]{0,9})\]")
 """Part of a form that is said if its number is written."""
 
-_FREQUENT = "etaoinsrhldcumfpgwybvk0123456789 -のはにをるがとでたしい的一是在不了有"
-_CATEGORIES = {"CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s", "CATEGORY_WORD": r"\w"}
-_Said = Callable[[re.Match[str]], str | None]
-
-
-def _needs(parsed: Iterable[tuple[Any, Any]]) -> Iterator[str]:
-    """Character classes, as regular expressions, of each of which a text has a character if a parsed expression matches
-    in it.
-    """
-    for kind, part in parsed:
-        name = str(kind)
-        if name == "LITERAL":
-            yield f"[{re.escape(chr(part))}]"
-        elif name == "IN" and part[0] != (_parser.NEGATE, None):
-            yield f"[{''.join(_class(str(each), what) for each, what in part)}]"
-        elif name == "SUBPATTERN":
-            yield from _needs(part[-1])
-        elif name in ("MAX_REPEAT", "POSSESSIVE_REPEAT") and part[0]:
-            yield from _needs(part[2])
-        elif name == "ASSERT":
-            yield from _needs(part[1])
-        elif name == "BRANCH":
-            rarest = [min(_needs(branch), key=_often, default="") for branch in part[1]]
-            if all(rarest):
-                yield f"[{''.join(each[1:-1] for each in rarest)}]"
-
-
-def _often(need: str) -> int:
-    """How many of the most frequent characters are in a class."""
-    return len(re.findall(need, _FREQUENT))
-
-
-def _class(kind: str, part: Any) -> str:
-    if kind == "RANGE":
-        return "-".join(re.escape(chr(code)) for code in part)
-    return re.escape(chr(part)) if kind == "LITERAL" else _CATEGORIES.get(str(part), r"\w\W")
-
-
-class _Signs:
-    """Bits for what expressions need, and those of a sentence that lacks it."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-        self._of_character = lru_cache(4096)(self._found)
-        self.lacking = lru_cache(16)(self._lacking)
-
-    def needed(self, pattern: re.Pattern[str]) -> list[int]:
-        """For each way to match: bits of the classes of which it has a character each. A class with `MASK` has none."""
-        *before, last = _parser.parse(pattern.pattern)
-        ways = last[1][1] if str(last[0]) == "BRANCH" else [[last]]
-        return [self._bits(_needs([*before, *way])) for way in ways]
-
-    def _bits(self, needs: Iterable[str]) -> int:
-        known = (need for need in set(needs) if not re.match(need, MASK))
-        return sum(1 << self._places.setdefault(need, len(self._places)) for need in known)
-
-    def _found(self, character: str) -> int:
-        return sum(1 << place for need, place in self._places.items() if re.match(need, character))
-
-    def _lacking(self, characters: frozenset[str]) -> int:
-        return ~reduce(or_, map(self._of_character, characters), 0)
-
-
-def _rewrite(signs: _Signs, steps: Sequence[tuple[re.Pattern[str], _Said, list[int]]], draft: Draft) -> None:
-    lacking = signs.lacking(draft.characters)
-    for pattern, said, ways in steps:
-        for way in ways:
-            if not way & lacking:
-                draft.replace(pattern, said)
-                break
-
 
 class Eastern:
     def __init__(self, words: EasternWords) -> None:
@@ -212,7 +139,7 @@ class Eastern:
 
     def rules(self) -> tuple[Rule, ...]:
         words, number, joined, cue = self._words, self._number, self._joined, self._score_cue
-        table: tuple[tuple[str, bool | None, re.Pattern[str], _Said], ...] = (
+        table: tuple[tuple[str, bool | None, re.Pattern[str], Said], ...] = (
             ("web_addresses", None, ADDRESS, lambda m: spoken_address(m[0], words.signs, gap="")),
             ("codes", None, self._coded, self._code),
             ("dates", True, _WEEKDAYS, lambda m: _HYPHEN.sub("から", re.sub("(?=[^月火水木金土日]|$)", "曜", m[0]))),
@@ -242,11 +169,11 @@ class Eastern:
         for name, japanese, pattern, said in table:
             if japanese in (None, words.japanese):
                 steps[name].append((pattern, said))
-        signs = _Signs()
+        signs = Signs()
         ready = {name: [(*row, signs.needed(row[0])) for row in own] for name, own in steps.items() if own}
-        return tuple(Rule(name, partial(_rewrite, signs, own), _NEEDED) for name, own in ready.items())
+        return tuple(Rule(name, partial(rewrite, signs, own), _NEEDED) for name, own in ready.items())
 
-    def _form(self, written: str, said: str) -> tuple[re.Pattern[str], _Said]:
+    def _form(self, written: str, said: str) -> tuple[re.Pattern[str], Said]:
         """Rewriting of a row of the tables: an expression, and its words with `{}` around the names of its groups."""
         for name, pattern in self._patterns.items():
             written = written.replace(f"{{{name}}}", pattern)
