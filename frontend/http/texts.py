@@ -30,7 +30,7 @@ from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.espeak.ipa import ALPHABET
 from text.g2p import G2P, ways_to_say
-from text.lexicon import Entry, NotKept, entry_of, keep
+from text.lexicon import NotKept, entry_of, keep
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -142,27 +142,21 @@ async def phonemize(request: web.Request) -> web.Response:
     named = fields.language if fields.lang is None else fields.lang
     language = language_of_text(named, fields.voice, services.speaker, services.settings)
     with services.in_flight.answering(text):
-        entries = pronunciations_of(request, fields.pronunciations)
-        found = await asyncio.to_thread(_phonemized, request, fields, text, language, engine, entries)
+        found = await asyncio.to_thread(_phonemized, request, fields, text, language, engine)
         if read_query(request.query, PhonemizeQuery).why:
             found.why = await asyncio.to_thread(lambda: list(reasons(sanitize(text), language, Normalization())))
     return json_response(found)
 
 
 def _phonemized(
-    request: web.Request,
-    fields: PhonemizeBody,
-    text: str,
-    language: str,
-    engine: EngineInfo | None,
-    entries: tuple[Entry, ...],
+    request: web.Request, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None
 ) -> Phonemized:
     notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
     cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
     with current.get().working():
         marked = apart.result(text, parse_markup, fields.markup, text, language, notation, cast)
         words: list[Word] = []
-        pipeline = request.app[PHONEMIZER].pipeline.saying(entries)
+        pipeline = request.app[PHONEMIZER].pipeline.saying(pronunciations_of(request, fields.pronunciations))
         pipeline = pipeline.by(fields.g2p) if fields.g2p else pipeline
         for part in marked.performed(Performer((), language)):
             words += pipeline.words(part.marked, part.performer.language, notation)
