@@ -22,8 +22,8 @@ BREAKS = (
     Mutation(
         "a-form-needs-its-cue",
         "text/normalization/classes/forms.py",
-        "            if row.cues and row.cues.isdisjoint(line.folds):\n                continue\n",
-        "",
+        "if not row.fixed <= line.folds or (row.cues and row.cues.isdisjoint(line.folds)):",
+        "if not row.fixed <= line.folds:",
         ("tests/text/normalization/test_forms.py",),
     ),
     Mutation(
@@ -36,8 +36,8 @@ BREAKS = (
     Mutation(
         "a-sum-has-bounds",
         "text/normalization/tex.py",
-        'return [name, "from", *below, "to", *above, "of"]',
-        'return [name, "of"]',
+        'return [self._phrase("from to", name, below, above)]',
+        "return [name]",
         ("tests/text/normalization/test_formulas.py",),
     ),
     Mutation(

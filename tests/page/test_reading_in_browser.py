@@ -186,6 +186,7 @@ def test_voices_are_heard_chosen_blended_and_remembered(visit: Visit, espeak: An
     page = visit.page
     listed = [voice["id"] for voice in espeak.get("/v1/audio/voices")[1]["voices"]]
     page.get_by_role("button", name="Voice: Heart").click()
+    expect(page.locator(".voice")).to_have_count(len(listed))
     assert page.locator(".voice").evaluate_all("all => all.map((one) => one.dataset.id)") == listed
     expect(page.get_by_role("heading", name="American English")).to_be_visible()
     with page.expect_response("**/v1/audio/speech") as answered:

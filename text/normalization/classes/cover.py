@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import NamedTuple
 
+from text.normalization.classes.fields import Measure, Money
 from text.normalization.classes.tokens import SLASHED, TEXTS, VULGAR, Tokens
 from text.normalization.draft import Draft, Edit
 
@@ -230,7 +231,11 @@ class Classes:
         if (seen := COVERS.get()) is not None:
             seen.append(Covered(draft.sentence, line, found, cover, lambda fields: self._say(fields, draft.british)))
         spans = ((line[each.first].start, line[each.last - 1].end) for each in cover)
-        draft.put(Edit(*span, self._said(each, line, draft.british)) for span, each in zip(spans, cover, strict=True))
+        edits = [Edit(*span, self._said(each, line, draft.british)) for span, each in zip(spans, cover, strict=True)]
+        ends = {each.last for each in cover if isinstance(each.fields, Measure | Money | InWords)}
+        slashes = (line[each.first - 1] for each in cover if each.first - 1 in ends and line[each.first].kind != "w")
+        edits += [Edit(slash.start, slash.end, ", ") for slash in slashes if slash.text == "/"]  # 180°C/350°F
+        draft.put(sorted(edits))
 
     def _said(self, item: Classed, line: Tokens, british: bool) -> str:
         said = self._say(item.fields, british)

@@ -40,7 +40,7 @@ class Dates:
             yield from self._numeric(line, place, british)
             yield from self._day_first(line, place, place)
         elif token.kind == "s" and not self._plain:  # Monday 11 – Friday 15 May
-            if line.dash(place) and line.has(place + 1, self._days) and line.cued(place - 1, self._days, 2):
+            if line.dash(place) and line.has(place + 1, self._days) and line.cued(place - 1, self._days, 4):
                 yield Classed(place, place + 1, InWords("Span", "to"), _COST)
         elif token.kind == "w":
             if token.fold in self._cues["the"]:
@@ -251,7 +251,7 @@ class Dates:
         before, after, cues = place - 1 - line.has(place - 1, ".,"), place + 3, self._cues
         weekday = line[before - line.has(before, ".,")].fold in self._days
         part = line.has(after, cues["partitive"]) and line[after + 1].kind != "d"  # 3/4 du lait; 6/11 de 18h
-        if sign == "." or (part and not weekday and int(parts[0]) < int(parts[1])):
+        if sign == "." or (part and not weekday and int(parts[0]) < int(parts[1])) or line.has(place - 1, "×÷="):
             return _COST if weekday and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
@@ -275,7 +275,8 @@ class Dates:
 
     def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
         cued = line.cued(place, self._cues["padded_date" if padded else "date"], 1 + line.has(place - 1, ".,:"))
-        return cued or (line.has(place - 1, ("of",)) and line.cued(place - 1, self._cues["of_date"], 2))
+        of = line.has(place - 1, ("of", "from")) and line.cued(place - 1, self._cues["of_date"], 2)
+        return cued or of or line[place - 1 - line.has(place - 1, ".,")].fold in self._days
 
     def _is_guessed(self, line: Tokens, place: int, one: int, two: int, padded: bool, spanned: bool) -> bool:
         """True for two numbers without a cue that are more probably a date than a fraction."""

@@ -203,7 +203,7 @@ class NumberForms:
         if first[:1] in ("", ".") or not line.dash(after):
             return
         spaced = line[after].gap
-        if spaced and (line.has(place - 1, "#") or (line[after].text == "-" and line.folds & _OPERATORS)):
+        if spaced and (line.has(place - 1, "#") or (line[after].text in "-−" and line.folds & _OPERATORS)):
             return
         minus_last, second = signed(line, after + 1)
         last, end = written_number(line, second)

@@ -153,7 +153,7 @@ class Times:
             at = line[after].kind == "w" and line[after].fold not in (self._cues["after_times"] or line.folds)
             if (at and clock.named and clock.minutes) or (exact and line[place - 1].fold in self._cues["exact"]):
                 clock = clock._replace(exact=True)
-            told = clock.half and line.has(place - 1, self._cues["parts_of_day"])  # रात 8 PM
+            told = clock.half and self._hours and line.has(place - 1, self._cues["parts_of_day"])  # रात 8 PM
             yield Classed(place, after, clock._replace(half="", named=True) if told else clock, _COST)
 
 

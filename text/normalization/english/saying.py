@@ -26,6 +26,7 @@ _PERIODS: dict[str, str] = _TABLE["periods"]
 _BOOKS: dict[str, str] = table("en", "abbreviations")["books"]
 _TIMES: dict[str, int] = table("en", "calendar")["times"]
 _HUNDREDS = re.compile(r"[1-9][1-9]00")
+_PORTIONED = frozenset(("g", "kg", "mg", "ml", "mL", "cl", "l", "L", "oz", "lb", "lbs", "cm³"))
 
 
 def said(item: object, british: bool) -> str:
@@ -197,7 +198,9 @@ def _measure(measure: fields.Measure, british: bool) -> str:
     if measure.magnitude:
         words += f" {measure.magnitude}"
     if measure.last:
-        words += f"{f' {measure.joint}' if measure.joint else ','} {_quantity(measure.last, british)}"
+        times = measure.joint == "by" and (measure.unit in _PORTIONED or measure.first.number == "1")  # 6 x 330 ml
+        joint = " times" if times else f" {measure.joint}" if measure.joint else ","
+        words += f"{joint} {_quantity(measure.last, british)}"
     words += f" {powered(names[not singular], measure.power, british)}" if measure.unit else ""
     if measure.per_count:
         several = measure.per_count != "1"
