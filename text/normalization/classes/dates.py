@@ -252,7 +252,8 @@ class Dates:
         weekday = line[before - line.has(before, ".,")].fold in self._days
         part = line.has(after, cues["partitive"]) and line[after + 1].kind != "d"  # 3/4 du lait; 6/11 de 18h
         if sign == "." or (part and not weekday and int(parts[0]) < int(parts[1])) or line.has(place - 1, "×÷="):
-            return _COST if weekday and self._plain else 0
+            dotted = sign == "." and parts[1][0] == "0" < parts[1][1:] and line.has(place - 1, cues["date"])  # au 31.01
+            return _COST if (weekday or dotted) and self._plain else 0
         padded = len(parts[0]) == len(parts[1]) == 2
         zero = (len(parts[1]) == 2 and parts[1][0] == "0") or (padded and parts[0][0] == "0")
         if self._plain:

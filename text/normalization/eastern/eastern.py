@@ -75,7 +75,7 @@ _PERCENT = re.compile(
     rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
 )
 _FRACTION = re.compile(
-    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit>mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
+    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit> ?mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
 _RANGE = re.compile(
     rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d./A-Za-z{MASK}])(?<!\d:){_LISTED}(?P<first>{_NUMBER})"
@@ -273,10 +273,10 @@ class Eastern:
     def _fraction(self, match: re.Match[str]) -> str | None:
         above, below = float(match["above"]), int(match["below"])
         one, two = self._number(match["above"]), self._number(match["below"])
-        if match["unit"] and match["unit"] != "mmHg":
+        if match["unit"] and match["unit"].strip() != "mmHg":
             return self._words.of_whole.format(part=one, whole=two, unit=match["unit"])
         if above > below:
-            return f"{one}、{two}{self._words.units.get(match['unit'] or '', '')}"
+            return f"{one}、{two}{self._words.units.get((match['unit'] or '').strip(), '')}"
         return self._words.fraction.format(above=one, below=two)
 
     def _chain(self, match: re.Match[str]) -> str | None:

@@ -174,6 +174,8 @@ _SIGN = re.compile(
     rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
+_TAG = re.compile(r"(?<![\w&/#])#[^\W\d_]\w{2,80}")
+_HUMP = re.compile("_|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
     rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)"
@@ -263,7 +265,7 @@ class Western:
     def rules(self) -> tuple[Rule, ...]:
         say = self._locale
         return (
-            Rule("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
+            Rule("web_addresses", self._web, re.compile(r"[@#]|[\w-]\.[\w-]|://")),
             Rule("codes", self._codes, self._spelled),
             Rule("chemistry", lambda draft: chemistry(draft, say.cardinal, say.signs, say.spelled), CHEMISTRY),
             Rule("classes", self.classes.rewrite, re.compile("")),
@@ -273,6 +275,7 @@ class Western:
     def _web(self, draft: Draft) -> None:
         for pattern in (_MAIL, _WEB):
             draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
+        draft.replace(_TAG, lambda match: f"hashtag {_HUMP.sub(' ', match[0][1:])}", "#")
 
     def _codes(self, draft: Draft) -> None:
         """A language's codes, by their shape."""
