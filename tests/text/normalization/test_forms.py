@@ -181,3 +181,10 @@ def test_no_row_is_its_own_cue() -> None:
 )
 def test_a_form_is_read_by_what_stands_around_it(text: str, expected: str) -> None:
     assert said(text, "en-us") == expected
+
+
+def test_a_row_of_one_letter_needs_a_word_of_its_domain_near_it_or_two_of_them() -> None:
+    far = "and then walk on to the hill behind the old farm, which is 10m"
+    said = {text: normalize(text, "en-us", Normalization()) for text in ("Prep 10m.", f"Prep it {far}.")}
+    assert [("minutes" in each, "meters" in each) for each in said.values()] == [(True, False), (False, True)]
+    assert "minutes" in normalize(f"Prep it, cook it {far}.", "en-us", Normalization())

@@ -12,6 +12,8 @@ from text.sentences.abbreviations import ANYWHERE, PLAIN, SENSES, SHRUNK, plural
 _COST = 0.5
 ROMAN = frozenset("IVXLC")
 _SIGNS = frozenset("#$£€¥")
+_SEVERAL = frozenset(("chapter", "figure", "volume", "article", "verse", "table", "question", "exercise", "page"))
+"""Parts of which a span follows: chapters five to seven."""
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
@@ -78,7 +80,8 @@ class Abbreviations:
         said = SENSES.get(token.fold)
         bare = token.fold in self._plain or (_VOWELS.isdisjoint(token.fold) and len(token.text) > 2)
         capital = token.text.isupper() and len(token.text) > 1 and not line.shouted
-        if not said or not (stop or bare) or capital or not line.begins(place):
+        closed = before.text == ")" and not token.gap  # $(212)M
+        if not said or not (stop or bare) or capital or closed or not line.begins(place):
             return ""
         if before.text == "." and not before.gap:
             before = line[place - 2]
@@ -177,7 +180,8 @@ class Abbreviations:
             return ""
         if token.fold == "ch" and not line.folds.isdisjoint(self._channel):
             return "channel"
-        return label
+        several = label in _SEVERAL and line.dash(after + 1) and not line[after + 1].gap and line[after + 2].kind == "d"
+        return plural(label) if several else label
 
     def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         token, following = line[place], line[after]

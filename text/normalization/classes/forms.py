@@ -14,6 +14,8 @@ from text.normalization.classes.numbers import written_number
 from text.normalization.classes.tokens import Lexeme, Tokens
 
 _COST = 0.25
+_NEAR = 8
+"""Tokens before a doubtful row's first one, and half of those after it, among which a cue is near."""
 _PLACE = re.compile(r"\{([a-z])\}(?:(?= (\w+)))?")
 _HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
@@ -35,6 +37,8 @@ class _Row(NamedTuple):
     said: str
     cues: frozenset[str]
     """Words of which the sentence has one, without the row's own; empty if it needs none."""
+    doubtful: bool
+    """A single letter or numbers alone ({n}m, {n}/{d}), which need two such words, or one that stands near."""
 
 
 def _may_follow(second: str, key: str) -> bool:
@@ -93,7 +97,8 @@ class Forms:
         plain = marked == written
         others = cues.difference(part.fold for part in parts)  # no abbreviation is its own cue
         fixed = frozenset(part.fold for part in parts if part.text not in _NAMES)
-        row = _Row(parts, fixed, not letters.islower() and bool(letters), plain, said, others)
+        doubtful = len(letters) < 2 and bool(others)
+        row = _Row(parts, fixed, not letters.islower() and bool(letters), plain, said, others, doubtful)
         name = _NAMES.get(parts[0].text, "")
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
         following = "" if second else parts[1].fold
@@ -122,6 +127,8 @@ class Forms:
         for row in rows:
             if not row.fixed <= line.folds or (row.cues and row.cues.isdisjoint(line.folds)):
                 continue
+            if row.doubtful and len(row.cues & line.folds) < 2 and not self._is_near(line, place, row.cues):
+                continue
             if found := self._matched(line, place, row, british):
                 after, said = found
                 joined = not line[after + 1].gap and line[after + 1].kind == "w" and line.has(after, JOINED, glued=True)
@@ -137,6 +144,9 @@ class Forms:
     def _beginning(self, start: str, second: Lexeme) -> list[_Row]:
         seconds = self._rows.get(start)
         return (seconds.get(second.fold) or seconds[NUMBER if second.kind == "d" else ""]) if seconds else []
+
+    def _is_near(self, line: Tokens, place: int, cues: frozenset[str]) -> bool:
+        return any(line[near].fold in cues for near in range(place - _NEAR, place + 2 * _NEAR))
 
     def _matched(self, line: Tokens, place: int, row: _Row, british: bool) -> tuple[int, str] | None:
         filled: dict[str, list[str]] = defaultdict(list)

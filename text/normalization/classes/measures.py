@@ -261,6 +261,7 @@ class Measures:
             if per[:1].isalpha() and not same and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end
         word = token.kind == "w" and token.text == token.fold and len(token.text) > 2
+        word = word and line[place - 1].text not in ("C", "F")  # 200C/fan 180C
         if word and (self.plain or token.text[-1] != "s") and line[place + 2].text != "/":
             return token.text, "", "", place + 2 + (line.has(place + 2, ".", glued=True) and not line.last(place + 2))
         return "", "", "", place

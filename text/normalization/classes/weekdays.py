@@ -84,7 +84,8 @@ class Weekdays:
         titled, stopped, word = line[place].text.istitle(), stop > place + 1, line.has(place, _WORDS)
         alone, before = line[stop].kind != "w" and line.ends(stop), line[place - 1]
         loose = line.has(place - 1, ("am", "pm")) and (alone or line.small)  # 10am sat
-        loose = loose or (not place and line.has(stop, ":"))  # Sun: closed
+        listed = line.has(stop, ",") and line[stop + 1].fold in self._days  # Mon, Wed & Fri
+        loose = loose or listed or (titled and before.fold != "the" and line.has(stop, ":"))  # Sun: closed
         dated = line[stop + (line[stop].kind == "d")].fold in self._months  # sat 12 oct
         if word and not (titled or stopped or loose or line[stop + 1].text == "/" or dated):
             return

@@ -75,7 +75,8 @@ _PERCENT = re.compile(
     rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
 )
 _FRACTION = re.compile(
-    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})(?P<unit> ?mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
+    rf"{_EDGE}(?P<above>\d{{1,3}}(?:\.\d{{1,3}})?)/(?P<below>\d{{1,4}})"
+    rf"(?P<unit> ?mmHg|議席|席|票|页|頁|集|[层層階分点题題問问])?{_AFTER}"
 )
 _RANGE = re.compile(
     rf"(?P<minus>(?<![\d\w])[-−])?(?<![\d./A-Za-z{MASK}])(?<!\d:){_LISTED}(?P<first>{_NUMBER})"
