@@ -131,6 +131,7 @@ class Abbreviations:
             return (stopped and following.text in ",;") or (token.fold != "dr" and following.text in ",.;:!?)")
         small = following.fold in self._small or (following.text.islower() and not line.small)
         way = following.fold in ("n", "s", "e", "w", "ne", "nw", "se", "sw")
+        way = way and (token.fold != "dr" or any(line[near].kind == "d" for near in range(place - 4, place)))
         return (stopped and (small or way or following.kind == "d")) or (small and token.fold != "dr") or way
 
     def _housed(self, line: Tokens, place: int) -> bool:
@@ -144,7 +145,7 @@ class Abbreviations:
         )
 
     def _street(self, line: Tokens, place: int, after: int, stop: bool) -> str:
-        street = self._streets.get(line[place].fold, "")
+        street = self._streets.get(line[place].fold, "") if line[place].text != "PT" or line.shouted else ""
         housed = any(line[near].kind == "d" for near in range(place - 3, place))
         if street == "Street" and stop and not housed and line[place - 1].fold in self._schools:
             return "State"  # Ohio St. won
@@ -203,7 +204,8 @@ class Abbreviations:
                 return "County"
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
-            return "featuring" if stop and following.text[:1].isupper() and line[place - 1].kind != "d" else ""
+            measured = line[place - 1].kind == "d" or line.has(place - 2, ("sq", "cu"))  # per sq. ft. Limit 2
+            return "featuring" if stop and following.text[:1].isupper() and not measured else ""
         alone = token.text.islower() and following.kind == "w" and (line.small or not stop)
         if token.fold in self._doubtful and (line.last(place) or alone):
             return ""

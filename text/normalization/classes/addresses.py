@@ -141,7 +141,10 @@ class Addresses:
         if comma and town.text[-1].islower() and [t.text for t in dotted[1::2]] == [".", "."] and not dotted[2].gap:
             name = self._states.get(token.fold + dotted[2].fold, "")
             yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
-        if token.fold not in self._states:
+        titled = (
+            comma and line.cued(place, ("dr", "doctor"), 6) and not line[place - 3].text.islower()
+        )  # Dr. S. Patel, MD
+        if token.fold not in self._states or titled:
             return
         canadian = line.tokens[after : after + 3]
         if "".join(t.kind for t in canadian) == "wdw" and all(

@@ -154,6 +154,8 @@ class Telephones:
         called = phone or (len(number.text) > 2 and line[place].text == "x")
         opened = line[place].gap or (line[place - 1].text == "(" and line.has(after + 1, ")"))
         ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
+        if called and ended:
+            yield Classed(place, after + 1, Identifier("", (number.text,)), _COST)
         if line[place].fold == "x" and (not called or not opened or ended):
             return
         yield Classed(place, after + 1, Identifier("extension", (number.text,)), _COST - 0.1)
