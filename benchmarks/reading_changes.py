@@ -99,7 +99,7 @@ def read() -> None:
 
 
 def readings(language: str, written: Sequence[str], checkout: Path) -> list[str]:
-    """What a checkout says for each paragraph.
+    """Words that a checkout says for each paragraph.
 
     Raises:
         subprocess.CalledProcessError: it raised an exception.

@@ -58,7 +58,7 @@ _LANGUAGES: dict[str, str] = _TABLE["languages"]
 
 
 class CodeBlocks(Enum):
-    """What becomes of long code blocks."""
+    """Treatment of code blocks of more than two lines."""
 
     READ = auto()
     MENTIONED = auto()

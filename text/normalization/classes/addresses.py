@@ -141,9 +141,8 @@ class Addresses:
         if comma and town.text[-1].islower() and [t.text for t in dotted[1::2]] == [".", "."] and not dotted[2].gap:
             name = self._states.get(token.fold + dotted[2].fold, "")
             yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
-        titled = (
-            comma and line.cued(place, ("dr", "doctor"), 6) and not line[place - 3].text.islower()
-        )  # Dr. S. Patel, MD
+        named = comma and not line[place - 3].text.islower()
+        titled = named and line.cued(place, ("dr", "doctor"), 6)  # Dr. S. Patel, MD
         if token.fold not in self._states or titled:
             return
         canadian = line.tokens[after : after + 3]

@@ -68,7 +68,7 @@ class Forms:
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
         self._bare: dict[str, set[str]] = defaultdict(set)
-        """Of rows without digits: their first tokens, in capitals if they have them, and the second ones; "" is any."""
+        """First tokens of rows without digits, in capitals if they have them, and the second ones; "" is any."""
         for name, section in table.items():
             if name == "per":
                 continue

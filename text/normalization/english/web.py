@@ -48,7 +48,8 @@ _PATH = re.compile(
     rf"(?<![\w{re.escape('.~/:)')}])~?(?:/[\w.-]{{1,64}}){{2,12}}(?<!\.)/?|(?<![^\s(\"'])~?/[a-zA-Z][\w-]{{1,30}}(?![\w/])"
 )
 _TAG = re.compile(
-    r"(?<![\w&/#])#(?![A-Z]{1,5}-?(?!(?:19|20)\d\d\b)\d{4}|[A-Z]{1,5}-\d)(?P<name>(?:\d{1,6}(?=[^\W\d_]{3}))?[^\W\d_]\w{0,80})"
+    r"(?<![\w&/#])#(?![A-Z]{1,5}-?(?!(?:19|20)\d\d\b)\d{4}|[A-Z]{1,5}-\d|[A-Z]{1,3}/[A\d])"  # #N/A, #DIV/0!
+    r"(?P<name>(?:\d{1,6}(?=[^\W\d_]{3}))?[^\W\d_]\w{0,80})"
 )
 _HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
 _CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
@@ -76,8 +77,12 @@ def web_addresses(draft: Draft) -> None:
         if _IN_FOLDER.search(draft.text):
             draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
         draft.replace(_PATH, lambda match: _path(match[0]))
-    draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}", "#")
+    hashtags(draft)
     draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}", "@")
+
+
+def hashtags(draft: Draft) -> None:
+    draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}", "#")
 
 
 NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")

@@ -25,6 +25,7 @@ from text.normalization.classes.tokens import VULGAR, Tokens
 from text.normalization.classes.weekdays import Calendar
 from text.normalization.draft import MASK, Draft, Rule
 from text.normalization.english.maths import CHEMISTRY, chemistry
+from text.normalization.english.web import hashtags
 from text.normalization.number_words import spoken_address
 from text.normalization.western.figures import FigureParser, FractionParser
 from text.normalization.western.money import MoneyParser
@@ -174,8 +175,6 @@ _SIGN = re.compile(
     rf"|(?<!\S)(?P<lone>[+=<>~]) ?(?=[\w{MASK}])"
 )
 _WORD_BEFORE = re.compile(r"[^\W\d_]{3,} ?$|^$|[:;(,] ?$")
-_TAG = re.compile(r"(?<![\w&/#])#[^\W\d_]\w{2,80}")
-_HUMP = re.compile("_|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 _BIS = re.compile(r"(?<=\d)/(?=(?:bis|ter|[A-Z])\b)")
 _PAUSE = re.compile(
     rf"(?:(?<=[a-zà-ÿ]{{2}})|(?<=[A-Z]{{2}})|(?<={MASK}))/(?=[A-Z]{{2,5}}\b)"
@@ -275,7 +274,7 @@ class Western:
     def _web(self, draft: Draft) -> None:
         for pattern in (_MAIL, _WEB):
             draft.replace(pattern, lambda match: spoken_address(match[0], self._signs, gap=" "))
-        draft.replace(_TAG, lambda match: f"hashtag {_HUMP.sub(' ', match[0][1:])}", "#")
+        hashtags(draft)
 
     def _codes(self, draft: Draft) -> None:
         """A language's codes, by their shape."""
