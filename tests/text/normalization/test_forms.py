@@ -132,6 +132,23 @@ def test_every_row_is_said_as_its_table_says(code: str) -> None:
     assert wrong == []
 
 
+OTHERWISE = {"-": "–", "(?<=[a-z]{2})\\.$": "", r"(?<=[a-z]{2})\.(?= |$)": "", r"(?<=^6) (?=[a-z]{3})": ""}
+"""Signs of a row, and what may stand for them where the row has more than one word."""
+
+
+@pytest.mark.parametrize("sign", OTHERWISE)
+def test_a_row_is_said_whatever_dash_stop_or_gap_it_is_written_with(sign: str) -> None:
+    texts = [(f"{cue} ;", PLACE.sub(lambda match: FILLED.get(match[1], "day"), row)) for cue, row, _ in rows("en")]
+    several = [(cue, text, re.sub(sign, OTHERWISE[sign], text)) for cue, text in texts if " " in text]
+    others = [(cue, text, other) for cue, text, other in several if other != text]
+    wrong = [
+        other
+        for cue, text, other in others
+        if said(f"{cue} {text} ; so", "en-us") != said(f"{cue} {other} ; so", "en-us")
+    ]
+    assert len(wrong) <= len(others) / 10, wrong
+
+
 BESIDE = {
     "abbreviations": "SON {} MAS",
     "before_numbers": "el {} IV y",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from text.normalization.classes.fields import Measure, Money
-from text.normalization.classes.tokens import SLASHED, TEXTS, VULGAR, Tokens
+from text.normalization.classes.tokens import DASHES, SLASHED, TEXTS, VULGAR, Tokens
 from text.normalization.draft import Draft, Edit
 
 _LEFT_ALONE = 1.0
@@ -56,6 +56,7 @@ class Parser(NamedTuple):
         """Parser of items that begin with words, each with the tokens of which one follows it; "" is any."""
         followed = {
             word: frozenset(NUMBER if each.isdecimal() else each for each in after)
+            | (DASHES if "-" in after else frozenset())
             for word, after in seconds.items()
             if "" not in after
         }

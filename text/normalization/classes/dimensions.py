@@ -31,7 +31,7 @@ class Dimensions:
 
     def __init__(self, measures: Measures, ways: frozenset[str], after_feet: frozenset[str] = frozenset()) -> None:
         self._measures, self._ways, self._after_feet = measures, ways, after_feet
-        needs = TIMES.union("m" if measures.plain else ("ft", "–"), *_ANGLE)
+        needs = TIMES.union("m" if measures.plain else ("ft", "-"), *_ANGLE)
         self.parser = Parser(SIGNS if measures.plain else frozenset("-−"), self.parse, needs=needs)
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

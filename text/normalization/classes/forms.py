@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from text.locales.tables import word_list
@@ -22,6 +23,8 @@ _HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
 _CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _YEAR = re.compile(r"(?:1[1-9]|20)\d\d")
+_STOP, _LAST_STOP = (re.compile(rf"\b([^\W\d_]{{2,}})\.{end}") for end in ("(?= |$)", "$"))
+_AFTER_NUMBER = re.compile(r"(?<=\{[nid]\})( ?)(?!nd|rd|st|th)([^\W\d_]{3,})")
 _PLURAL = re.compile(r"\(([^|()]*)\|([^|()]*)\)")
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
@@ -45,6 +48,21 @@ def _may_follow(second: str, key: str) -> bool:
     return second in ("", key) or (second == NUMBER and key.isdecimal())
 
 
+def _spellings(written: str, words: Container[str] | None) -> set[str]:
+    """A row, without stops if it has several words (never with None), and its numbers glued or not; `words` stay so."""
+    stay = words or ()
+
+    def stopless(found: re.Match[str]) -> str:
+        return found[0] if found[1].casefold() in stay else found[1]
+
+    def other_gap(found: re.Match[str]) -> str:
+        return found[0] if found[2].casefold() in stay else (found[1] == "") * " " + found[2]
+
+    stops = (_STOP, _LAST_STOP) if words is not None and (" " in written or "}" in written) else ()
+    spelled = {written, *(stop.sub(stopless, written) for stop in stops)}
+    return spelled | {_AFTER_NUMBER.sub(other_gap, each) for each in spelled if each.count("{") == 1}
+
+
 class Forms:
     """Parser for one language's table (`forms.toml`): a section's rows, and its cue words under "cues".
 
@@ -52,6 +70,7 @@ class Forms:
         number, ordinal: words of a number in digits, for British habits or not, and of an ordinal.
         written_at: digits and point of the number that begins at a token, and the place after it.
         agreed: a number's words as they are before a noun.
+        words: what is no abbreviation without its stop; None if nothing is.
     """
 
     def __init__(
@@ -61,6 +80,7 @@ class Forms:
         ordinal: Callable[[int, bool], str] | None = None,
         written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
         agreed: Callable[[str, str], str] = lambda words, noun: words,
+        words: Container[str] | None = None,
     ) -> None:
         self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
         self._pers: Mapping[str, str] = table.get("per", {})
@@ -69,26 +89,28 @@ class Forms:
         """Of rows that begin with a number: by the token after it."""
         self._bare: dict[str, set[str]] = defaultdict(set)
         """First tokens of rows without digits, in capitals if they have them, and the second ones; "" is any."""
+        listed = set(chain.from_iterable(table.values()))
         for name, section in table.items():
             if name == "per":
                 continue
             cues = word_list(section.get("cues", ""))
             for written, said in section.items():
                 if written != "cues":
-                    self._add(written, said, cues)
+                    for spelling in (written, *(_spellings(written, words) - listed)):
+                        self._add(spelling, said, cues)
         self._rows: dict[str, dict[str, list[_Row]]] = {}
         """Rows by their first token and by the second; `NUMBER` is any other number, "" any other token."""
         for start, rows in self._listed.items():
             seconds = {"", NUMBER, *dict(rows)}
             self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
-        words = {
+        begun = {
             start: [second for second, found in seconds.items() if found]
             for start, seconds in self._rows.items()
             if not start.isdecimal()
         }
-        numbers = bool(self._numbered) or len(words) < len(self._rows)
+        numbers = bool(self._numbered) or len(begun) < len(self._rows)
         bare = Parser.of(self.parse, self._bare)
-        self.parser = Parser.of(self.parse, words)._replace(numbers=numbers, bare=bare)
+        self.parser = Parser.of(self.parse, begun)._replace(numbers=numbers, bare=bare)
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
@@ -162,7 +184,7 @@ class Forms:
                 return None
             name = _NAMES.get(part.text, "")
             if not name:
-                if token.fold != part.fold or (exact and token.text != part.text):
+                if token.fold != part.fold or (exact and token.kind == "w" and token.text != part.text):
                     return None
                 if token.text == '"' and after not in line.inches_at:
                     return None  # it closes a quotation

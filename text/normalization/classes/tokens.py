@@ -34,6 +34,8 @@ SLASHED = frozenset(("c", "p", "s", "w"))
 """Words of which a slash is a part: c/20 min (cada), w/2 beds."""
 _LATIN_AFTER = re.compile(r"[\u0904-\u0961][^\u0904-\u0961]")  # चंद्रयान-III
 DASHES = frozenset((*"-–—‐‑−", "--"))
+_SAME = {"–": "-", "‐": "-", "‑": "-", "−": "-"}
+"""Signs that stand for another one in a token's fold."""
 _LONGEST_SPAN = 9
 
 
@@ -63,7 +65,8 @@ class Tokens:
             if text == "''":
                 text = "″"
             gap = start > last or text[0] == GAP
-            tokens.append(new(Lexeme, (found.lastgroup, text, text.casefold(), start, end, gap)))
+            fold = _SAME.get(text) or text.casefold()
+            tokens.append(new(Lexeme, (found.lastgroup, text, fold, start, end, gap)))
             last = end if text[-1] != GAP else -1
         self.tokens = tokens
         self._length = len(tokens)

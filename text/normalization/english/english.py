@@ -58,7 +58,8 @@ _FIGURES = table("en", "numerals")
 _PARTED = {unit: unit for unit in maths.UNITS if unit.isalpha() and unit not in ("yo", "sf", "ly", "st", "K", "C", "F")}
 _NUMBERED = NumberForms(_FIGURES | {"symbols": _PARTED})
 _PHONES = Telephones(_LISTS)
-_FORMS = Forms(table("en", "forms"), number, ordinal)
+_SMALL = word_list(table("en", "abbreviations")["contexts"]["small"])
+_FORMS = Forms(table("en", "forms"), number, ordinal, words=_SMALL - {"no"} | {*_DATED.months, *_DATED.days})
 _INITIALISMS = Initialisms(table("en", "abbreviations"))
 _NUMBERS = frozenset[str]()
 
