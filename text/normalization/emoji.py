@@ -13,12 +13,12 @@ _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\U0001f000-\U0001faff"
 )
 _JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
-_TELEPHONE = r"[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)"
-"""Picture of a telephone before a number, which stays until the classes are read, as a cue."""
-_TELEPHONES = re.compile("[☎☏📞📱📲] ?")
-_PICTURE = re.compile(rf" ?(?:(?!{_TELEPHONE}){_JOINED})+")
+_CUE = r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d))"
+"""Telephone or note before a number, which stays until the classes are read."""
+_CUES = re.compile("[☎☏📞📱📲♩♪] ?")
+_PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
-_EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}")
+_EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>[★⭐]{4,5})(?![★⭐])|(?P<some>★{1,5})½")
@@ -66,7 +66,7 @@ def _named(match: re.Match[str]) -> str:
 
 _NEEDED = re.compile(rf"{_JOINED}|[:;=<][^ ]")
 OMITTED = Rule("emoji", omit, _NEEDED)
-TELEPHONES = Rule("emoji", lambda draft: draft.replace(_TELEPHONES, lambda match: ""), re.compile("[☎☏📞📱📲]"))
+CUES = Rule("emoji", lambda draft: draft.replace(_CUES, lambda match: ""), _CUES)
 """The last rule of all languages."""
 NAMED = Rule("emoji", partial(omit, pictures=_named), _NEEDED)
 """The rule that all languages share, and its English form with `emoji_names`."""

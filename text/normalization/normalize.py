@@ -103,7 +103,7 @@ def normalized_sentences(
 
 @lru_cache(32)
 def _rules_on(code: str, settings: Normalization) -> list[Rule]:
-    rules = [rule for rule in (*rules_of(code), emoji.TELEPHONES) if rule.name in settings.on or rule.name == "classes"]
+    rules = [rule for rule in (*rules_of(code), emoji.CUES) if rule.name in settings.on or rule.name == "classes"]
     if code == "en":
         if settings.emoji_names:
             rules = [emoji.NAMED if rule is emoji.OMITTED else rule for rule in rules]

@@ -40,7 +40,7 @@ class Abbreviations:
         self._cased, self._dated, self._chat = table["cased"], table["dated"], table["chat"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         known = (self._titles, self._streets, self._labels, self._anywhere, self._chat, SENSES)
-        self._regions, self._schools = cues["regions"], cues["state_schools"]
+        self._regions, self._schools, self._ons = cues["regions"], cues["state_schools"], cues["on_streets"]
         self.words = frozenset({"st", "sts", "co", "ft", "v", "d", "b", "n", "s", "e", "w"}.union(*known))
         unstopped = self._streets.keys() | self._plain.keys() | self._bare_titles | {"st", "sts", "v", "incl"}
         unstopped.update(map(str.casefold, self._chat), (word for word in self.words if shrunk_word(word)))
@@ -147,7 +147,8 @@ class Abbreviations:
     def _street(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         street = self._streets.get(line[place].fold, "") if line[place].text != "PT" or line.shouted else ""
         housed = any(line[near].kind == "d" for near in range(place - 3, place))
-        if street == "Street" and stop and not housed and line[place - 1].fold in self._schools:
+        school = line[place - 1].fold in self._schools and not line.has(place - 2, self._ons)
+        if street == "Street" and stop and not housed and school:
             return "State"  # Ohio St. won
         return street if street and self._is_street(line, place, after, stop) else ""
 

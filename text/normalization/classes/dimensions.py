@@ -130,6 +130,7 @@ class Dimensions:
         last = self._measures.number(line, dash + 1) if len(unit) > 1 and line.dash(dash) else None
         other, after = self._measures.unit(line, last.after) if last else ("", place)
         if last and other not in ("", unit):
+            after += line.has(after, ".", glued=True) and not line.last(after)
             yield Classed(place, after, Sides((first, last), (unit, other), joint="to"), _COST)
 
     def by(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:

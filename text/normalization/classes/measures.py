@@ -71,7 +71,8 @@ class Measures:
 
     def unit(self, line: Tokens, place: int) -> tuple[str, int]:
         """Symbol of the unit at a token and the place after it; ("", place) if there is none."""
-        return self._units.at(line, place)
+        unit, after = self._units.at(line, place)
+        return unit, after + (line.has(after, ".", glued=True) and line.dash(after + 1))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         first = self.number(line, place)

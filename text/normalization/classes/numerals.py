@@ -85,7 +85,8 @@ class NumberForms:
             yield Classed(place, end, Fraction(whole, above, below, unit, described, minus), 0.3)
         sign = line[after - 1].text in VULGAR
         if whole or sign:
-            yield Classed(place, after, Fraction(whole, above, below, minus=minus), 0.4)
+            joined = sign and not whole and line[after].text == "-" and line[after + 1].kind == "w"
+            yield Classed(place, after, Fraction(whole, above, below, described=joined, minus=minus), 0.4)
         elif minus and line.has(place - 1, "=(<>≤≥≈") and above < below and line.ends(after):
             yield Classed(place, after, Fraction(0, above, below, minus=True), 0.4)
         elif not minus and line.ends(after) and not line.has(after, SLASHES, glued=True):

@@ -46,6 +46,7 @@ _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
+_REACTION = re.compile(r"[₀-₉].* \+ |\+ .*[₀-₉]")
 _PATHS = re.compile(rf"\b(?:{'|'.join(_TABLE['paths']['words'].split())})\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _DECIMAL = re.compile(r"\.(?<=\d\.)\d")
@@ -160,6 +161,8 @@ def _arrow(match: re.Match[str], sentence: str) -> str:
     """Words for an arrow; a pause between steps and the parts of a menu."""
     if match[0].strip() in "⇒⟹":
         return " implies "
+    if _REACTION.search(sentence):
+        return " yields "
     return ", " if _PATHS.search(sentence) and sentence[match.end() : match.end() + 1].isalpha() else " to "
 
 

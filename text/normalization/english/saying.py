@@ -146,7 +146,7 @@ def _fraction(fraction: fields.Fraction, british: bool) -> str:
     if fraction.minus:
         words = f"minus {words}"
     if not fraction.unit:
-        return words
+        return words.removeprefix("one ") if fraction.described else words
     one, plural = UNITS.get(fraction.unit, (fraction.unit, f"{fraction.unit}s"))
     one, plural = spelled(one, british), spelled(plural, british)
     if fraction.whole:
