@@ -208,7 +208,7 @@ def before_name(word: str, language: str, after_number: bool) -> bool:
     named = _NAMED if language == "en" else _TITLED
     if lower in read_in(language) or (lower in named and word[0].isupper()):
         return True
-    known = language == "en" and lower in _NAMED and lower not in _WORDS | LAST_OR_NOT
+    known = language == "en" and lower in _NAMED and lower not in _WORDS | LAST_OR_NOT and "'" not in lower
     if after_number:
         return known and lower not in STOPPED_UNITS
     return known or (language == "en" and is_unknown(word))

@@ -267,8 +267,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")
         if following in ("AND", "OR", "BUT"):
             return True  # U.S. AND U.K.
-        if stretch.startswith("I-", stop + 2):
-            return True  # nr. I-5
+        if stretch.startswith(("I-", "I."), stop + 2):
+            return True  # nr. I-5, J. I. Lee
         return following.lower() not in starters
     return False
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import string
 from itertools import product
 
 import pytest
@@ -355,3 +356,18 @@ def test_a_short_form_that_is_a_word_is_read_in_full_where_its_stop_ends_no_sent
     assert len(cuts) > 60
     assert [cut for cut, full in cuts.items() if said(f"We saw the {cut}. there.") != f"We saw the {full} there."] == []
     assert [cut for cut in cuts if said(f"We saw the {cut}.") != f"We saw the {cut}."] == []
+
+
+def test_initials_of_a_name_are_letters_whatever_else_they_abbreviate() -> None:
+    letters = list(product(string.ascii_uppercase, repeat=2))
+    texts = ["Then {}. {}. Harlow spoke.", "by Harlow, {}. {}. (say)", "Ask {}.{}. Harlow.", "Rev. {}. {}. Harlow went"]
+    named = [text.format(*each) for text in texts for each in letters]
+    wrong = [text for text in named if said(text).replace(" ", "") != text.replace("Rev.", "Reverend").replace(" ", "")]
+    assert len(wrong) < 4, wrong
+
+
+def test_a_word_that_an_apostrophe_shortens_may_end_a_sentence() -> None:
+    rows = [row for row in table("en", "forms")["anywhere"] if re.fullmatch(r"[a-z]+'[a-z]", row)]
+    assert len(rows) > 80
+    for row in rows:
+        assert said(f"It is {row}. John left.").count("\n") == 1, row

@@ -101,7 +101,7 @@ class Abbreviations:
             return ""
         if token.text.islower() and not line.small and token.fold not in self._bare_titles:
             return ""
-        numbered = ROMAN.issuperset(line[after].text)
+        numbered = ROMAN.issuperset(line[after].text) and not self._is_initial(line, after)
         if numbered and (token.fold in self._labels or (len(line[after].text) > 2 and not line.shouted)):
             return ""
         if token.fold == "dr" and stopped and line[after].text.islower() and not line[place - 1].text[:1].isupper():
@@ -137,6 +137,13 @@ class Abbreviations:
     def _housed(self, line: Tokens, place: int) -> bool:
         """True if the word ends the sentence or a number stands shortly before it: a sentence without capitals."""
         return line[place].fold != "dr" or any(line[near].kind == "d" for near in range(place - 4, place))
+
+    def _is_initial(self, line: Tokens, place: int) -> bool:
+        """True for a letter with a stop before a name or another one, or after one: M. L. King, Lee, M. C."""
+        following, dotted = line[place + 2], line.has(place + 3, ".", glued=True)
+        named = following.gap and following.text[:1].isupper() and (dotted or following.fold not in self._small)
+        named = named or len(line[place - 2].text) == 1
+        return len(line[place].text) == 1 and line.has(place + 1, ".", glued=True) and named
 
     def _is_way(self, line: Tokens, after: int) -> bool:
         """True if one or two names and a part of a street's name follow: W. Madison St."""
@@ -176,6 +183,7 @@ class Abbreviations:
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
         small = len(number.text) > 1 and number.text.islower()
         roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
+        roman = roman and not self._is_initial(line, after)
         coded = line[after + 1].kind == "d" or line[after + 1].text == "-"
         mixed = mixed or (stop and token.fold == "no" and number.text.isupper() and coded)
         if not (number.kind == "d" or mixed or roman or (stop and (number.kind == "m" or number.text in _SIGNS))):

@@ -153,6 +153,10 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
+                letters = line[place].text + line[place + 2].text
+                named = letters.isupper() and line[after].text.istitle() and line[place - 1].kind == "w"
+                if named and not (row.exact or line.shouted) and all(len(part.text) == 1 for part in row.parts):
+                    continue  # by B.D. Harlow
                 joined = not line[after + 1].gap and line[after + 1].kind == "w" and line.has(after, JOINED, glued=True)
                 if row.plain and row.parts[-1].kind == "w" and joined:
                     continue  # etc/hosts
