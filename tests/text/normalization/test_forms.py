@@ -149,6 +149,18 @@ def test_a_row_is_said_whatever_dash_stop_or_gap_it_is_written_with(sign: str) -
     assert len(wrong) <= len(others) / 10, wrong
 
 
+def test_a_row_of_two_words_is_said_in_capitals_too() -> None:
+    texts = [(cue, PLACE.sub(lambda match: FILLED.get(match[1], "day"), row)) for cue, row, _ in rows("en")]
+    several = [(cue, text) for cue, text in texts if text.islower() and len(re.findall("[a-z]{2,}", text)) > 1]
+    wrong = []
+    for cue, text in several:
+        small, large = (
+            re.findall(r"\w+", said(f"{cue} ; then {it} ; so", "en-us").lower()) for it in (text, text.upper())
+        )
+        wrong += [text] * (small != large)
+    assert len(wrong) < len(several) / 4, wrong
+
+
 BESIDE = {
     "abbreviations": "SON {} MAS",
     "before_numbers": "el {} IV y",

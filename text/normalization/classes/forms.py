@@ -40,6 +40,8 @@ class _Row(NamedTuple):
     said: str
     cues: frozenset[str]
     """Words of which the sentence has one, without the row's own; empty if it needs none."""
+    several: bool
+    """Of two or more words, which stand in capitals too."""
     doubtful: bool
     """A single letter or numbers alone ({n}m, {n}/{d}), which need two such words, or one that stands near."""
 
@@ -120,7 +122,8 @@ class Forms:
         others = cues.difference(part.fold for part in parts)  # no abbreviation is its own cue
         fixed = frozenset(part.fold for part in parts if part.text not in _NAMES)
         doubtful = len(letters) < 2 and bool(others)
-        row = _Row(parts, fixed, not letters.islower() and bool(letters), plain, said, others, doubtful)
+        several = sum(len(part) > 1 and part.isalpha() for part in fixed) > 1
+        row = _Row(parts, fixed, not letters.islower() and bool(letters), plain, said, others, several, doubtful)
         name = _NAMES.get(parts[0].text, "")
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
         following = "" if second else parts[1].fold
@@ -182,7 +185,7 @@ class Forms:
             beside = line[after + 1].text.islower() and place
             two = len(row.parts) == 2 and (row.parts[1].kind == "d" or (beside and row.parts[1].kind == "w"))
             letter = len(token.text) == 1 and not two  # an M8 bolt, where N é
-            if token.text.isupper() and not (letter or row.exact or line.shouted):
+            if token.text.isupper() and not (letter or row.exact or row.several or line.shouted):
                 return None
             if not token.text or (step and token.gap != part.gap):
                 return None
