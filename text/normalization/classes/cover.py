@@ -68,7 +68,7 @@ class Parser(NamedTuple):
 
 
 NUMBER = "0"
-_BEFORE_NUMBERS = frozenset("-−+.(")
+_BEFORE_NUMBERS = frozenset("-−–+.(")
 _DIGIT = re.compile(rf"[\d{''.join(VULGAR)}]")
 _REACH = 4
 """Tokens after such a sign among which the number begins: -HK$.50."""

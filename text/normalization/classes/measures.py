@@ -65,7 +65,7 @@ class Measures:
             start: {"²", "³", "^", *(parts[1].casefold() for parts, *_ in self._units.starting[start] if parts[1:])}
             for start in alone
         }
-        words = SIGNS.union(seconds) if plain else frozenset(("-", "−", ".", "per"))
+        words = SIGNS.union(seconds) if plain else frozenset(("-", "−", "–", ".", "per"))
         bare = Parser.of(self.parse, seconds if plain else {"per": {""}})
         self.parser = Parser(words, self.parse, bare=bare)
 

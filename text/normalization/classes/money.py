@@ -25,7 +25,7 @@ class Amounts:
         self._magnitudes = {name.casefold(): full for name, full in table["magnitudes"].items()}
         self._full = frozenset(table["magnitudes"].values())
         self._cues = word_lists(table["cues"])
-        starts = (*self._codes, *self._signs, *self._countries, "-", "−", ".")
+        starts = (*self._codes, *self._signs, *self._countries, "-", "−", "–", ".")
         self.parser = Parser(frozenset(starts), self.parse, needs=self._signs.union(self._codes, "pc¢"))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -57,8 +57,9 @@ class Amounts:
         abroad = token.fold in self._countries and line.has(place + 1, "$", glued=True)
         if abroad and (token.text.isupper() or line.small):
             return self._countries[token.fold], "$", place + 2
-        if token.fold in self._codes and (token.text.isupper() or token.text.islower() or token.text.istitle()):
-            return "", self._codes[token.fold], place + 1
+        if token.fold in self._codes and (token.text.isupper() or token.fold in self._cues["small_codes"]):
+            stop = line.has(place + 1, ".", glued=True) and line[place + 2].kind == "d"  # Rs. 500
+            return "", self._codes[token.fold], place + 1 + stop
         return "", "", place
 
     def _magnitude(self, line: Tokens, place: int, signed: bool = False) -> tuple[str, int]:
@@ -101,6 +102,7 @@ class Amounts:
                 return
             after += 2
         per, after = self._period(line, after)
+        after += 2 * (line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True))  # Rs. 500/-
         counted = line[after].fold.removesuffix("s") in self._cues["singular"]
         singular = singular or counted or self._describes(line, place, after)
         money = money._replace(currency=sign, country=country, magnitude=magnitude, per=per)
@@ -120,7 +122,9 @@ class Amounts:
         """Amount with its currency after it."""
         money, after = self._figures(line, start, minus)
         token = line[after]
-        code = self._codes.get(token.fold, "") if token.gap or money.magnitude or token.text.isupper() else ""
+        known = token.text.isupper() or token.fold in self._cues["small_codes"] or not token.text.isascii()
+        glued = not (token.gap or money.magnitude or token.text.isupper()) and token.text.isascii()
+        code = self._codes.get(token.fold, "") if known and not glued else ""
         sign = token.text if token.text in self._signs else code
         if not sign or (not code and line[after + 1].kind == "d" and not line[after + 1].gap):
             return

@@ -19,14 +19,14 @@ TEXTS = re.compile(
     _TOKEN.pattern.replace("(?P<d>", "(?:").replace("(?P<m>", "(?:").replace("(?P<w>", "(?:").replace("(?P<s>", "(?:")
 )
 """The same without the kinds, for who wants the texts of all tokens alone."""
-_CURRENCY = frozenset("$£€¥₹")
+_CURRENCY = frozenset("$£€¥₹₩₽₱฿₺₪₫₦₴")
 _CLOSE = frozenset("_°%‰⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒ºª")
 """Signs that belong to what they are glued to."""
 _CLOSING = frozenset("\"'”’)]")
 VULGAR = frozenset("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒")
 _INNER = frozenset(".,:/-^")
 """Signs that join two tokens to one item, if both are glued to them."""
-_PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late"))
+_PREFIXES = frozenset(("mid", "pre", "post", "non", "ex", "early", "late", "sub"))
 """Words that a hyphen joins to an item: mid-1980s."""
 _GLUING = frozenset(("c.", "ca.", "b.", "d."))
 """Words that may be glued to a year: c.1850-60. So may words with a capital and a colon: Height:30cm."""
@@ -113,7 +113,8 @@ class Tokens:
         joined = before.text in _INNER and not (before.gap or labelled) and self[place - 2].kind in ("d", "w", "m")
         if joined and before.text == "/" and self[place - 3].text.isupper() and self[place - 2].kind == "d":
             return token.text.isupper() and self[place + 1].kind == "d" and not self[place - 2].gap  # L1/L5
-        prefix = self[place - 2].fold in _PREFIXES or _LATIN_AFTER.match(self[place - 2].text[:1] + token.text)
+        price = token.text in _CURRENCY and self[place - 2].fold in ("under", "over", "near")
+        prefix = price or self[place - 2].fold in _PREFIXES or _LATIN_AFTER.match(self[place - 2].text[:1] + token.text)
         return not joined or (before.text == "-" and bool(prefix))
 
     def ends(self, place: int) -> bool:
