@@ -35,7 +35,7 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
-_GOING_ON = frozenset(",;:&")
+_GOING_ON = frozenset(",;:&§¶")
 _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
@@ -192,10 +192,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     for part in (word.rpartition(".-")[2], word.rpartition("-")[2]):
         if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
             word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
+    word = word if language == "en" else _BEFORE_WORD.sub("", word)
     lower = word.lower()
-    if language != "en":
-        word = _BEFORE_WORD.sub("", word)
-        lower = word.lower()
     goes_on = following[0].islower()
     if not word:
         return False
@@ -233,7 +231,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     way = _WAYS.fullmatch(following) and (after_number or len(following) > 1)
     if way or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
-    if after_number and lower in abbreviations.STOPPED_UNITS and language == "en":
+    unit = lower.rpartition("/")[2]
+    if (after_number or unit != lower) and unit in abbreviations.STOPPED_UNITS and language == "en":
         alone = stretch.startswith("(", stop + 2) or (following.isupper() and len(following) > 1)  # 12 oz. (340 g)
         begin = stretch.rfind(";", 0, stop) + 1
         alone = alone or (stop < begin + 24 and _INGREDIENT.fullmatch(stretch, begin, stop) is not None)

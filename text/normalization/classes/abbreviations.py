@@ -167,15 +167,16 @@ class Abbreviations:
             number = line[after]
             if number.text.isupper():
                 return "number"
-        dated = self._dated.get(token.fold, "") if line.number(after, 500, 2099, 4) else ""
+        year = line.number(after, 500, 2099, 4) or (token.text == "m" and line[after + 1].text.istitle())  # m. 3 May
+        dated = self._dated.get(token.fold, "") if year else ""
         label = dated or self._labels.get(token.fold, "")
-        if token.text in ("PP", "HT") and not line.shouted:
-            return ""
         owned = line.has(place - 1, _OWNERS) or (line.has(place - 1, ("s",), glued=True) and line.has(place - 2, "'’"))
         if stop and token.fold == "no" and owned and (number.fold in self._small | {""} or number.kind == "s"):
             return "number"
-        if token.text in ("B", "C", "D", "L", "N") and not (line.shouted or line.number(after, 1000, 2099, 4)):
-            return ""  # D. 960
+        initial = number.kind != "d" or (token.text in "BCDLN" and not line.number(after, 1000, 2099, 4))
+        capitals = token.text in ("PP", "HT") or (initial and len(token.text) == 1 and token.text.isupper())
+        if capitals and not line.shouted:
+            return ""  # M. C. Escher, D. 960
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""
         if line[place - 1].text in (".", "'", "’") and not token.gap:
@@ -224,7 +225,7 @@ class Abbreviations:
             said = said or self._labels.get(token.fold, "")  # vol. was, nos. of
         shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
         said, plain = said or shrunk, bool(shrunk or chat) or token.fold in self._plain
-        if token.fold == "incl" and (line.last(place) or (following.text in ";)" and not following.gap)):
+        if token.fold == "incl" and (line.last(place) or (following.text in ",;)" and not following.gap)):
             return "included"
         if token.fold == "min" and stop and line[place - 1].kind == "m":
             return "minor"  # C♯ min.

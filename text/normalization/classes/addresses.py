@@ -119,13 +119,14 @@ class Addresses:
         return name, after + line.has(after, ".", glued=True)
 
     def state(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """State after a place or a party: Austin, TX; Dallas TX 75201; Topeka, Kan.; (R-Neb.)."""
+        """State after a place or a party: Austin, TX; Dallas TX 75201; Topeka, Kan.; (R-Neb.), (R-Georgetown)."""
         token, after = line[place], place + 1
         party = self._parties.get(token.text, "") if line.has(place + 1, DASHES, glued=True) else ""
         opened = line[place - 1].text == "(" if not token.gap else line[place - 1].text == ","
         if party and opened and not line[place + 2].gap:
             token, after = line[place + 2], place + 3
             name = self._states.get(token.fold, "") if token.text.isupper() else self._stopped.get(token.fold, "")
+            name = name or token.text * (line[place - 1].text == "(" and line.has(after, ")", glued=True))
             if name and token.text[0].isupper():
                 end = after + line.has(after, ".", glued=True)
                 yield Classed(place, end, State(f"{party} of {name}", "", ""), 0.2)

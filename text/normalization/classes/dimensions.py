@@ -143,7 +143,8 @@ class Dimensions:
             or after.text in VULGAR
             or line[place + 2].text in VULGAR
         )
-        side = side or (line[place + 2].text in "/-" and line[place + 2].text != "" and before.text != ")")
+        mixed = line[place + 3].text == "/" and line[place + 2].kind == "d"  # 29 x 36 1/4
+        side = side or mixed or (line[place + 2].text in ("/", "-") and before.text != ")")
         side = side or (
             before.kind == "d" and line[place - 2].text == "/" and line[place - 4].kind == "d"
         )  # 33 1/8 x 60

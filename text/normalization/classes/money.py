@@ -74,7 +74,7 @@ class Amounts:
         if not known or (token.gap and len(token.text) == 1 and not spaced):
             return "", place
         stop = len(known) > 0 and line.has(place + 1, ".", glued=True) and not line.last(place + 1)
-        return known, place + 1 + (stop and (line[place + 2].text == "/" or line[place + 2].text[:1].islower()))
+        return known, place + 1 + (stop and (line[place + 2].text in "/;,)" or line[place + 2].text[:1].islower()))
 
     def _last(self, line: Tokens, place: int) -> tuple[str, int]:
         """Number at the other end of a range, and the place after it."""

@@ -210,7 +210,8 @@ class NumberForms:
         last, end = written_number(line, second)
         if last[:1] in ("", ".") or not line.ends(end) or line[end].text == "'":
             return
-        if line.has(place - 1, ".:", glued=True) and not spaced and first.isdecimal() and len(last) < len(first) > 2:
+        short = not spaced and first.isdecimal() and len(last) < len(first) > 2 and line[end].fold not in ("bc", "bce")
+        if short and line.has(place - 1, ".:", glued=True):
             last = first[: -len(last)] + last  # Lancet 356:411-7
         padded = len(last) > 1 and last[0] == "0" != first[0]  # 1045-02
         phone = line[place - 1].text == ")" and (len(first), len(last)) == (3, 4)  # (540) 381 – 7665

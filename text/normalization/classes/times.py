@@ -138,7 +138,7 @@ class Times:
                 "word" in forms and (halves or colon or (forms[0] == "bare" and not last.hours % 12))
             ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
-        if colon and clock and line.has(after, self._cues["military"]):
+        if colon and not clock.half and line.has(after, self._cues["military"]):
             yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
         called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
