@@ -168,15 +168,13 @@ class Abbreviations:
             if number.text.isupper():
                 return "number"
         year = line.number(after, 500, 2099, 4) or (token.text == "m" and line[after + 1].text.istitle())  # m. 3 May
-        dated = self._dated.get(token.fold, "") if year else ""
-        label = dated or self._labels.get(token.fold, "")
+        label = (year and self._dated.get(token.fold)) or self._labels.get(token.fold, "")
         owned = line.has(place - 1, _OWNERS) or (line.has(place - 1, ("s",), glued=True) and line.has(place - 2, "'’"))
         if stop and token.fold == "no" and owned and (number.fold in self._small | {""} or number.kind == "s"):
             return "number"
-        initial = number.kind != "d" or (token.text in "BCDLN" and not line.number(after, 1000, 2099, 4))
-        capitals = token.text in ("PP", "HT") or (initial and len(token.text) == 1 and token.text.isupper())
-        if capitals and not line.shouted:
-            return ""  # M. C. Escher, D. 960
+        undated = token.text in ("B", "C", "D", "L", "N") and not line.number(after, 1000, 2099, 4)  # D. 960
+        if (undated or token.text in ("PP", "HT")) and not line.shouted:
+            return ""
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
             return ""
         if line[place - 1].text in (".", "'", "’") and not token.gap:

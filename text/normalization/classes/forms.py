@@ -183,8 +183,7 @@ class Forms:
         for step, part in enumerate(row.parts):
             token = line[after]
             beside = line[after + 1].text.islower() and place
-            second = row.parts[-1]
-            two = len(row.parts) == 2 and (second.text == "." or second.kind == "d" or (beside and second.kind == "w"))
+            two = len(row.parts) == 2 and (row.parts[1].kind in "ds" or (beside and row.parts[1].kind == "w"))
             letter = len(token.text) == 1 and not two  # an M8 bolt, where N é
             if token.text.isupper() and not (letter or row.exact or row.several or line.shouted):
                 return None
