@@ -14,6 +14,7 @@ from text.errors import TextError
 from text.espeak import misaki
 from text.espeak.espeak_g2p import EspeakG2P
 from text.locales.tables import table
+from text.normalization.eastern.needs import Signs
 from text.words.punctuation import MARKS
 from text.words.segment import PhonemeSource, Word
 
@@ -56,11 +57,12 @@ _Said = str | Callable[[re.Match[str]], str]
 
 
 @cache
-def _readings(language: str) -> tuple[tuple[re.Pattern[str], _Said], ...]:
+def _readings(language: str) -> tuple[Signs, tuple[tuple[re.Pattern[str], _Said, list[int]], ...]]:
     rows = table(language, "readings")
     words: Iterable[tuple[str, _Said]] = rows["words"].items()
     counted = [_counters(rows["counters"], rows["digits"])] if "counters" in rows else []
-    return tuple((re.compile(pattern), said) for pattern, said in (*words, *counted))
+    signs, listed = Signs(), ((re.compile(pattern), said) for pattern, said in (*words, *counted))
+    return signs, tuple((pattern, said, signs.needed(pattern)) for pattern, said in listed)
 
 
 def _counters(rows: Mapping[str, str], digits: Mapping[str, str]) -> tuple[str, _Said]:
@@ -89,13 +91,26 @@ def _counters(rows: Mapping[str, str], digits: Mapping[str, str]) -> tuple[str, 
 
 def by_neighbours(text: str, language: str) -> str:
     """Text in which words of several readings are written by the sound that their neighbours give them."""
-    for pattern, said in _readings(language):
-        text = pattern.sub(said, text)
+    signs, readings = _readings(language)
+    lacking = signs.lacking(frozenset(text))
+    for pattern, said, ways in readings:
+        for way in ways:
+            if not way & lacking:
+                text = pattern.sub(said, text)
+                lacking = signs.lacking(frozenset(text))
+                break
     return text
 
 
 _SIGNS = frozenset("→↗↓↘ ").union(MARKS.values())
 """Characters of misaki's alphabet that are no letters; its readers give some signs of the text back as well."""
+
+
+@cache
+def _phoneme(sign: str) -> str:
+    marked = MARKS.get(sign, sign)
+    return marked if marked.isalpha() or marked in _SIGNS else ""
+
 
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
@@ -159,10 +174,8 @@ class EastAsian:
             return self._latin(text)[0]
         try:
             assert self._misaki is not None
-            found = self._misaki(by_neighbours(text, self._language))
-            marked = (MARKS.get(sign, sign) for sign in found)
-            phonemes = "".join(sign for sign in marked if sign.isalpha() or sign in _SIGNS)
-            phonemes = phonemes.replace(" ː", "ː")  # a long vowel that misaki cuts in two
+            found = map(_phoneme, self._misaki(by_neighbours(text, self._language)))
+            phonemes = "".join(found).replace(" ː", "ː")  # a long vowel that misaki cuts in two
             if any(map(str.isalpha, phonemes)):
                 return Word(text, phonemes, PhonemeSource.LEXICON)
         except Exception:

@@ -12,7 +12,7 @@ import builtins
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -114,12 +114,38 @@ def mandarin() -> Callable[[str], str]:
     folder.mkdir(parents=True, exist_ok=True)
     zh.jieba.setLogLevel(logging.WARNING)
     zh.jieba.dt.tmp_dir = str(folder)
+    zh.ZHG2P.py2ipa = staticmethod(cache(zh.ZHG2P.py2ipa))  # of some 1,500 syllables
     g2p = zh.ZHG2P()
     return lambda text: g2p(text)[0]
+
+
+class _Kind(int):
+    """Kind of a word's characters, unlike that of a word so far before that no listed word has both."""
+
+    end = reach = 0
+
+    def __ne__(self, other: object) -> bool:
+        return int(self) != other or self.end > getattr(other, "reach", self.end)
 
 
 def japanese() -> Callable[[str], str]:
     """misaki's reader of Japanese: a text's phonemes."""
     # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
-    g2p = importlib.import_module("misaki.cutlet").Cutlet()
+    cutlet: Any = importlib.import_module("misaki.cutlet")
+    longest: dict[str, int] = {}
+    for listed in cutlet.JA_WORDS:
+        longest[listed[:1]] = max(longest.get(listed[:1], 0), len(listed))
+
+    class Reader(cutlet.Cutlet):  # type: ignore[misc]
+        """Compares no more words with those of the list than may be one: else its time grows with their square."""
+
+        def _romaji_tokens(self, words: Sequence[Any]) -> Any:
+            end = 0
+            for word in words:
+                word.char_type = _Kind(word.char_type)
+                word.char_type.reach = end + longest.get(word.surface[:1], 0)
+                word.char_type.end = end = end + len(word.surface)
+            return super()._romaji_tokens(words)
+
+    g2p = Reader()
     return lambda text: g2p(text)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
 from operator import or_
@@ -53,7 +54,9 @@ class Signs:
     """Bits for what expressions need, and those of a sentence that lacks it."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._bit_of: dict[str, int] = {}
+        self._literal: dict[str, int] = defaultdict(int)
+        self._ranges: list[tuple[re.Pattern[str], int]] = []
         self._of_character = lru_cache(4096)(self._found)
         self.lacking = lru_cache(16)(self._lacking)
 
@@ -64,11 +67,23 @@ class Signs:
         return [self._bits(_needs([*before, *way])) for way in ways]
 
     def _bits(self, needs: Iterable[str]) -> int:
-        known = (need for need in set(needs) if not re.match(need, MASK))
-        return sum(1 << self._places.setdefault(need, len(self._places)) for need in known)
+        return reduce(or_, (self._bit(need) for need in needs if not re.match(need, MASK)), 0)
+
+    def _bit(self, need: str) -> int:
+        if need not in self._bit_of:
+            bit = self._bit_of[need] = 1 << len(self._bit_of)
+            kind, part = _parser.parse(need)[0]
+            listed = part if str(kind) == "IN" else [(kind, part)]
+            if any(str(kind) != "LITERAL" for kind, _ in listed):
+                self._ranges.append((re.compile(need), bit))
+            else:
+                for _, code in listed:
+                    self._literal[chr(code)] |= bit
+        return self._bit_of[need]
 
     def _found(self, character: str) -> int:
-        return sum(1 << place for need, place in self._places.items() if re.match(need, character))
+        ranges = (bit for pattern, bit in self._ranges if pattern.match(character))
+        return reduce(or_, ranges, self._literal.get(character, 0))
 
     def _lacking(self, characters: frozenset[str]) -> int:
         return ~reduce(or_, map(self._of_character, characters), 0)
