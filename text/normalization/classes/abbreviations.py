@@ -14,6 +14,7 @@ ROMAN = frozenset("IVXLC")
 _SIGNS = frozenset("#$£€¥")
 _SEVERAL = frozenset(("chapter", "figure", "volume", "article", "verse", "table", "question", "exercise", "page"))
 """Parts of which a span follows: chapters five to seven."""
+_PERIODS = frozenset(("hour", "day", "week", "month", "year"))
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
@@ -52,6 +53,9 @@ class Abbreviations:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         token, after = line[place], place + 1
+        if said := self._pair(line, place):
+            yield Classed(place, after + 2, InWords("Abbreviation", _like(token, said)), _COST)
+            return
         stop = line.has(after, ".", glued=True) and not (line[after + 1].kind == "w" and not line[after + 1].gap)
         end = after + (stop and not line.closing(after))
         for parse in (self._sense, self._title, self._street, self._number, self._word):
@@ -144,6 +148,14 @@ class Abbreviations:
         named = following.gap and following.text[:1].isupper() and (dotted or following.fold not in self._small)
         named = named or len(line[place - 2].text) == 1
         return len(line[place].text) == 1 and line.has(place + 1, ".", glued=True) and named
+
+    def _pair(self, line: Tokens, place: int) -> str:
+        """Two abbreviations with a slash between them alone: wknds/hols."""
+        slash, last, end = line[place + 1], line[place + 2], line[place + 3]
+        if slash.text != "/" or slash.gap or last.gap or not (end.gap or end.text not in JOINED - {".", ":"}):
+            return ""
+        said = [self._plain.get(each) or shrunk_word(each) for each in (line[place].fold, last.fold)]
+        return (" per " if said[1] in _PERIODS else "/").join(said) if all(said) else ""
 
     def _is_way(self, line: Tokens, after: int) -> bool:
         """True if one or two names and a part of a street's name follow: W. Madison St."""
