@@ -92,6 +92,6 @@ def sanitize(text: str) -> str:
         text = _GROUPED_NUMBER.sub(lambda number: _GROUPING.sub("", number[0]), text)
     text = _ABBREVIATED.sub(".", text)
     text = _NOT_PLAIN.sub(lambda run: run[0].translate(_characters), text)
-    text = unicodedata.normalize("NFC", _JOINER_ELSEWHERE.sub("", text))
+    text = unicodedata.normalize("NFC", _JOINER_ELSEWHERE.sub("", text)).replace("+/-", "±")
     text = _AROUND_NEWLINE.sub("\n", _SPACES.sub(" ", text))
     return _BLANK_LINES.sub("\n\n", text).strip(" \n")

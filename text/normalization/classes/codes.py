@@ -111,7 +111,7 @@ class Codes:
         mixed = not (written.isdecimal() or written.isalpha() or written[:4].isalpha())
         digits = sum(map(str.isdigit, written))
         number = written.isdecimal() and len(written) < 4 and line[first + 1].text == "."
-        if number or (written.islower() and 2 * digits < len(written)):
+        if number or (written.islower() and (2 * digits < len(written) or line[first - 1].text == "no")):
             return
         if groups[-1] and digits and (signs or mixed or (len(groups) > 2 and len(written) > 7)):
             named = line[place].text == "#"

@@ -145,7 +145,7 @@ class Dimensions:
         )
         mixed = line[place + 3].text == "/" and line[place + 2].kind == "d"  # 29 x 36 1/4
         mixed |= before.kind == "d" and line[place - 2].text == "/" and line[place - 4].kind == "d"  # 33 1/8 x 60
-        side = side or mixed or (line[place + 2].text in ("/", "-") and before.text != ")")
+        side = side or mixed or (line[place + 2].text in ("/", "-") and before.text != ")" and before.kind != "w")
         sided = line[place - 2].text in _SIDES and (before.text == ")" or before.kind == "d")  # W160 x D48, 9" (W) x 8"
         lettered = sided or (after.text in _SIDES and line[place + 2].kind == "d" and before.kind == "w")
         between = line[place].gap == after.gap and (after.kind == "d" or after.text in VULGAR)

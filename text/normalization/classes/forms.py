@@ -18,10 +18,10 @@ _COST = 0.25
 _NEAR = 8
 """Tokens before a doubtful row's first one, and half of those after it, among which a cue is near."""
 _PLACE = re.compile(r"\{([a-z])\}(?:(?= (\w+)))?")
-_HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyi")}
+_HOLDERS = {name: chr(0xE001 + place) for place, name in enumerate("noctpdyik")}
 """Private sign that stands for a placeholder while a row is cut into tokens."""
 _NAMES = {holder: name for name, holder in _HOLDERS.items()}
-_CAPITALS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_CAPITALS = {each: each for each in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _YEAR = re.compile(r"(?:1[1-9]|20)\d\d")
 _STOP, _LAST_STOP = (re.compile(rf"\b([^\W\d_]{{2,}})\.{end}") for end in ("(?= |$)", "$"))
 _AFTER_NUMBER = re.compile(r"(?<=\{[nid]\})( ?)(?!nd|rd|st|th)([^\W\d_]{3,})")
@@ -62,7 +62,7 @@ def _spellings(written: str, words: Container[str] | None) -> set[str]:
 
     stops = (_STOP, _LAST_STOP) if words is not None and (" " in written or "}" in written) else ()
     spelled = {written, *(stop.sub(stopless, written) for stop in stops)}
-    return spelled | {_AFTER_NUMBER.sub(other_gap, each) for each in spelled if each.count("{") == 1}
+    return spelled | {_AFTER_NUMBER.sub(other_gap, each) for each in spelled}
 
 
 class Forms:
@@ -85,7 +85,8 @@ class Forms:
         words: Container[str] | None = None,
     ) -> None:
         self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
-        self._pers: Mapping[str, str] = table.get("per", {})
+        self._words = {"c": _CAPITALS, "p": table.get("per", {}), "k": table.get("modifiers", {})}
+        self._folds = {kind: frozenset(map(str.casefold, kept)) for kind, kept in self._words.items()}
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
         self._numbered: dict[str, list[_Row]] = defaultdict(list)
         """Of rows that begin with a number: by the token after it."""
@@ -93,7 +94,7 @@ class Forms:
         """First tokens of rows without digits, in capitals if they have them, and the second ones; "" is any."""
         listed = set(chain.from_iterable(table.values()))
         for name, section in table.items():
-            if name == "per":
+            if name in ("per", "modifiers"):
                 continue
             cues = word_list(section.get("cues", ""))
             for written, said in section.items():
@@ -127,20 +128,20 @@ class Forms:
         name = _NAMES.get(parts[0].text, "")
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
         following = "" if second else parts[1].fold
-        lettered = _CAPITALS if second == "c" and parts[1:] else frozenset[str]()
+        lettered = self._folds["c"] if second == "c" and parts[1:] else frozenset[str]()
         if name == "o" or (name in ("n", "d", "t") and (following or lettered)):
             for after in _ENDINGS if name == "o" else lettered or (following,):
                 self._numbered[after].append(row)
             return
-        if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cp" for part in parts):
+        if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cpk" for part in parts):
             first = parts[0].text
-            seconds = {"c": _CAPITALS, "p": self._pers.keys()}.get(second, {following}) if parts[1:] else {""}
+            seconds = self._folds.get(second, {following}) if parts[1:] else {""}
             itself = (first, first.upper()) if row.exact else (first.casefold(),)
-            for start in {"c": map(str.upper, _CAPITALS), "p": map(str.casefold, self._pers)}.get(name, itself):
+            for start in self._words.get(name, itself):
                 self._bare[start].update(seconds)
-        second = "" if name in ("n", "d", "t", "y") or second in ("c", "p") else NUMBER if second else following
+        second = "" if name in ("n", "d", "t", "y") or second in self._words else NUMBER if second else following
         one = (NUMBER if name else parts[0].fold,)
-        for start in {"c": _CAPITALS, "p": map(str.casefold, self._pers)}.get(name, one):
+        for start in self._folds.get(name, one):
             self._listed[start].append((second, row))
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -213,10 +214,8 @@ class Forms:
     def _filled(self, line: Tokens, place: int, name: str, british: bool) -> tuple[str, int, bool]:
         """Words of a placeholder, the place after it, and whether its number is one; "" for another token."""
         token = line[place]
-        if name == "c":
-            return token.text * (len(token.text) == 1 and token.text.isupper()), place + 1, False
-        if name == "p":
-            return self._pers.get(token.text) or self._pers.get(token.fold, ""), place + 1, False
+        if words := self._words.get(name):
+            return words.get(token.text) or words.get(token.fold, ""), place + 1, False
         number, after = (token.text, place + 1) if name + token.kind == "id" else self._written_at(line, place)
         wrong = len(number) > {"d": 2, "i": 3}.get(name, 99) or (name == "y" and not _YEAR.fullmatch(number))
         if not number or number[0] == "." or wrong:

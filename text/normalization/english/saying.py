@@ -120,8 +120,9 @@ def said(item: object, british: bool) -> str:
             return " ".join(filter(None, (item.before, *words, item.magnitude)))
         case Version():
             stage = number(str(int(item.stage_number)), british) if item.stage_number else ""
-            version = (item.name, " point ".join(number(part, british) for part in item.parts), item.stage, stage)
-            return " ".join(filter(None, version)) + " plus" * item.plus
+            dated = item.parts[0][:2] == "20" and len(item.parts[0]) == 4 and len(item.parts) > 1
+            split = [year(int(item.parts[0]), british)] * dated + [number(each, british) for each in item.parts[dated:]]
+            return " ".join(filter(None, (item.name, " point ".join(split), item.stage, stage))) + " plus" * item.plus
         case fields.Number():
             if item.one_by_one:
                 return item.before + digits(item.number)
