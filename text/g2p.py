@@ -79,8 +79,8 @@ class PhonemeCache:
 
 def size_of(key: Key, words: tuple[Word, ...]) -> int:
     """Size of an entry in bytes; the language and version strings are shared between entries and not counted."""
-    held = sum(sys.getsizeof(word) + sys.getsizeof(word.text) + sys.getsizeof(word.phonemes) for word in words)
-    return _ENTRY_OVERHEAD + sys.getsizeof(key[0]) + sys.getsizeof(words) + held
+    texts = [text for word in words for text in (word.text, word.phonemes)]
+    return _ENTRY_OVERHEAD + sum(map(sys.getsizeof, (key[0], words, *words, *texts)))
 
 
 _RULES = 11
@@ -90,6 +90,8 @@ BY_RULE = "rules"
 """Key of `G2P.fallbacks` for words of a language that espeak-ng alone pronounces: no lexicon could have had them."""
 
 _ENGLISH = frozenset(("en-us", "en-gb"))
+_WITH_LEXICON = _ENGLISH | EAST_ASIAN
+_SOURCES = tuple(source for source in PhonemeSource if source is not PhonemeSource.NONE)
 
 
 class _Language(Protocol):
@@ -99,12 +101,12 @@ class _Language(Protocol):
 class G2P:
     """Pronounces sentences; each language's data is loaded at its first use. Thread-safe."""
 
-    def __init__(self, cache_bytes: int = 8 << 20, pronounced: Callable[[str], None] | None = None) -> None:
+    def __init__(self, cache_bytes: int = 8 << 20, pronounced: Callable[[str, int], None] | None = None) -> None:
         """Load nothing yet.
 
         Args:
             cache_bytes: limit of `cache.bytes`; 0 disables the cache.
-            pronounced: callback for each word that `fallbacks` counts, with the same key; runs in the calling thread.
+            pronounced: callback for words that `fallbacks` counts, with the same key; runs in the calling thread.
         """
         self.cache = PhonemeCache(cache_bytes)
         self.fallbacks: Counter[str] = Counter()
@@ -114,7 +116,7 @@ class G2P:
         self._lock = threading.RLock()
         self._version = ""
         """Value of `version`; empty until its first use."""
-        self.pronounced = pronounced or (lambda _: None)
+        self.pronounced = pronounced or (lambda _, __: None)
 
     @property
     def version(self) -> str:
@@ -155,12 +157,12 @@ class G2P:
             return cached
         with self._lock:
             words = self._language(language).words(sentence)
-            for word in words:
-                if word.source is not PhonemeSource.NONE:
-                    has_lexicon = language in _ENGLISH | EAST_ASIAN
-                    source = word.source.value if has_lexicon else BY_RULE
-                    self.fallbacks[source] += 1
-                    self.pronounced(source)
+            sources = [word.source for word in words]
+            for source in _SOURCES:
+                if count := sources.count(source):
+                    name = source.value if language in _WITH_LEXICON else BY_RULE
+                    self.fallbacks[name] += count
+                    self.pronounced(name, count)
         self.cache.put(key, words)
         return words
 

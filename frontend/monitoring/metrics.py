@@ -313,13 +313,13 @@ class Metrics:
     def count(self, event: Event) -> None:
         self._counters[event].inc()
 
-    def pronounced(self, source: str) -> None:
-        """Count a word by the source of its phonemes, as `text.g2p.G2P.fallbacks` names it.
+    def pronounced(self, source: str, words: int) -> None:
+        """Count words by the source of their phonemes, as `text.g2p.G2P.fallbacks` names it.
 
         Called by the thread that reads texts.
         """
         if source in FALLBACKS:
-            self._counters["g2p_fallback_total"].labels(source).inc()
+            self._counters["g2p_fallback_total"].labels(source).inc(words)
 
     def segment_read(self, reading: float, planning: float) -> None:
         """Note the seconds in which a segment was read and cut.

@@ -180,10 +180,10 @@ def test_words_are_counted_by_how_they_were_pronounced_and_cached_ones_once() ->
 
 
 def test_a_language_without_a_lexicon_lacks_no_word() -> None:
-    told: list[str] = []
-    g2p = G2P(pronounced=told.append)
+    told: list[tuple[str, int]] = []
+    g2p = G2P(pronounced=lambda source, words: told.append((source, words)))
     g2p.words("hola mundo", "es")
-    assert g2p.fallbacks == Counter(rules=2) and told == ["rules", "rules"]
+    assert g2p.fallbacks == Counter(rules=2) and told == [("rules", 2)]
 
 
 def test_the_cache_tells_languages_apart() -> None:

@@ -20,7 +20,7 @@ from shm.espeak.messages import PRONOUNCING, PhonemesRequest
 from shm.expendable import Expendable, HelperDied, NoHelper
 from shm.expendable_child import forked
 from shm.expendable_link import HelperError
-from text.words.punctuation import kinds
+from text.words.punctuation import kind
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ _MAX_WORDS_CALL = 500
 and 1,000 phonemes.
 """
 
-_ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
+_ONLY_WORDS = re.compile(r"(?:[^\W\d_]++(?:['’-][^\W\d_]++)*+'?(?: |\Z))*+")
 
 _REMEMBERED = 4096
 """Most texts whose phonemes are cached; a request to the helper process takes far longer than a look-up."""
@@ -127,7 +127,7 @@ def phonemes_of(texts: Sequence[str], voice: str) -> list[str]:
     Raises:
         EspeakUnavailable: the library can't be loaded, or has no such voice.
     """
-    pieces = [list(_pieces(_sendable(text))) for text in texts]
+    pieces = [list(_pieces(text)) for text in texts]
     unknown = [piece for of_text in pieces for piece in of_text if (voice, piece) not in _memory]
     found: dict[str, str] = {}
     if unknown:
@@ -197,20 +197,20 @@ def _sendable(text: str) -> str:
     espeak-ng crashes on some of these characters (the name of a braille pattern in Arabic), ends the text at one (NUL),
     and takes others for commands.
     """
-    heard = unicodedata.normalize("NFKC", text)
-    if "x" in (shape := kinds(heard)):
-        heard = "".join(" " if kind == "x" else character for character, kind in zip(heard, shape, strict=True))
-    return _REPEATED.sub(r"\1", _UNSENDABLE.sub(" ", heard))
+    heard = "".join(" " if kind(character) == "x" else character for character in text)
+    return " ".join(_REPEATED.sub(r"\1", _UNSENDABLE.sub(" ", heard)).split())
 
 
 def _pieces(text: str) -> Iterator[str]:
     """Pieces of the text of at most `_MAX_CALL` characters, words over `MAX_WORD` split; a text of letters only may be
     one piece of `_MAX_WORDS_CALL` bytes.
     """
+    text = unicodedata.normalize("NFKC", text)
+    if not (plain := _ONLY_WORDS.fullmatch(text)):
+        text = _sendable(text)
+        plain = _ONLY_WORDS.fullmatch(text)
     words = text.split()
-    if len(text.encode()) <= _MAX_WORDS_CALL and all(
-        len(word) <= MAX_WORD and _ONLY_WORDS.fullmatch(word) for word in words
-    ):
+    if plain and len(text.encode()) <= _MAX_WORDS_CALL and all(len(word) <= MAX_WORD for word in words):
         if words:
             yield " ".join(words)
         return

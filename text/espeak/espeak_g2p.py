@@ -9,9 +9,11 @@ unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from functools import lru_cache
+from itertools import accumulate, chain, groupby, pairwise
+from operator import attrgetter
 
 from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki
@@ -156,9 +158,9 @@ class EspeakG2P:
 
     def words(self, sentence: str) -> tuple[Word, ...]:
         texts = sentence.split()
-        parts = [part for place, text in enumerate(texts) for part in _parts(place, text)]
+        spoken = [_parts(place, text) for place, text in enumerate(texts)]
         clauses: list[list[_Part]] = []
-        for sounds, run in groupby(parts, key=lambda part: part.sounds):
+        for sounds, run in groupby(chain.from_iterable(spoken), key=attrgetter("sounds")):
             if sounds:
                 together = list(run)
                 most = 1 if self._alone else _MAX_CLAUSE
@@ -166,10 +168,7 @@ class EspeakG2P:
         said = self._phonemes([" ".join(part.text for part in clause) for clause in clauses])
         for clause, phonemes in zip(clauses, said, strict=True):
             self._give(clause, phonemes)
-        spoken: list[list[_Part]] = [[] for _ in texts]
-        for part in parts:
-            spoken[part.word].append(part)
-        return tuple(_word(text, of_word) for text, of_word in zip(texts, spoken, strict=True))
+        return tuple(map(_word, texts, spoken))
 
     def _give(self, parts: Sequence[_Part], phonemes: str) -> None:
         """Assign the clause's phonemes to its parts; the letters of a word that espeak-ng can't say are named."""
@@ -194,40 +193,52 @@ class EspeakG2P:
                 part.phonemes = " ".join(filter(None, self._phonemes(list(part.text))))
 
     def _phonemes(self, texts: Sequence[str]) -> list[str]:
+        if not texts:
+            return []
         try:
             found = espeak.phonemes_of(texts, LANGUAGE_FILES[self._language])
         except espeak.EspeakUnavailable:
             return [""] * len(texts)
-        return [
-            " ".join(misaki.from_espeak(ipa, self._language).translate(self._map).split()) if ipa else ""
-            for ipa in found
-        ]
+        said = [misaki.from_espeak(ipa, self._language) if ipa else "" for ipa in found]
+        return [" ".join((ipa.translate(self._map) if self._map else ipa).split()) for ipa in said]
 
 
-def _parts(place: int, text: str) -> Iterator[_Part]:
+def _parts(place: int, text: str) -> list[_Part]:
+    pieces = _pieces(text) if len(text) <= espeak.MAX_WORD else _pieces.__wrapped__(text)
+    return [_Part(place, piece, sounds, "" if sounds else piece) for piece, sounds in pieces]
+
+
+@lru_cache(4096)
+def _pieces(text: str) -> tuple[tuple[str, bool], ...]:
+    """Texts and marks of a word, each with whether it is a text."""
     shape = kinds(text)
+    pieces: list[tuple[str, bool]] = []
     for piece in _PIECE.finditer(shape):
         start, end = piece.span()
         if piece.lastgroup == "mark":
             if start == 0 or text[start] != text[start - 1]:
                 mark = MARKS.get(text[start], "“" if start == 0 else "”") if shape[start] in '".,:m' else ""
-                yield _Part(place, mark, sounds=False, phonemes=mark)
+                pieces.append((mark, False))
             continue
         core = text[start:end]
         if "x" in piece[0]:
             core = "".join(c for c, k in zip(core, piece[0], strict=True) if k != "x")
-        for cut in range(0, len(core), espeak.MAX_WORD):
-            yield _Part(place, core[cut : cut + espeak.MAX_WORD].replace("’", "'"), sounds=True)
+        cuts = range(0, len(core), espeak.MAX_WORD)
+        pieces += ((core[cut : cut + espeak.MAX_WORD].replace("’", "'"), True) for cut in cuts)
+    return tuple(pieces)
 
 
 def _word(text: str, parts: Sequence[_Part]) -> Word:
-    phonemes = ""
+    phonemes, source = "", PhonemeSource.NONE
     for part in parts:
-        apart = part.sounds and not part.joins and phonemes and phonemes[-1] not in "“("
-        phonemes += " " + part.phonemes if apart and part.phonemes else part.phonemes
-    sounds = any(part.sounds and any(map(str.isalpha, part.phonemes)) for part in parts)
-    joins = bool(parts) and parts[0].joins
-    return Word(text, phonemes, PhonemeSource.ESPEAK if sounds else PhonemeSource.NONE, joins)
+        own = part.phonemes
+        if part.sounds and own:
+            if phonemes and not part.joins and phonemes[-1] not in "“(":
+                phonemes += " "
+            if any(map(str.isalpha, own)):
+                source = PhonemeSource.ESPEAK
+        phonemes += own
+    return Word(text, phonemes, source, bool(parts) and parts[0].joins)
 
 
 def by_rule(sentence: str, language: str) -> tuple[Word, ...]:
@@ -241,7 +252,7 @@ def spelled(sentence: str, language: str) -> tuple[Word, ...]:
 
 
 def _letters_named(text: str, language: str) -> Word:
-    parts = list(_parts(0, text))
+    parts = _parts(0, text)
     for part in parts:
         if part.sounds:
             names = espeak.phonemes_of([sign for sign in part.text if sign.isalnum()], LANGUAGE_FILES[language])
