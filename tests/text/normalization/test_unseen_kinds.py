@@ -376,7 +376,7 @@ def test_a_word_that_an_apostrophe_shortens_may_end_a_sentence() -> None:
 def test_two_abbreviations_with_a_slash_are_both_read_and_a_path_is_not() -> None:
     assert said("so 5 hrs/wk and wknds/hols") == "so five hours per week and weekends/holidays"
     plain = [short for short, full in ABBREVIATIONS["plain"].items() if short.isalpha() and full.isalpha()]
-    for one, two in zip(plain[:200:2], plain[1:200:2], strict=True):
+    for one, two in zip(plain[-200::2], plain[-199::2], strict=True):
         full = [ABBREVIATIONS["plain"][each] for each in (one, two)]
         assert said(f"so {one}/{two}, then") in (
             "/".join(full).join(("so ", ", then")),
