@@ -264,6 +264,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     is_initial &= before.lower() not in ("a", "an") or word not in "ABCDF"
     if is_name or is_initial or _DOTTED.fullmatch(word):
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")
+        if language == "en" and word.islower() and len(word) > 1 and following.lower() in words("en", "plain_starters"):
+            return False  # wknd. Plan ahead
         if following in ("AND", "OR", "BUT"):
             return True  # U.S. AND U.K.
         if stretch.startswith(("I-", "I."), stop + 2):

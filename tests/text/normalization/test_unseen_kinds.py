@@ -383,3 +383,12 @@ def test_two_abbreviations_with_a_slash_are_both_read_and_a_path_is_not() -> Non
             f"so {full[0]} per {full[1]}, then",
         )
         assert full[0] not in said(f"so {one}/{two}/{one} then")
+
+
+def test_a_common_word_with_a_capital_begins_a_sentence_after_an_abbreviation_in_small_letters() -> None:
+    plain = [
+        short for short in (*ABBREVIATIONS["plain"], *ABBREVIATIONS["anywhere"]) if re.fullmatch("[a-z]{2,}", short)
+    ]
+    for word in ("Plan", "Limit", "Call", "Enjoy"):
+        assert sum("\n" not in said(f"We saw it {short}. {word} it now.") for short in plain) < len(plain) / 20
+    assert "\n" not in said("It is the U.S. Open at St. Mark Natl. Park in Bldg. Three of the Dept. Store.")

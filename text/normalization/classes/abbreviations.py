@@ -14,6 +14,7 @@ ROMAN = frozenset("IVXLC")
 _SIGNS = frozenset("#$£€¥")
 _SEVERAL = frozenset(("chapter", "figure", "volume", "article", "verse", "table", "question", "exercise", "page"))
 """Parts of which a span follows: chapters five to seven."""
+_BEFORE_COUNTIES = frozenset((",", "in", "of", "from", "near"))
 _PERIODS = frozenset(("hour", "day", "week", "month", "year"))
 _OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
@@ -220,8 +221,11 @@ class Abbreviations:
         if token.fold == "co":
             firm = line[place - 1 - (line[place - 1].text == ".")]
             name = firm.text[:1].isupper() or firm.fold in ("&", "and", ",")
-            if stop and token.text == "Co" and firm.fold in _BEFORE_PLACES and following.text.istitle():
-                return "County"
+            placed = (
+                line.has(place - 2, _BEFORE_COUNTIES) and following.text == "," and line[after + 1].text[:1].isupper()
+            )
+            if stop and token.text == "Co" and ((firm.fold in _BEFORE_PLACES and following.text.istitle()) or placed):
+                return "County"  # in Co. Cork, in Cook Co., Ill.
             return "Company" if stop and name and place and not token.text.islower() | line.small else ""
         if token.fold == "ft" and token.text == "ft":
             measured = line[place - 1].kind == "d" or line.has(place - 2, ("sq", "cu"))  # per sq. ft. Limit 2

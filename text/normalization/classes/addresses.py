@@ -133,6 +133,7 @@ class Addresses:
             return
         comma = line.has(place - 1, ",", glued=True)
         town = line[place - 1 - comma]
+        town = line[place - 3] if comma and town.text == "." else town  # Cook Co., Ill.
         if not token.gap or town.kind != "w" or not (token.text.isupper() or line.small or token.text.istitle()):
             return
         stopped = comma and town.text.istitle() and token.text.istitle() and line.has(after, ".", glued=True)
