@@ -45,9 +45,9 @@ _BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f]))")
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _NUMBERED_BOOKS = frozenset(("cor", "thess", "tim", "pet", "sam", "kgs", "chron"))
-_LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins"))
-_SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz)\b")
-"""Number of the smaller unit: 1 hr. 15 min."""
+_LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins", "s"))
+_SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz|d)\b")
+"""Number of the smaller unit: 1 hr. 15 min., 10s. 6d."""
 _ONE = re.compile(r"\. I(?:[,.;:)]|$| (?:of|and|or|to|in|§)\b| (?!was|has|always|perhaps|guess|miss|pass)[a-z]+s\b)")
 """The numeral after an abbreviation: Art. I, Sec. 8; Div. I schools."""
 _LABEL = re.compile(r"\. (?:[A-Za-z]\d|[B-HJ-Z](?!\w)|[A-Z]{2,4}(?: |-)?\d)")
@@ -216,7 +216,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         or (len(following) == 1 and following not in "ÈÀ" and language != "en")  # no label: È, À are words
     ):
         numbered = abbreviations.before_number(word.rpartition(".-")[2] or word, language)
-        if numbered or (lower in _LARGER and _SMALLER.match(stretch, stop)):
+        if numbered or (lower.lstrip("£0123456789") in _LARGER and _SMALLER.match(stretch, stop)):
             return True
         if following[0].isdecimal() and language == "hi":
             return True  # a Hindi sentence ends with a danda

@@ -185,7 +185,8 @@ class Abbreviations:
         owned = line.has(place - 1, _OWNERS) or (line.has(place - 1, ("s",), glued=True) and line.has(place - 2, "'’"))
         if stop and token.fold == "no" and owned and (number.fold in self._small | {""} or number.kind == "s"):
             return "number"
-        undated = token.text in ("B", "C", "D", "L", "N") and not line.number(after, 1000, 2099, 4)  # D. 960
+        dated = line.number(after, 1000, 2099, 4) and not line[place - 2].text.isupper()  # no D. 960, W. C. 1924
+        undated = token.text in ("B", "C", "D", "L", "N") and not dated
         if (undated or token.text in ("PP", "HT")) and not line.shouted:
             return ""
         if not label or not (stop or (token.fold in self._bare_labels and number.gap)):
