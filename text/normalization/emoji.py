@@ -29,8 +29,8 @@ _BOX = re.compile("[☐☑☒]")
 
 def _stars(match: re.Match[str]) -> str:
     full = match["full"] or match["all"] or match["some"] or ""
-    noun = "star" if not full and _NOUN.match(match.string, match.end()) else "stars"
-    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{noun}"
+    one = match["some"] is None if len(full) == 1 else not full and _NOUN.match(match.string, match.end())
+    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{'star' if one else 'stars'}"
 
 
 def _without_pictures(match: re.Match[str]) -> str | None:

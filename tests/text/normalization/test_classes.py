@@ -303,7 +303,7 @@ def test_a_greek_letter_is_named_beside_others() -> None:
 
 def test_stars_are_counted_and_boxes_are_told() -> None:
     for full in range(1, 5):
-        assert said(f"{'★' * full}{'☆' * (5 - full)} fine") == f"{full} stars fine"
+        assert said(f"{'★' * full}{'☆' * (5 - full)} fine") == f"{full} star{'s' * (full > 1)} fine"
     assert said("☐ Milk") == "unchecked: Milk" and said("☑ Milk") == "checked: Milk" and said("★ New ★") == "New"
 
 

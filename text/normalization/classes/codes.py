@@ -274,9 +274,8 @@ class Versions:
         if stage and not (line[end].gap or line[end].kind == "s"):
             return
         plus = line.has(end, "+", glued=True) and line[end + 1].kind != "w"
-        yield Classed(
-            place, end + plus, Version(name, tuple(parts), stage, number, plus), 0.4 if name or named else 0.55
-        )
+        version = Version(name * (before != self._name), tuple(parts), stage, number, plus)
+        yield Classed(place, end + plus, version, 0.4 if name or named else 0.55)
 
     def _compared(self, line: Tokens, place: int) -> int:
         """Place before the comparisons that end before a version: >=3.9,<3.13."""

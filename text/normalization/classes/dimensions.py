@@ -113,15 +113,11 @@ class Dimensions:
         bare = sign.text in "xX" if self._measures.plain else not (spaced or first.sign or raised)
         short = all(len(n.whole) < 6 and not n.grouped for n in numbers) or self._measures.plain
         bare = bare and first.number != "0"  # 0x02
+        if any(units[:-1]) and not (units[-1] or self._measures.plain) and _LENGTHS.isdisjoint(units):
+            return  # 3 tbsp × 2.5
         if any(units[:-1]) or (units[-1] and len(numbers) > 2):
             yield Classed(place, after, Sides(tuple(numbers), tuple(units)), _COST)
-        elif (
-            first.number != "0"
-            and bare
-            and short
-            and len(numbers) < 4
-            and not (self._measures.plain and line[after].text == "=")
-        ):
+        elif bare and short and len(numbers) < 4 and not (self._measures.plain and line[after].text == "="):
             yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
 
     def _span(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:

@@ -97,7 +97,7 @@ class Measures:
                     yield large._replace(fields=fields._replace(singular=fields.singular and first.number != "1"))
         joint = after + line.has(after, "%°'’′", glued=True)
         unit, with_unit = self.unit(line, after)
-        if unit and line.dash(with_unit):
+        if unit and line.dash(with_unit) and not (line[with_unit].gap and "=" in line.folds):
             second = self.number(line, with_unit + 1)
             joint = with_unit if second and self.unit(line, second.after)[0] == unit else joint
         sign = line[joint]

@@ -42,7 +42,10 @@ _TIGHT = re.compile(
     r"|(?<=\b[a-zα-ω])(?P<equals>=|[<>](?=\d))(?=[a-z]\b|\d)"
 )
 _BEFORE_NUMBER: dict[str, str] = _TABLE["before_numbers"]
-_PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×Ø⌀]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
+_PREFIX = re.compile(
+    rf"(?:(?<=\ba)(?P<a> )(?=~)|(?<![\w{MASK})]))(?P<sign><=|>=|[~≈∼<>≤≥±+=√×Ø⌀]) ?"
+    rf"(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)"
+)
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
@@ -141,7 +144,7 @@ def math(draft: Draft) -> None:
             _SPACED, lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ","
         )
     draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
-    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
+    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[(match["a"] or "") + match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
     draft.replace(_PLUS, lambda match: " plus", "+")
     draft.replace(_AND, lambda match: " and ", "&")
     if draft.has("/"):

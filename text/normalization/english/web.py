@@ -32,7 +32,7 @@ _HOSTED = re.compile(
 """Part that every match of `_WEB` has, and that is found sooner."""
 _FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
 _IP = re.compile(
-    rf"{START}(?<!\d\.)(?:https?://)?(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
+    rf"{START}(?<!\d\.)(?:https?://)?(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{2}}\.(?:\d{{1,3}}|[xX]))(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
 )
 _IP6 = re.compile(
     rf"{START}(?=[0-9a-fA-F:]{{0,39}}::?[0-9a-fA-F])(?:[0-9a-fA-F]{{1,4}}+:){{1,7}}(?::?[0-9a-fA-F]{{1,4}}+){{1,7}}{END}(?!:)"
@@ -159,9 +159,10 @@ def _machine6(match: re.Match[str]) -> str | None:
 
 def _machine(match: re.Match[str], british: bool) -> str | None:
     octets = match["host"].split(".")
-    if any(int(octet) > 255 for octet in octets):
+    if any(octet.isdecimal() and int(octet) > 255 for octet in octets):
         return None
-    said = " dot ".join(digits(octet) if len(octet) == 3 else cardinal(int(octet), british) for octet in octets)
+    numbers = (octet.upper() if len(octet) == 3 or octet in "xX" else cardinal(int(octet), british) for octet in octets)
+    said = " dot ".join(digits(each) if each.isdecimal() else each for each in numbers)
     if match["port"]:
         said += f" port {digits(match['port'])}"
     if match["bits"]:
