@@ -49,7 +49,7 @@ _MAX_WORDS_CALL = 500
 and 1,000 phonemes.
 """
 
-_ONLY_WORDS = re.compile(r"(?:[^\W\d_]++(?:['’-][^\W\d_]++)*+'?(?: |\Z))*+")
+_ONLY_WORDS = re.compile(r"(?>(?:[^\W\d_]++(?>(?:['’-][^\W\d_]++)*)'?(?: |\Z))*)")
 
 _REMEMBERED = 4096
 """Most texts whose phonemes are cached; a request to the helper process takes far longer than a look-up."""
