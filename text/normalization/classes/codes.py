@@ -70,7 +70,8 @@ class Codes:
         halves = (token.text, more.text) if len(token.text) == len(more.text) == 3 and more.kind == "d" else ()
         if halves and line[place - 1 - line.has(place - 1, (":", "is"))].fold in self._codes:
             yield Classed(place, place + 2, Identifier("", halves), _COST)  # code is 773 092
-        if not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
+        word = token.kind == "w" and token.text.islower()  # account # ends in
+        if word or not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
             return
         before = place - 1 if named_at is None else named_at
         for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):

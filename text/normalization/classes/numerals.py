@@ -308,7 +308,7 @@ class NumberForms:
         counted = line.has(after + 1 + (following.text == "+"), self._many)
         if token.fold in ("m", "b") and counted:
             magnitude, cost = "million" if token.fold == "m" else "billion", 0.3  # less than a measure
-        label = line[place - 1 - (line[place - 1].text == ":")].text
+        label = line[place - 1 - (line[place - 1].text in (":", "."))].text
         lettered = token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3  # Session 2B, Grade: 7B
         paired = line[place - 1].text == "/" and line[place - 2].kind == "w" and line[place - 2].text != token.text
         lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M

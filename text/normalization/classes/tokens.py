@@ -89,8 +89,9 @@ class Tokens:
         return token.fold != "" and token.fold in folds and not (glued and token.gap)
 
     def dash(self, place: int) -> bool:
-        """True for a dash with white space on both sides or on none."""
-        return self[place].fold in DASHES and self[place].kind == "s" and self[place].gap == self[place + 1].gap
+        """True for a dash with white space on both sides or on none; a long one has none."""
+        token, gap = self[place], self[place + 1].gap
+        return token.fold in DASHES and token.kind == "s" and token.gap == gap and not (gap and token.text == "—")
 
     def begins(self, place: int) -> bool:
         """True if an item can begin at a token: it isn't glued to a word, a number or a sign that joins."""
