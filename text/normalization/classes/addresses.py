@@ -145,7 +145,8 @@ class Addresses:
             yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
         named = comma and not line[place - 3].text.islower()
         titled = named and line.cued(place, ("dr", "doctor"), 6)  # Dr. S. Patel, MD
-        if token.fold not in self._states or titled:
+        placed = not comma or line.small or town.text[:1].isupper()
+        if token.fold not in self._states or titled or not placed:
             return
         canadian = line.tokens[after : after + 3]
         if "".join(t.kind for t in canadian) == "wdw" and all(

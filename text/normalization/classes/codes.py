@@ -94,7 +94,8 @@ class Codes:
             return
         while len(groups) < _MOST_GROUPS:
             token, following = line[after], line[after + 1]
-            if token.kind in ("d", "w") and (token.kind == "d" or token.text.isupper() or len(token.text) < 3):
+            short = len(token.text) < 3 and not (token.gap and (line[after + 1].gap or line[after + 1].kind != "d"))
+            if token.kind in ("d", "w") and (token.kind == "d" or token.text.isupper() or short):
                 groups[-1] += token.text
             elif token.text in _GROUPED and not token.gap and not following.gap and following.kind in ("d", "w"):
                 groups.append("")

@@ -222,7 +222,7 @@ class Dates:
                 yield from self._with_time(line, place, after, date._replace(day_first=british))
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
             cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
-            chained = line.has(after, ("/", "-"), glued=True) and not (line[after + 1].gap or self._plain)
+            chained = line[after].text in ("/", "-") and not (line[after].gap or line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
             program = sign == "." and len(before := line[place - 1].fold) > 3 and before not in cues | self._days.keys()
             sure = sure or (line.cued(place, cues) and not program)  # since Linux 2.6.18

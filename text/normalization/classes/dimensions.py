@@ -118,7 +118,12 @@ class Dimensions:
         if any(units[:-1]) or (units[-1] and len(numbers) > 2):
             yield Classed(place, after, Sides(tuple(numbers), tuple(units)), _COST)
         elif bare and short and len(numbers) < 4 and not (self._measures.plain and line[after].text == "="):
-            yield Classed(place, numbers[-1].after, Sides(tuple(numbers)), 0.5)
+            after = numbers[-1].after
+            if after in line.inches_at:  # 9x13" pan
+                named = ("",) * (len(numbers) - 1) + ("in",)
+                found = Sides(tuple(numbers), named, singular=self._measures.is_noun(line, after + 1))
+                yield Classed(place, after + 1, found, _COST)
+            yield Classed(place, after, Sides(tuple(numbers)), 0.5)
 
     def _span(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
         """Span between two units: 45 Hz–20 kHz."""

@@ -36,7 +36,7 @@ _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 class NumberForms:
     """Parsers for one language's table (`numerals.toml`)."""
 
-    words = frozenset(("-", "−", ".", "#", *VULGAR))
+    words = frozenset(("-", "−", "–", ".", "#", *VULGAR))
 
     def __init__(self, table: Mapping[str, Mapping[str, str]]) -> None:
         cues = word_lists(table["cues"])

@@ -255,6 +255,22 @@ def lettered(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         yield Classed(place, last + 1, Labelled("", (f"{line[place].text}{letter.text.upper()}", "to", words)), _COST)
 
 
+def letters(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
+    """Span of letters: names A–M; after a plural also with a hyphen."""
+    first, last = line[place], line[place + 2]
+    dash = line[place + 1].text
+    several = dash == "–" or (dash == "-" and line[place - 1].fold[-1:] == "s")
+    alone = (
+        first.gap
+        and first.text != "X"
+        and len(first.text) == len(last.text) == 1
+        and first.text.isupper()
+        and last.text.isupper()
+    )
+    if several and alone and line.dash(place + 1) and not last.gap and first.text < last.text and line.ends(place + 3):
+        yield Classed(place, place + 3, Labelled("", (first.text, "to", last.text)), _COST)
+
+
 class Scores:
     def __init__(self, cues: frozenset[str], numbered: frozenset[str]) -> None:
         self._cues, self._numbered = cues, numbered

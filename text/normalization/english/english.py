@@ -5,6 +5,7 @@ a label, numbers between themselves, and words.
 from __future__ import annotations
 
 import re
+import string
 
 from text.locales.english import DAY_NAMES, MONTH_NAMES
 from text.locales.tables import table, word_list, word_lists
@@ -20,7 +21,7 @@ from text.normalization.classes.measures import TIMES, Measures
 from text.normalization.classes.money import Amounts
 from text.normalization.classes.numbers import SLASHES, english_number
 from text.normalization.classes.numerals import ENDINGS, NumberForms
-from text.normalization.classes.references import LabelledNumbers, Scores, Verses, lettered, sections
+from text.normalization.classes.references import LabelledNumbers, Scores, Verses, lettered, letters, sections
 from text.normalization.classes.roman import RomanNumerals
 from text.normalization.classes.telephones import Telephones
 from text.normalization.classes.times import Durations, Ratios, Times, Years
@@ -73,6 +74,7 @@ CLASSES = Classes(
         ("roman_numerals", _NUMERALS.letters),
         ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
         ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
+        ("ranges", Parser.of(letters, dict.fromkeys(string.ascii_uppercase, ("-",))).also_bare()),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"], _CUES["numbered"]).parse, needs=frozenset("-–:"))),
         ("dates", Dates(_DATED).parser),
         ("years", Years(_DATED).parser),
